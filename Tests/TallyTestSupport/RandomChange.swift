@@ -37,6 +37,7 @@ public enum RandomChange {
     case 20, 21: return .setParent(id, generator.oneIn(4) ? nil : taskID(in: model, using: &generator))
     case 22, 23: return .setFields(id, fields(today: today, using: &generator))
     case 24...28: return .setRecurrence(id, recurrence(today: today, using: &generator))
+    case 29, 30: return .snooze(id, until: instant(around: now, using: &generator))
     default: return .delete(id)
     }
   }

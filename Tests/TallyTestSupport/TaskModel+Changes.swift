@@ -9,6 +9,7 @@ public enum ModelChange: Sendable {
   case complete(UUID, at: OffsetTimestamp)
   case schedule(UUID, CalendarDay?)
   case setDates(UUID, due: Timestamp?, reminder: Timestamp?)
+  case snooze(UUID, until: Timestamp?)
   case moveToList(UUID, UUID?)
   case setFields(UUID, TaskFieldsDraft)
   case setParent(UUID, UUID?)
@@ -37,6 +38,8 @@ extension ModelChange {
         $0.dueDate = due
         $0.reminderDate = reminder
       }
+    case .snooze(let id, let instant?): try transaction.snooze(id, until: instant)
+    case .snooze(let id, nil): try transaction.dismissReminder(of: id)
     case .moveToList(let id, let listID): try transaction.move(id, toList: listID)
     case .setFields(let id, let fields): try transaction.update(id, fields.set)
     case .setParent(let id, let parentID): try transaction.update(id) { $0.parentID = parentID }
@@ -73,6 +76,7 @@ extension TaskModel {
         $0.dueDate = due
         $0.reminderDate = reminder
       }
+    case .snooze(let id, let instant): return snooze(id, until: instant, now: now, timeZone: timeZone)
     case .moveToList(let id, let listID): return update(id, now: now, timeZone: timeZone) { $0.listID = listID }
     case .setFields(let id, let fields): return update(id, now: now, timeZone: timeZone, fields.set)
     case .setParent(let id, let parentID): return update(id, now: now, timeZone: timeZone) { $0.parentID = parentID }
@@ -127,6 +131,7 @@ extension TaskModel {
     guard let old = tasks[id] else { return .taskNotFound }
     var task = old
     change(&task)
+    ReminderModel.follow(&task, from: old, in: timeZone)
     if let parentID = task.parentID, parentID != old.parentID, let parent = tasks[parentID] {
       task.listID = parent.listID
     }
@@ -149,6 +154,23 @@ extension TaskModel {
     updateSubtasks(of: task, replacing: old, now: now, timeZone: timeZone)
     followSeries(of: task, replacing: old, now: now, timeZone: timeZone)
     return nil
+  }
+
+  private mutating func snooze(
+    _ id: UUID, until instant: Timestamp?, now: Timestamp, timeZone: TimeZone
+  ) -> TallyError.Code? {
+    guard let task = tasks[id] else { return .taskNotFound }
+    if task.isCompleted, instant != nil { return .inconsistentTask }
+    var (isRepeated, above) = (false, Optional(task))
+    while let next = above {
+      isRepeated = isRepeated || next.recurrence != nil
+      above = next.parentID.flatMap { tasks[$0] }
+    }
+    return update(id, now: now, timeZone: timeZone) {
+      let original = ReminderModel.reminderOfSeries($0)
+      $0.reminderDate = instant
+      if isRepeated { ReminderModel.note(original, in: &$0) }
+    }
   }
 
   func subtasks(of id: UUID) -> [TaskItem] {

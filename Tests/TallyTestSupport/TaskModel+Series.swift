@@ -156,6 +156,7 @@ private struct MovedDates {
   }
 
   func move(_ task: inout TaskItem) {
+    ReminderModel.forget(&task)
     let planned = task.scheduledDate
     let due = task.dueDay ?? task.dueDate.map { CalendarDay(containing: $0, in: timeZone) }
     let reminder = task.reminderDate.map { CalendarDay(containing: $0, in: timeZone) }
@@ -175,6 +176,7 @@ private struct MovedDates {
   }
 
   func movePart(_ task: inout TaskItem) {
+    ReminderModel.forget(&task)
     task.scheduledDate = task.scheduledDate.map { shifted($0, from: old) }
     moveDue(of: &task) { shifted($0, from: old) }
     task.reminderDate = task.reminderDate?.moved(from: old, to: new, in: timeZone)

@@ -7,8 +7,9 @@ import Foundation
 /// if that is still on the occurrence's day and the task was only planned for an earlier one.
 ///
 /// The other dates keep their distance to the occurrence. One on or after the following occurrence has been moved with the
-/// task, and keeps its distance to the date that is the occurrence's own. A reminder that was put off beyond the task's
-/// days comes on the last one of them.
+/// task, and keeps its distance to the date that is the occurrence's own. A reminder that was put off for this once counts as
+/// the one that it replaced (``SnoozedReminder``); one that is beyond the task's days all the same, as older versions left
+/// it, comes on the last one of them.
 struct OccurrenceMove {
   let occurrence: CalendarDay
   /// The occurrence after it by the recurrence, whether or not that is the new one.
@@ -32,6 +33,7 @@ struct OccurrenceMove {
 extension OccurrenceMove {
   /// Moves the dates of the task whose occurrence it is; one without dates is planned for the new day.
   func apply(to task: inout TaskItem) {
+    task.endSnooze()
     let (planned, due) = (task.scheduledDate, task.dueDay(in: timeZone))
     let isOfDue = due == occurrence && planned.map { $0 < occurrence } ?? true
     let reminder = task.reminderDate.map { CalendarDay(containing: $0, in: timeZone) }
@@ -49,6 +51,7 @@ extension OccurrenceMove {
 
   /// Moves the dates of a part of that task, which keep their distance to the occurrence.
   func apply(toPart task: inout TaskItem) {
+    task.endSnooze()
     task.scheduledDate = task.scheduledDate.map { moved($0, from: occurrence) }
     move(dueOf: &task, to: task.dueDay(in: timeZone).map { moved($0, from: occurrence) })
     task.reminderDate = task.reminderDate?.moved(from: occurrence, to: newOccurrence, in: timeZone)

@@ -13,10 +13,27 @@ extension Timestamp {
   ///   - timeZone: The time zone of the local days and times.
   /// - Returns: The instant, or the nearest one of the years 1 to 9999.
   public func moved(from day: CalendarDay, to newDay: CalendarDay, in timeZone: TimeZone) -> Timestamp {
-    let localSeconds = wholeSeconds + timeZone.secondsFromGMT(at: self)
-    let distance = Int64(newDay.dayNumber) - Int64(day.dayNumber)
+    moved(byLocalSeconds: 86_400 * (Int64(newDay.dayNumber) - Int64(day.dayNumber)), in: timeZone)
+  }
+
+  /// The instant as far away as another one is from a third, by clocks on the wall.
+  ///
+  /// A quarter of an hour before a meeting stays that, and 9:00 for a meeting at 10:00 stays 9:00 when it is put off by days over
+  /// a clock change.
+  func moved(byClockFrom old: Timestamp, to new: Timestamp, in timeZone: TimeZone) -> Timestamp {
+    // Nothing is moved where nothing changes: of a time that occurs twice this may be the second.
+    if old == new { return self }
+    return moved(byLocalSeconds: new.localSeconds(in: timeZone) - old.localSeconds(in: timeZone), in: timeZone)
+  }
+
+  private func moved(byLocalSeconds distance: Int64, in timeZone: TimeZone) -> Timestamp {
     let fraction = microsecondsSince1970 - wholeSeconds * 1_000_000
-    return Timestamp(localSecond: localSeconds + 86_400 * distance, in: timeZone).adding(microseconds: fraction)
+    return Timestamp(localSecond: localSeconds(in: timeZone) + distance, in: timeZone).adding(microseconds: fraction)
+  }
+
+  /// The local time as if it were UTC, in seconds since 1970.
+  private func localSeconds(in timeZone: TimeZone) -> Int64 {
+    wholeSeconds + timeZone.secondsFromGMT(at: self)
   }
 
   /// The instant at which clocks in a time zone show a time.

@@ -48,6 +48,8 @@ extension StoreTransaction where Base: ~Copyable {
 extension StoreTransaction where Base == WriteTransaction {
   /// Reminds of a task again later.
   ///
+  /// Of a series this changes one task alone: the next one has the reminder that it would have had without the snooze.
+  ///
   /// - Parameters:
   ///   - id: the task.
   ///   - instant: when to be reminded; replaces the task's reminder.
@@ -55,23 +57,40 @@ extension StoreTransaction where Base == WriteTransaction {
   /// - Throws: `taskNotFound`; `inconsistentTask` if the task is completed, as such tasks have no reminders.
   @discardableResult
   public mutating func snooze(_ id: UUID, until instant: Timestamp) throws -> TaskItem {
-    try update(id) { task in
+    let isRepeated = try isRepeated(id)
+    return try update(id) { task in
       guard !task.isCompleted else {
         throw TallyError(
           .inconsistentTask, "The task is completed, so there is nothing to remind of", remedy: "Reopen it first")
       }
-      task.reminderDate = instant
+      if isRepeated { task.snooze(until: instant) } else { task.reminderDate = instant }
     }
   }
 
-  /// Removes a task's reminder and changes nothing else.
+  /// Removes a task's reminder and changes nothing else; the next task of a series has its reminder again.
   ///
-  /// To mark the task done instead, `complete` it: completed tasks have no reminders.
+  /// To mark the task done instead, `complete` it: completed tasks have no reminders. To end the reminders of a series, set
+  /// `reminderDate` to `nil` with ``update(_:keepingReminder:_:)``.
   ///
   /// - Returns: the task as stored.
   /// - Throws: `taskNotFound`.
   @discardableResult
   public mutating func dismissReminder(of id: UUID) throws -> TaskItem {
-    try update(id) { $0.reminderDate = nil }
+    let isRepeated = try isRepeated(id)
+    return try update(id) { task in
+      if isRepeated { task.snooze(until: nil) } else { task.reminderDate = nil }
+    }
+  }
+
+  /// Whether a task or one above it repeats, so that completing makes another one like it.
+  private func isRepeated(_ id: UUID) throws -> Bool {
+    var next = try task(id)
+    // The parents of a damaged store may form a circle.
+    for _ in 0...SubtaskRules.maximumDepth {
+      guard let task = next else { return false }
+      if task.recurrence != nil { return true }
+      next = try task.parentID.flatMap { try self.task($0) }
+    }
+    return false
   }
 }

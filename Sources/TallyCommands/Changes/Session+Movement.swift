@@ -21,4 +21,19 @@ extension Session {
     }
     return " to \(reached.joined(separator: ", "))" + left.map { ", \($0)" }.joined()
   }
+
+  /// What became of the reminder of a task that got other days: `; its reminder moves to tomorrow 09:00`.
+  ///
+  /// - Parameters:
+  ///   - old: the task before the change.
+  ///   - new: the task after it.
+  ///   - namesMoves: whether to say where the reminder has moved, unless the fields of the task are named anyway.
+  /// - Returns: the words behind those of the change; none if there is nothing to say.
+  func reminderWords(from old: TaskItem, to new: TaskItem, namingMoves namesMoves: Bool = true) -> String {
+    switch new.reminderMove(from: old, in: clock.timeZone) {
+    case .moved(let instant): namesMoves ? "; its reminder moves to \(clock.relativeName(of: instant))" : ""
+    case .stayed(let instant): "; its reminder stays: \(clock.relativeName(of: instant))"
+    case nil: ""
+    }
+  }
 }

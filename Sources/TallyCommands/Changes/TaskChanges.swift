@@ -15,6 +15,8 @@ struct TaskChanges {
   private var report = ChangeReport()
   /// The changed tasks, in the order of their first change.
   private var ids: [UUID] = []
+  /// The tasks whose reminder has moved, with its new time.
+  private var movedReminders: [UUID: Timestamp] = [:]
   private var seen: Set<UUID> = []
 
   init(_ clock: LocalClock, countingUnchanged countsUnchanged: Bool) {
@@ -45,6 +47,9 @@ struct TaskChanges {
       let (verb, suffix) = try words(before, named, transaction)
       report.messages.append("\(verb) \(named.inWords)\(suffix).")
       note(after.id)
+      if case .moved(let instant)? = after.reminderMove(from: before, in: clock.timeZone) {
+        movedReminders[after.id] = instant
+      }
       try warn(of: named, before, in: transaction)
     } else if !seen.contains(after.id) {
       if countsUnchanged {
@@ -69,6 +74,13 @@ struct TaskChanges {
     if unchangedCount > 0 {
       let (noun, verb) = (unchangedCount.counted("task"), unchangedCount == 1 ? "is" : "are")
       report.messages.append("No change: \(noun) \(verb) already like that.")
+    }
+    let passed = movedReminders.values.filter { $0 < clock.now }
+    if let first = passed.min() {
+      report.warnings.append(
+        passed.count == 1
+          ? "Warning: the reminder moved to \(clock.relativeName(of: first)), which has passed."
+          : "Warning: \(passed.count.grouped) reminders moved to times that have passed.")
     }
     var lists: KnownLists = [:]
     report.changed = try ids.compactMap { id in try transaction.task(id) }

@@ -14,6 +14,9 @@ struct EditCommand: SessionCommand {
       Takes everything that 'tally add' takes; 'none' clears. Tags are added to those that a task has. All tasks are \
       changed in one step, and one undo undoes it. --editor opens the notes of one task in $VISUAL or $EDITOR.
 
+      A reminder on the day that a task leaves moves along, and one on the day on which it is due moves as far as the due \
+      time does; any other stays, and the answer says so. --remind sets it in any case.
+
       \(SharedHelp.day) \(SharedHelp.when)
 
       \(SharedHelp.whereOption)
@@ -79,9 +82,12 @@ struct EditCommand: SessionCommand {
       for task in tasks {
         try changes.change(
           task, in: &transaction,
-          reporting: { ("Changed", try words.suffix(from: $0, to: $1.task, in: $2)) }
+          reporting: { old, new, transaction in
+            let fields = try words.suffix(from: old, to: new.task, in: transaction)
+            return ("Changed", fields + session.reminderWords(from: old, to: new.task, namingMoves: false))
+          }
         ) { task, transaction in
-          try transaction.update(task.id) { task in
+          try transaction.update(task.id, keepingReminder: self.fields.remind != nil) { task in
             set(&task)
             for tag in untags { task.tags.remove(tag.withoutNumberSign) }
             if let title { task.title = title }

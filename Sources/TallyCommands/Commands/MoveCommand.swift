@@ -15,6 +15,9 @@ struct MoveCommand: SessionCommand {
       'none' only the one whose option it is given to. The neighbour is in the same list or on the same day, after the \
       move. Several tasks keep the order in which they are named.
 
+      A reminder on the day that a task leaves moves along, at the same time of the day; one on another day stays, and the \
+      answer says so.
+
       \(SharedHelp.day)
 
       \(SharedHelp.whereOption)
@@ -68,7 +71,9 @@ struct MoveCommand: SessionCommand {
       var changes = TaskChanges(session.clock, countingUnchanged: selection.filter != nil)
       for task in tasks {
         let anchor = row?.anchorInWords ?? ""
-        let words: TaskChanges.Wording = { old, new, _ in ("Moved", session.movement(from: old, to: new) + anchor) }
+        let words: TaskChanges.Wording = { old, new, _ in
+          ("Moved", session.movement(from: old, to: new) + anchor + session.reminderWords(from: old, to: new.task))
+        }
         try changes.change(task, in: &transaction, reporting: words) { task, transaction in
           let moved = try transaction.update(task.id) { task in
             if let day { task.scheduledDate = day }

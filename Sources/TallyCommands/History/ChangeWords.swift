@@ -66,6 +66,8 @@ extension ChangeWords {
   ) throws -> String {
     var changes: [String] = []
     var fields = TaskField.all.filter { before[$0] != after[$0] }
+    // A snooze is the reminder's change.
+    if before.ownAttributes == after.ownAttributes { fields.removeAll { $0 == .attributes } }
     // One duty, in two fields.
     if fields.contains(.dueDate) { fields.removeAll { $0 == .dueDay } }
     // The verb says that it was completed or reopened.

@@ -55,6 +55,7 @@ extension TaskSheet {
     let due = (task.dueDay.map(clock.heading) ?? task.dueDate.map(clock.name)).map {
       $0 + (isOverdue ? ", overdue" : "")
     }
+    let reminder = task.reminderDate.map { clock.name(of: $0) + (task.isReminderSnoozed ? ", for this once" : "") }
     return [
       ("handle", named.handle, nil),
       ("state", "\(task.state.glyph) \(task.state.words)", nil),
@@ -65,14 +66,14 @@ extension TaskSheet {
       ("tags", task.tags.isEmpty ? nil : task.tags.map { "#" + $0.escapedForDisplay() }.joined(separator: " "), nil),
       ("repeats", task.recurrence?.words, nil),
       ("part of", parent.map { "\($0.handle) \($0.task.title.escapedForDisplay())" }, nil),
-      ("reminder", task.reminderDate.map(clock.name), nil),
+      ("reminder", reminder, nil),
       ("completed", task.completedAt.map(completionInWords), nil),
       ("created", clock.name(of: task.createdAt), nil),
       ("changed", clock.name(of: task.updatedAt), nil),
       ("id", task.id.text, nil),
       ("notes", task.notes.map(Self.escapedNotes), nil),
     ]
-      + task.attributes.sorted { $0.key < $1.key }.map { name, value in
+      + task.ownAttributes.sorted { $0.key < $1.key }.map { name, value in
         ("@" + name.escapedForDisplay(), value.text.escapedForDisplay(), nil)
       }
   }

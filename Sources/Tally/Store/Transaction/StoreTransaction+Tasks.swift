@@ -56,25 +56,36 @@ extension StoreTransaction where Base == WriteTransaction {
   /// The time of change is set. A task that becomes completed without a completion time gets one, and a reopened one
   /// loses it. A task that changes its list, or its day while in no list, goes last in its new place.
   /// Sub-tasks follow a parent to another list, and the open ones are completed with it.
-  /// A change that changes nothing writes nothing.
+  /// A task that gets another day, due day or due time takes its reminder along, see ``ReminderMove``, unless the closure
+  /// sets another reminder. A change that changes nothing writes nothing.
   ///
+  /// - Parameters:
+  ///   - id: the task.
+  ///   - keepsReminder: whether the reminder is what the closure leaves, even if that is the old one on the old day.
+  ///   - change: changes the task.
   /// - Returns: the task as stored.
   /// - Throws: `taskNotFound`, `blankTitle`, `listNotFound`, `invalidParent`, another error of ``TaskItem/validate()``,
   ///   `invalidRecurrence` for a new rule that has ended, `inconsistentTask` if the closure replaces the task with another one, or what the closure throws; nothing is
   ///   changed then.
   @discardableResult
-  public mutating func update(_ id: UUID, _ change: (inout TaskItem) throws -> Void) throws -> TaskItem {
-    try update(id, completingSubtasks: true, change)
+  public mutating func update(
+    _ id: UUID, keepingReminder keepsReminder: Bool = false, _ change: (inout TaskItem) throws -> Void
+  ) throws -> TaskItem {
+    try update(id, completingSubtasks: true, keepingReminder: keepsReminder, change)
   }
 
   @discardableResult
   mutating func update(
-    _ id: UUID, completingSubtasks: Bool, _ change: (inout TaskItem) throws -> Void
+    _ id: UUID, completingSubtasks: Bool, keepingReminder: Bool = false, _ change: (inout TaskItem) throws -> Void
   ) throws -> TaskItem {
     let old = try require(TaskRecord.self, id)
     var task = old.item
     try change(&task)
     guard task.id == id else { throw TallyError.foreignTask }
+    if !keepingReminder, task.reminderDate == old.item.reminderDate {
+      task.moveReminder(from: old.item, in: calendar.timeZone)
+    }
+    task.dropOverwrittenSnooze(replacing: old.item)
     normalizeCompletion(of: &task)
     try task.checkRecurrence(replacing: old.item, today: today)
     let isPlanned = task.scheduledDate != nil

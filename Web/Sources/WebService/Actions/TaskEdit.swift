@@ -39,8 +39,9 @@ struct TaskEdit: Sendable {
   func apply(to id: UUID, in transaction: inout StoreWriteTransaction) throws {
     let reference = transaction.dateReference
     let texts = changes.filter { $0.field != .state }
+    let hasReminder = texts.contains { $0.field == .reminder }
     do {
-      try transaction.update(id) { task in
+      try transaction.update(id, keepingReminder: hasReminder) { task in
         for (field, text) in texts { try refusing(field.rawValue) { try field.set(text, of: &task, reference) } }
       }
     } catch let refusal as FieldRefusal {

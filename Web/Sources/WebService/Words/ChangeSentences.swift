@@ -36,11 +36,21 @@ struct ChangeSentences {
       case (_, .notStarted): return "Stopped \(title)"
       }
     }
+    let reminder = reminderWords(before, after)
     if before.scheduledDate != after.scheduledDate {
-      return "Planned \(title) for \(after.scheduledDate.map(clock.relativeName) ?? "no day")"
+      return "Planned \(title) for \(after.scheduledDate.map(clock.relativeName) ?? "no day")\(reminder)"
     }
-    if before.listID != after.listID { return "Moved \(title) to another list" }
-    return before.sortOrder == after.sortOrder ? "Changed \(title)" : "Moved \(title)"
+    if before.listID != after.listID { return "Moved \(title) to another list\(reminder)" }
+    return (before.sortOrder == after.sortOrder ? "Changed \(title)" : "Moved \(title)") + reminder
+  }
+
+  /// What became of the reminder of a task that got other days.
+  private func reminderWords(_ before: TaskItem, _ after: TaskItem) -> String {
+    switch after.reminderMove(from: before, in: clock.timeZone) {
+    case .moved(let instant): "; its reminder moves to \(clock.relativeName(of: instant))"
+    case .stayed(let instant): "; its reminder stays: \(clock.relativeName(of: instant))"
+    case nil: ""
+    }
   }
 
   private static func verb(_ isNew: Bool, _ isGone: Bool, _ otherwise: String) -> String {
