@@ -76,7 +76,11 @@ public struct TaskModel: Sendable {
     let all = tasks.values
     switch view {
     case .inbox: return all.filter { $0.listID == nil && $0.scheduledDate == nil }.sorted(by: Self.viewOrder)
-    case .today: return all.filter { $0.scheduledDate == today }.sorted(by: Self.viewOrder)
+    case .today:
+      return all.filter { task in
+        let due = task.dueDay ?? task.dueDate.map { CalendarDay(containing: $0, in: calendar) }
+        return task.scheduledDate == today || due == today
+      }.sorted(by: Self.viewOrder)
     case .upcoming:
       return byDay(all.filter { $0.scheduledDate.map { $0 > today } ?? false }) { $0 < $1 }
     case .past:

@@ -65,7 +65,8 @@ package struct TaskGenerator {
       task.scheduledDate = try Self.today.adding(days: -1 - random.below(60))
     case Self.overdueNumbers:
       task.listID = lists[1].id
-      task.dueDate = Self.now.adding(seconds: -Int64(1 + random.below(30 * Self.secondsADay)))
+      // Up to yesterday, and others from tomorrow on: Today shows what is due today, too.
+      task.dueDate = Self.now.adding(seconds: -Int64(1 + Self.secondsADay / 2 + random.below(30 * Self.secondsADay)))
     default:
       task.listID = Self.projectNumbers.contains(number) ? lists[0].id : lists[1 + number % (lists.count - 1)].id
       try finishOrPlan(&task, isActiveAllowed: Self.projectNumbers.contains(number))
@@ -84,7 +85,7 @@ package struct TaskGenerator {
     } else if isActiveAllowed, random.isOne(in: 10) {
       task.state = .active
     } else if random.isOne(in: 5) {
-      task.dueDate = Self.now.adding(seconds: Int64(1 + random.below(365 * Self.secondsADay)))
+      task.dueDate = Self.now.adding(seconds: Int64(Self.secondsADay / 2 + random.below(365 * Self.secondsADay)))
       if random.isOne(in: 2) { task.reminderDate = task.dueDate?.adding(seconds: -3_600) }
     }
   }

@@ -208,7 +208,7 @@ extension StoreTransaction where Base: ~Copyable {
     guard former != now else { return true }
     if let query = view.query { return try forEachTask(whosePlaceIn: query, changedSince: former, body) }
     let definition = try definition(of: view)
-    for range in definition.changedRanges(former) { try forEachTask(of: definition.index, in: range, body) }
+    for changed in definition.changedRanges(former) { try forEachTask(of: changed.index, in: changed.range, body) }
     return true
   }
 }

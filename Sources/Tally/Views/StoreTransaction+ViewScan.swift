@@ -2,7 +2,7 @@ import Foundation
 import LMDB
 
 // Each view walks one index whose order is the view's own: nothing is sorted, with one exception. "Due on a day" puts
-// the tasks of one day into the common order, since days begin at other instants in other time zones.
+// the tasks of one day into the common order, since days begin at other instants in other time zones; Today needs those, too.
 
 extension StoreTransaction where Base: ~Copyable {
   typealias ViewBody = (UUID, CalendarDay?) throws -> Bool
@@ -21,12 +21,12 @@ extension StoreTransaction where Base: ~Copyable {
     let definition = try definition(of: view)
     switch definition.walk {
     case .ranges(let ranges, let isReversed):
-      var walk = RangeWalk(isReversed: isReversed, after: position)
-      var cursor = try definition.index.cursor(in: base)
-      for (number, range) in ranges.enumerated() where !walk.isStopped {
-        try walk.run(range, prefix: KeyBytes(UInt8(number)), by: &cursor) { try body($0, nil) }
-      }
-      return walk.stop
+      return try scan(ranges, of: definition.index, isReversed: isReversed, after: position, body)
+    case .today(let ranges):
+      let due = try tasksDueTodayOnly()
+      // Most days have none, and the ranges alone are walked faster.
+      if due.isEmpty { return try scan(ranges, of: definition.index, isReversed: false, after: position, body) }
+      return try scanToday(ranges, of: definition.index, and: due, after: position, body)
     case .days(let days) where days.isPast: return try scanPast(days, in: definition.index, after: position, body)
     case .days(let days): return try scanUpcoming(days, in: definition.index, after: position, body)
     case .overdue: return try scanOverdue(after: position, body)
@@ -35,6 +35,18 @@ extension StoreTransaction where Base: ~Copyable {
       var work = QueryWork()
       return try scan(query, after: position, limit: limit, &work) { try body($0, nil) }
     }
+  }
+
+  /// Walks ranges of an index, one after the other.
+  private func scan(
+    _ ranges: [KeyRange], of index: RawIndex, isReversed: Bool, after position: ViewKey?, _ body: ViewBody
+  ) throws -> ViewKey? {
+    var walk = RangeWalk(isReversed: isReversed, after: position)
+    var cursor = try index.cursor(in: base)
+    for (number, range) in ranges.enumerated() where !walk.isStopped {
+      try walk.run(range, prefix: KeyBytes(UInt8(number)), by: &cursor) { try body($0, nil) }
+    }
+    return walk.stop
   }
 
   /// Throws `listNotFound` for the view of a list that does not exist.
@@ -117,11 +129,41 @@ extension StoreTransaction where Base: ~Copyable {
   }
 
   private func tasksDue(on day: CalendarDay) throws -> [(key: ViewKey, id: UUID)] {
-    let start = day.start(in: calendar).microsecondsSince1970
-    let end = (try? day.adding(days: 1))?.start(in: calendar).microsecondsSince1970 ?? .max
-    let latestEnd = end == .max ? end : end + longestRepeatInMicroseconds
     var keys: [(key: ViewKey, id: UUID)] = []
     keys.reserveCapacity(32)
+    try forEachTask(dueOn: day) { state, order, _ in keys.append((ViewKey(in: state, order, dueOn: day), order.id)) }
+    return keys.sorted { $0.key < $1.key }
+  }
+
+  /// The tasks that are due on a day, with what their places follow from; no more of them is read.
+  ///
+  /// - Parameters:
+  ///   - day: the day.
+  ///   - planned: a day; the closure gets whether the task is planned for it.
+  ///   - body: gets the state, the position and that.
+  func forEachTask(
+    dueOn day: CalendarDay, plannedFor planned: CalendarDay? = nil,
+    _ body: (TaskState, OrderKey, _ isPlanned: Bool) throws -> Void
+  ) throws {
+    try forEachKey(dueOn: day) { id in
+      guard let bytes = try tables.tasks.bytes(forKey: IDKey(id), in: base) else {
+        throw TallyError.missingRecord(of: "a task index")
+      }
+      let fields = try TaskFields(bytes)
+      // The index also has tasks with a reminder alone.
+      guard try fields.isDue else { return }
+      let order = OrderKey(
+        sortOrder: fields.sortOrder, createdAtMicroseconds: try fields.createdAt.microsecondsSince1970, id: id)
+      let isPlanned = if let planned { try fields.isPlanned(for: planned) } else { false }
+      try body(try fields.state, order, isPlanned)
+    }
+  }
+
+  /// The keys of a day: those of instants in it, then those of the day itself.
+  private func forEachKey(dueOn day: CalendarDay, _ body: (UUID) throws -> Void) throws {
+    let start = day.start(in: calendar).microsecondsSince1970
+    let end = (try? day.adding(days: 1))?.start(in: calendar).microsecondsSince1970 ?? .max
+    let latestEnd = day.endWithRepeats(in: calendar) ?? end
     for kind in [DueKey.Kind.open, .completed] {
       try forEachKey(
         of: tables.byDue, from: DueKey(kind, .start(at: start)), to: DueKey(kind, .start(at: latestEnd))
@@ -130,28 +172,15 @@ extension StoreTransaction where Base: ~Copyable {
         // The zone is asked only where it matters: that costs a microsecond.
         let isDoubtful = due - start < longestRepeatInMicroseconds || due >= end
         if isDoubtful, CalendarDay(containing: Timestamp(clamping: due), in: calendar) != day { return }
-        if let position = try position(of: key.id, dueOn: day) { keys.append((position, key.id)) }
+        try body(key.id)
       }
     }
     for isCompleted in [false, true] where day.dayNumber < .max {
       try forEachKey(
         of: tables.byDue, from: .start(of: day.dayNumber, isCompleted: isCompleted),
         to: .start(of: day.dayNumber + 1, isCompleted: isCompleted)
-      ) { key in if let position = try position(of: key.id, dueOn: day) { keys.append((position, key.id)) } }
+      ) { try body($0.id) }
     }
-    return keys.sorted { $0.key < $1.key }
-  }
-
-  /// Reads no more of the task than its place in the order; `nil` for one that has a reminder alone.
-  private func position(of id: UUID, dueOn day: CalendarDay) throws -> ViewKey? {
-    guard let bytes = try tables.tasks.bytes(forKey: IDKey(id), in: base) else {
-      throw TallyError.missingRecord(of: "a task index")
-    }
-    let fields = try TaskFields(bytes)
-    guard try fields.isDue else { return nil }
-    let order = OrderKey(
-      sortOrder: fields.sortOrder, createdAtMicroseconds: try fields.createdAt.microsecondsSince1970, id: id)
-    return ViewKey(in: try fields.state, order, dueOn: day)
   }
 }
 
@@ -159,3 +188,10 @@ extension StoreTransaction where Base: ~Copyable {
 ///
 /// Where clocks go back over midnight a day begins twice; an hour lay between in Newfoundland until 2011.
 private let longestRepeatInMicroseconds: Int64 = 3 * 3_600_000_000
+
+extension CalendarDay {
+  /// An instant in microseconds after all that may belong to the day, where it comes again; `nil` for the last day.
+  func endWithRepeats(in calendar: Calendar) -> Int64? {
+    (try? adding(days: 1)).map { $0.start(in: calendar).microsecondsSince1970 + longestRepeatInMicroseconds }
+  }
+}

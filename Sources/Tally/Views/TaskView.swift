@@ -8,7 +8,7 @@ import LMDB
 public enum TaskView: Hashable, Sendable {
   /// The tasks with no list and no scheduled day, in any state.
   case inbox
-  /// The tasks scheduled for the current day; completed ones stay visible.
+  /// The tasks scheduled for the current day or due on it, each once; completed ones stay visible.
   case today
   /// The tasks scheduled after today, in sections by day.
   case upcoming
@@ -76,9 +76,7 @@ extension StoreTransaction where Base: ~Copyable {
     case .active: ViewDefinition(of: ByActive.self, tables.byActive, [KeyRange(OrderKey.lowest, nil)])
     case .all: ViewDefinition(of: ByCreated.self, tables.byCreated, [KeyRange(InstantKey.start(at: .min), nil)])
     case .overdue: overdueDefinition
-    case .today:
-      ViewDefinition(
-        of: ByDay.self, tables.byDay, KeyRange.days(today.dayNumber, today.dayNumber), changedRanges: changedDays)
+    case .today: todayDefinition
     case .upcoming: daysDefinition(DayWalk(isPast: false, today: today.dayNumber))
     case .past: daysDefinition(DayWalk(isPast: true, today: today.dayNumber))
     case .due(let day): dueDefinition(day)
@@ -92,6 +90,15 @@ extension StoreTransaction where Base: ~Copyable {
     ViewDefinition(index: tables.tasks.rawIndex, walk: .query(try resolved(filter, by: order))) { _ in nil }
   }
 
+  private var todayDefinition: ViewDefinition {
+    let (today, timeZone) = (today, calendar.timeZone)
+    let (changedDays, changedDueDays) = (changedDays, changedDueDays)
+    return ViewDefinition(
+      index: tables.byDay.rawIndex, walk: .today(KeyRange.days(today.dayNumber, today.dayNumber)),
+      changedRanges: { changedDays($0) + changedDueDays($0) },
+      key: { ViewKey(of: $0.item, inToday: today, in: timeZone) })
+  }
+
   private func daysDefinition(_ walk: DayWalk) -> ViewDefinition {
     ViewDefinition(index: tables.byDay.rawIndex, walk: .days(walk), changedRanges: changedDays) { record in
       DayKey(of: record.item).flatMap(walk.key)
@@ -100,11 +107,15 @@ extension StoreTransaction where Base: ~Copyable {
 
   private var overdueDefinition: ViewDefinition {
     let (now, calendar, today, dayStart) = (now, calendar, today.dayNumber, dayStartInMinutes)
+    let index = tables.byDue.rawIndex
     return ViewDefinition(
-      index: tables.byDue.rawIndex, walk: .overdue,
+      index: index, walk: .overdue,
       changedRanges: { former in
         let day = CalendarDay(containing: former, in: calendar.timeZone, startingAtMinute: dayStart).dayNumber
-        return [.openDue(min(former, now), max(former, now)), .openDueDays(min(day, today), max(day, today))]
+        let ranges: [KeyRange] = [
+          .openDue(min(former, now), max(former, now)), .openDueDays(min(day, today), max(day, today)),
+        ]
+        return ranges.map { IndexRange(index: index, range: $0) }
       },
       key: { record in
         let task = record.item
@@ -133,12 +144,31 @@ extension StoreTransaction where Base: ~Copyable {
     }
   }
 
-  /// The days between that of an instant and today, both included; none if they are the same.
-  private var changedDays: (Timestamp) -> [KeyRange] {
-    let (calendar, today, dayStart) = (calendar, today.dayNumber, dayStartInMinutes)
+  /// The tasks planned for the days between that of an instant and today, both included; none if they are the same.
+  private var changedDays: (Timestamp) -> [IndexRange] {
+    let (index, days) = (tables.byDay.rawIndex, changedDayRange)
     return { former in
-      let day = CalendarDay(containing: former, in: calendar.timeZone, startingAtMinute: dayStart).dayNumber
-      return day == today ? [] : KeyRange.days(min(day, today), max(day, today))
+      guard let days = days(former) else { return [] }
+      return KeyRange.days(days.lowerBound.dayNumber, days.upperBound.dayNumber).map {
+        IndexRange(index: index, range: $0)
+      }
+    }
+  }
+
+  /// The tasks due on those days.
+  private var changedDueDays: (Timestamp) -> [IndexRange] {
+    let (index, days, calendar) = (tables.byDue.rawIndex, changedDayRange, calendar)
+    return { former in
+      guard let days = days(former) else { return [] }
+      return KeyRange.due(days.lowerBound, days.upperBound, in: calendar).map { IndexRange(index: index, range: $0) }
+    }
+  }
+
+  private var changedDayRange: (Timestamp) -> ClosedRange<CalendarDay>? {
+    let (calendar, today, dayStart) = (calendar, today, dayStartInMinutes)
+    return { former in
+      let day = CalendarDay(containing: former, in: calendar.timeZone, startingAtMinute: dayStart)
+      return day == today ? nil : min(day, today)...max(day, today)
     }
   }
 }

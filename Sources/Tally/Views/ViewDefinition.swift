@@ -4,11 +4,14 @@ import LMDB
 /// A view for one clock and calendar: the index that it walks, the ranges of the index that it shows, the key of a task
 /// and what time alone changes.
 ///
-/// Four views are more than ranges of an index: Upcoming and Past are ranges per day, Overdue merges instants and days, and
-/// the tasks due on a day are sorted after they are found, because days begin at other instants in other zones.
+/// Five views are more than ranges of an index: Upcoming and Past are ranges per day, Overdue merges instants and days, the
+/// tasks due on a day are sorted after they are found, because days begin at other instants in other zones, and Today
+/// puts those between the tasks that are planned for the day.
 struct ViewDefinition {
   enum Walk {
     case ranges([KeyRange], isReversed: Bool)
+    /// The ranges have the tasks that are planned for today.
+    case today([KeyRange])
     case days(DayWalk)
     case due(on: CalendarDay)
     case overdue
@@ -19,7 +22,7 @@ struct ViewDefinition {
   let index: RawIndex
   let walk: Walk
   /// The keys of tasks that time alone may have moved into the view or out of it since an instant.
-  var changedRanges: (Timestamp) -> [KeyRange] = { _ in [] }
+  var changedRanges: (Timestamp) -> [IndexRange] = { _ in [] }
   /// The position of a task; `nil` for one that the view does not show.
   let key: (TaskRecord) -> ViewKey?
 }
@@ -27,10 +30,9 @@ struct ViewDefinition {
 extension ViewDefinition {
   /// A view that shows some ranges of an index, one after the other.
   init<Definition: RecordIndex>(
-    of definition: Definition.Type, _ table: Index<Definition.Key>, _ ranges: [KeyRange],
-    changedRanges: @escaping (Timestamp) -> [KeyRange] = { _ in [] }
+    of definition: Definition.Type, _ table: Index<Definition.Key>, _ ranges: [KeyRange]
   ) where Definition.Source == TaskRecord {
-    self.init(index: table.rawIndex, walk: .ranges(ranges, isReversed: false), changedRanges: changedRanges) { record in
+    self.init(index: table.rawIndex, walk: .ranges(ranges, isReversed: false)) { record in
       var found: ViewKey?
       Definition.keys(of: record).forEach { key in
         let bytes = KeyBytes(key)
@@ -40,6 +42,12 @@ extension ViewDefinition {
       return found
     }
   }
+}
+
+/// Keys of one of the indexes.
+struct IndexRange {
+  let index: RawIndex
+  let range: KeyRange
 }
 
 /// A table as bytes, for walks that are the same for all indexes.
@@ -77,6 +85,17 @@ extension KeyRange {
       DueKey(.open, .start(at: start.microsecondsSince1970)), DueKey(.open, .start(at: end.microsecondsSince1970)))
   }
 
+  /// The tasks, open and completed, that are due at an instant or on a day of some days, and perhaps some more.
+  static func due(_ first: CalendarDay, _ last: CalendarDay, in calendar: Calendar) -> [KeyRange] {
+    let start = InstantKey.start(at: first.start(in: calendar).microsecondsSince1970)
+    let end = last.endWithRepeats(in: calendar).map { InstantKey.start(at: $0) } ?? .start(at: .max)
+    return [DueKey.Kind.open, .completed].map { KeyRange(DueKey($0, start), DueKey($0, end)) }
+      + [false, true].map {
+        KeyRange(
+          DueKey.start(of: first.dayNumber, isCompleted: $0), DueKey.start(of: last.dayNumber + 1, isCompleted: $0))
+      }
+  }
+
   /// The open tasks due on a day from one on, up to but not including another one.
   static func openDueDays(_ first: Int32, _ end: Int32) -> KeyRange {
     KeyRange(DueKey.start(of: first, isCompleted: false), DueKey.start(of: end, isCompleted: false))
@@ -84,6 +103,20 @@ extension KeyRange {
 }
 
 extension ViewKey {
+  /// The position of a task in Today; `nil` for one that is neither planned for today nor due today.
+  init?(of task: TaskItem, inToday today: CalendarDay, in timeZone: TimeZone) {
+    guard task.scheduledDate == today || task.dueDay(in: timeZone) == today else { return nil }
+    self.init(in: task.state, OrderKey(of: task), inToday: today)
+  }
+
+  /// As if the task were planned for today: the planned tasks and the others have one order.
+  init(in state: TaskState, _ order: OrderKey, inToday today: CalendarDay) {
+    let isCompleted = state == .completed
+    let key = DayKey(
+      isCompleted: isCompleted, dayNumber: today.dayNumber, rankRawValue: StateRank(state).rawValue, order: order)
+    self.init(prefix: KeyBytes(UInt8(isCompleted ? 1 : 0)), key)
+  }
+
   /// The position of a task in the view of those due on a day.
   init(of task: TaskItem, dueOn day: CalendarDay) {
     self.init(in: task.state, OrderKey(of: task), dueOn: day)

@@ -53,11 +53,11 @@ enum ViewCommands {
 
 enum TodayView: ViewKind {
   static var view: TaskView { .today }
-  static let abstract = "Show today's tasks, including completed ones."
+  static let abstract = "Show the tasks planned for today or due today, including completed ones."
   static let emptyHint = """
-    Nothing is planned for today. Add a task: tally add Buy milk --today; or move one here: tally move HANDLE --to today
+    Nothing is planned for today or due today. Add a task: tally add Buy milk --today; or move one here: tally move HANDLE --to today
     """
-  static let sharedDetails: Set<TaskRows.Detail> = [.scheduledDay]
+  static let sharedDetails: Set<TaskRows.Detail> = [.today]
   static func title(_ clock: LocalClock) -> String { clock.heading(of: clock.today) }
 }
 

@@ -7,6 +7,8 @@ struct TaskRows {
   /// What can follow a title.
   enum Detail {
     case list, scheduledDay, completionDay
+    /// The scheduled day, if it is today.
+    case today
   }
 
   let clock: LocalClock
@@ -66,7 +68,7 @@ extension TaskRows {
     if let list = named.list, !hidden.contains(.list) {
       notes.append(Note(text: "▪ " + list.name.escapedForDisplay(), colorHex: list.colorHex))
     }
-    if let day = task.scheduledDate, !hidden.contains(.scheduledDay) {
+    if let day = task.scheduledDate, !hides(day) {
       let (relative, name) = (clock.relativeName(of: day), clock.name(of: day))
       let completionDay = task.completedAt.map { clock.day(of: $0.instant) }
       if completionDay == nil {
@@ -81,6 +83,10 @@ extension TaskRows {
     if let recurrence = task.recurrence { notes.append(Note(text: recurrence.words)) }
     if task.notes != nil { notes.append(Note(text: "+ notes")) }
     return notes
+  }
+
+  private func hides(_ day: CalendarDay) -> Bool {
+    hidden.contains(.scheduledDay) || day == clock.today && hidden.contains(.today)
   }
 
   private func completion(of task: TaskItem) -> [Note] {

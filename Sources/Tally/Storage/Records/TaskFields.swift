@@ -70,6 +70,13 @@ struct TaskFields: ~Escapable {
     }
   }
 
+  /// Whether the task is planned for a day.
+  func isPlanned(for day: CalendarDay) throws(LMDBError) -> Bool {
+    var cursor = cursor
+    guard try cursor.advance(to: TaskField.scheduledDate.tag) else { return false }
+    return try cursor.value.storedDay() == day
+  }
+
   /// The task as a value.
   ///
   /// The fields are variables until the end: a task that is created first and then filled is copied once more.

@@ -143,12 +143,15 @@ export class Drag {
     // Rows of different states cannot be placed together.
     if (rows.some((dragged) => state(dragged) !== own)) return null;
     const [before, after] = isBefore ? [Drag.beside(row, -1, rows), row] : [row, Drag.beside(row, 1, rows)];
-    const fits = [before, after].map((neighbor) => neighbor?.matches(".row") && state(neighbor) === own);
+    const day = isFamily ? "" : row.dataset.day || list.dataset.day;
+    // Today also shows tasks that are only due; nothing is placed beside those.
+    const fits = [before, after].map(
+      (neighbor) => neighbor?.matches(".row") && state(neighbor) === own && (!day || neighbor.dataset.planned === day),
+    );
     const rank = (neighbor, none) => (neighbor?.matches(".row") ? RANKS[state(neighbor)] : none);
     if (rank(before, -1) > RANKS[own] || rank(after, 3) < RANKS[own]) return null;
     // Nobody knows the states of rows that are not loaded.
     if ([before, after].some((neighbor) => neighbor?.matches(".gap")) && !fits.includes(true)) return null;
-    const day = isFamily ? "" : row.dataset.day || list.dataset.day;
     const isPlanned = !day || rows.every((dragged) => dragged.dataset.planned === day);
     if (isPlanned && Drag.standsThere(rows, before, after)) return null;
     if (!fits.includes(true)) return isPlanned ? null : () => this.gestures.perform(rows, { action: "plan", day });

@@ -74,7 +74,8 @@ extension RowFrame {
     if let list = task.listID.flatMap({ lists[$0] }), view != .list(list.id), !isBelowParent {
       details.append(["text": list.name.shortened(to: 60), "color": list.colorHex, "kind": "list"])
     }
-    if let day = task.scheduledDate, view != .today, view?.hasDaySections != true { add(clock.relativeName(of: day)) }
+    let isDayShown = view == .today && task.scheduledDate == clock.today || view?.hasDaySections == true
+    if let day = task.scheduledDate, !isDayShown { add(clock.relativeName(of: day)) }
     if let completed = task.completedAt { add("done \(clock.relativeName(of: completed.instant))") }
     if !task.isCompleted {
       let isLate = task.isOverdue(at: clock.now, on: clock.today)

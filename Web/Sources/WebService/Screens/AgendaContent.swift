@@ -1,6 +1,6 @@
 import Tally
 
-/// What asks for attention besides the tasks that are planned for today.
+/// What asks for attention besides the tasks that are planned for today or due today.
 struct AgendaContent {
   private let frame: RowFrame
   private let sections: [(name: String, tasks: [TaskItem])]
@@ -12,12 +12,11 @@ struct AgendaContent {
     frame = try RowFrame(transaction)
     (pastCount, inboxCount) = (agenda.pastCount, agenda.inboxCount)
     let today = transaction.today
-    sections = [
-      ("Overdue", agenda.overdue), ("Due today", agenda.dueToday), ("Missed reminders", agenda.missedReminders),
-    ]
-    // Those that are planned for today are below.
-    .map { ($0.0, $0.1.filter { $0.scheduledDate != today }) }
-    .filter { !$0.1.isEmpty }
+    let zone = transaction.calendar.timeZone
+    sections = [("Overdue", agenda.overdue), ("Missed reminders", agenda.missedReminders)]
+      // Those that are planned for today or due today are below.
+      .map { ($0.0, $0.1.filter { $0.scheduledDate != today && $0.dueDay(in: zone) != today }) }
+      .filter { !$0.1.isEmpty }
   }
 
   /// A text that differs where the shown agenda does, in this run of the program.

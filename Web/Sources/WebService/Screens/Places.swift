@@ -20,7 +20,9 @@ struct Places: Hashable {
     today = transaction.today
     tomorrow = try transaction.today.adding(days: 1)
     openCounts = [
-      "/today": try transaction.count(.day(on: .today) && .is(.open)),
+      // Each half has an index; an `or` would look at every task.
+      "/today": try transaction.count(.day(on: .today) && .is(.open))
+        + transaction.count(.due(on: .today) && .is(.open) && !.day(on: .today)),
       "/inbox": try transaction.count(.inInbox && .is(.open)), "/overdue": try transaction.count(.is(.overdue)),
     ]
     lists = try transaction.lists().map { list in

@@ -15,7 +15,7 @@ struct Screen {
   static let all: [Screen] = [
     Screen(
       path: "/today", title: "Today", view: .today, place: "today", placeName: "Today",
-      emptyWords: "Nothing is planned for today. Add a task above, or plan one from another screen."),
+      emptyWords: "Nothing is planned for today or due today. Add a task above, or plan one from another screen."),
     Screen(
       path: "/inbox", title: "Inbox", view: .inbox,
       emptyWords: "The inbox is empty. Tasks without a list and a day wait here until you plan them."),
