@@ -143,6 +143,8 @@ struct ConfigTests {
   }
 
   @Test(arguments: [
+    ["config", "next.left", "101"], ["config", "next.due", "-1"], ["config", "next.free", "3.5"],
+    ["config", "next.soon", "3"],
     ["config", "wek-start"], ["config", "wek-start", "monday"], ["config", "week-start", "noday"],
     ["config", "alias.list", "add x"], ["config", "alias.x", "y"], ["config", "day-start", "noon"],
   ])

@@ -5,10 +5,12 @@ import Testing
 
 @testable import TallyCommands
 
-/// A week of work with the program in a terminal, kept as text in `Snapshots/Week/`.
+/// Days with the program in a terminal, kept as text in folders of `Snapshots/`: a week of work, the first hour of somebody
+/// who has read nothing, and the day on which a user of Taskwarrior moves in.
 ///
-/// `commands.txt` has the commands: a line `@` sets the clock, and `{title}` stands for the handle of that task. The other
-/// files are what people see in four kinds of terminal; `TALLY_RECORD=1` writes them.
+/// `commands.txt` has the commands: a line `@` sets the clock, and `{title}` stands for the handle of that task. The text
+/// files beside it are what people see in some kinds of terminal; `TALLY_RECORD=1` writes them. Any other file is in the
+/// directory in which the commands run.
 struct WeekTests {
   /// A kind of terminal.
   struct Setting: Sendable, CustomTestStringConvertible {
@@ -29,17 +31,33 @@ struct WeekTests {
     Setting(testDescription: "c-locale", columns: 80, environment: ["TERM": "vt100", "LC_ALL": "C"]),
   ]
 
-  private static let directory = URL(filePath: #filePath).deletingLastPathComponent()
-    .appending(path: "Snapshots/Week")
+  /// Terminals without colours, in which a change of the words is easy to read.
+  static let plainSettings = [80, 40].map { columns in
+    Setting(
+      testDescription: "\(columns)-columns", columns: columns,
+      environment: ["TERM": "xterm", "LANG": "en_US.UTF-8", "NO_COLOR": "1"])
+  }
+
+  private static let directory = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Snapshots")
 
   @Test(.enabled(if: PseudoTerminal.isSupported), arguments: settings)
   func weekLooksAsItDid(setting: Setting) throws {
-    let file = Self.directory.appending(path: setting.testDescription + ".txt")
+    try check("Week", setting)
+  }
+
+  @Test(.enabled(if: PseudoTerminal.isSupported), arguments: ["FirstHour", "Taskwarrior"], plainSettings)
+  func storyLooksAsItDid(name: String, setting: Setting) throws {
+    try check(name, setting)
+  }
+
+  private func check(_ name: String, _ setting: Setting) throws {
+    let folder = Self.directory.appending(path: name)
+    let file = folder.appending(path: setting.testDescription + ".txt")
     let expected = (try? String(contentsOf: file, encoding: .utf8)) ?? ""
     var (text, visible) = ("", "")
     // New tasks have random ids: one in a thousand ends like another one, or like a word or a year of the text.
     for _ in 0..<3 where visible.isEmpty || visible != expected {
-      text = try week(setting)
+      text = try story(in: folder, setting)
       visible = text.replacing("\u{1B}", with: "^[")
     }
     if setting.environment["LC_ALL"] == "C" { #expect(text.utf8.allSatisfy { $0 < 0x80 }) }
@@ -54,11 +72,15 @@ struct WeekTests {
     #expect(new.count == old.count)
   }
 
-  /// The week in one kind of terminal.
-  private func week(_ setting: Setting) throws -> String {
+  /// What one kind of terminal shows.
+  private func story(in folder: URL, _ setting: Setting) throws -> String {
     try withProgram { program in
+      for file in try FileManager.default.contentsOfDirectory(atPath: folder.path) where !file.hasSuffix(".txt") {
+        try FileManager.default.copyItem(
+          atPath: folder.appending(path: file).path, toPath: program.directory.appending(file).string)
+      }
       var week = Week(program: program, setting: setting)
-      let commands = try String(contentsOf: Self.directory.appending(path: "commands.txt"), encoding: .utf8)
+      let commands = try String(contentsOf: folder.appending(path: "commands.txt"), encoding: .utf8)
       for line in commands.split(separator: "\n") where !line.hasPrefix("#") { try week.run(line) }
       return week.text
     }

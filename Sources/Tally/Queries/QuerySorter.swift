@@ -7,25 +7,17 @@ struct QuerySorter {
   private let now: Int64
   private let today: Int32
   private let timeZone: TimeZone
-  /// After the tasks due within a week; known for `next` only.
-  private let endOfWeek: Int64
-  private let lastDayOfWeek: Int32
+  private let weights: NextWeights
   /// The ends of due days that have been asked for: each costs some microseconds.
   private var endsOfDays: [Int32: Int64] = [:]
 
-  init(_ order: TaskOrder, against reference: DateReference) {
+  init(_ order: TaskOrder, against reference: DateReference, _ weights: NextWeights) {
     self.order = order
     now = reference.now.microsecondsSince1970
     today = reference.today.dayNumber
     timeZone = reference.timeZone
-    let lastDay = CalendarDay(clamping: Int64(today) + Self.nextDayCount)
-    lastDayOfWeek = lastDay.dayNumber
-    // The end of a day costs as much as finding some tasks.
-    endOfWeek = order.key == .next ? lastDay.end(in: timeZone).microsecondsSince1970 : 0
+    self.weights = weights
   }
-
-  /// The number of days after today in which a task is due soon, for `next`.
-  static let nextDayCount: Int64 = 7
 
   /// The last tag of a field that the order looks at.
   var lastTag: UInt8 {
@@ -78,21 +70,33 @@ struct QuerySorter {
     return end
   }
 
-  /// Active, overdue, due soon, other open and completed tasks.
+  /// The rank by the weights, the due day and the priority, the due time; completed tasks last.
   private mutating func appendNext(_ task: borrowing FilterFacts, to bytes: inout KeyBytes) {
-    let due = due(of: task)
-    let isSoon = task.has(.dueDay) ? task.dueDay <= lastDayOfWeek : due.map { $0 <= endOfWeek } ?? false
-    let (rank, instant): (UInt8, Int64) =
-      switch task.state {
-      case .active: (0, 0)
-      case .completed: (4, 0)
-      case .notStarted where task.isOverdue(at: now, today): (1, due ?? task.reminder)
-      case .notStarted: isSoon ? (2, due ?? 0) : (3, 0)
-      }
-    bytes.append(rank)
-    bytes.append(InstantKey(microseconds: instant, id: .lowest).instantBytes)
-    bytes.append(UInt8.max - task.priority.rawValue)
+    guard task.isOpen else {
+      bytes.append(UInt8.max)
+      bytes.append(place: task)
+      return
+    }
+    let isOverdue = task.isOverdue(at: now, today)
+    let isLateByReminder = isOverdue && !task.has(.dueDate) && !task.has(.dueDay)
+    let instant = due(of: task) ?? (isLateByReminder ? task.reminder : nil)
+    // The end of a due day is known already; the day of an instant depends on the zone.
+    let day: Int32? = task.has(.dueDay) ? task.dueDay : instant.map(localDay)
+    let planned = task.has(.scheduledDate) ? NextWeights.DayRelation(of: task.day, to: today) : nil
+    bytes.append(
+      weights.rank(
+        isStarted: task.state == .active, isOverdue: isOverdue, isDueToday: !isLateByReminder && day == today,
+        planned: planned))
+    let priority = UInt8.max - task.priority.rawValue
+    if weights.priority > weights.due { bytes.append(priority) }
+    bytes.append(day ?? .max)
+    if weights.priority <= weights.due { bytes.append(priority) }
+    bytes.append(InstantKey(microseconds: instant ?? .max, id: .lowest).instantBytes)
     bytes.append(place: task)
+  }
+
+  private func localDay(of microseconds: Int64) -> Int32 {
+    CalendarDay(containing: Timestamp(clamping: microseconds), in: timeZone).dayNumber
   }
 }
 

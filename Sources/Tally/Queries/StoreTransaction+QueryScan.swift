@@ -12,7 +12,8 @@ extension StoreTransaction where Base: ~Copyable {
   func resolved(_ filter: TaskFilter, by order: TaskOrder) throws -> ResolvedQuery {
     let reference = DateReference(now: now, today: today, calendar: calendar)
     let resolution = FilterResolution(reference, lists: filter.namesLists ? try lists() : [])
-    return ResolvedQuery(try resolution.predicate(filter), sorter: QuerySorter(order, against: reference))
+    let sorter = QuerySorter(order, against: reference, nextWeights)
+    return ResolvedQuery(try resolution.predicate(filter), sorter: sorter)
   }
 
   /// Walks what a query finds by the plan that is likely to look at the fewest tasks.

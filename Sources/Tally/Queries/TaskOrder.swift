@@ -16,8 +16,10 @@ public struct TaskOrder: Hashable, Sendable {
     case updated
     /// By completion, newest first.
     case completed
-    /// What to do next: active tasks, then overdue ones by due date, then those due within 7 days by due date, then by
-    /// priority and ``place``.
+    /// What to do next: active tasks, then overdue ones, then those due or planned today, then all that can be done now, and
+    /// last those planned for later; among equals by the day on which they are due, priority, due time and ``place``.
+    ///
+    /// ``NextWeights`` change it.
     case next
 
     /// Whether the greatest value comes first by default.

@@ -35,6 +35,8 @@ extension TaskStore {
     /// Until then it is still the day before, for `today`, the views by day, words such as "tomorrow" in filters, and for
     /// tasks that are overdue by day. An instant is late when it has passed. Statistics have an option of their own.
     public var dayStartInMinutes = 0
+    /// What counts in the order ``TaskOrder/Key/next``, that of ``TaskView/next``.
+    public var nextWeights = NextWeights()
     /// How safe a write is once the call has returned.
     public var durability = Durability.durable
     /// The longest time that a relaxed write stays unflushed.

@@ -96,6 +96,7 @@ public final class TaskStore: Sendable {
         base: try configuration.retrying { try store.environment.beginRead() }, tables: store.tables,
         now: configuration.now(), calendar: configuration.calendar, dayStartInMinutes: configuration.dayStart,
         ids: configuration.ids, commitSequence: 0)
+      transaction.nextWeights = configuration.nextWeights
       return try body(&transaction)
     }
   }

@@ -1,8 +1,8 @@
 import Foundation
 import LMDB
 
-/// What asks for attention today: tasks that are late, due today or planned for today, each once, and how many others
-/// wait elsewhere.
+/// What asks for attention today: tasks that are late, due today, planned for today or left from yesterday, each once, and
+/// how many others wait elsewhere.
 ///
 /// ```swift
 /// let agenda = try store.read { try $0.agenda() }
@@ -15,9 +15,11 @@ public struct Agenda: Hashable, Sendable {
   public let dueToday: [TaskItem]
   /// The other open tasks that are scheduled for today, in the order of views.
   public let planned: [TaskItem]
-  /// The number of completed tasks that are scheduled for today.
+  /// The other open tasks that are scheduled for yesterday, in the order of views.
+  public let yesterday: [TaskItem]
+  /// The number of completed tasks that are scheduled for today or due today.
   public let completedCount: Int
-  /// The number of other open tasks that are scheduled for earlier days.
+  /// The number of other open tasks that are scheduled for days before yesterday.
   public let pastCount: Int
   /// The number of other open tasks in the inbox.
   public let inboxCount: Int
@@ -25,7 +27,7 @@ public struct Agenda: Hashable, Sendable {
   public let missedReminders: [TaskItem]
 
   /// The tasks that are shown, each once.
-  public var tasks: [TaskItem] { overdue + dueToday + planned }
+  public var tasks: [TaskItem] { overdue + dueToday + planned + yesterday }
 }
 
 extension StoreTransaction where Base: ~Copyable {
@@ -41,15 +43,19 @@ extension StoreTransaction where Base: ~Copyable {
     let dueToday = try view(.due(on: today)).tasks.filter(isNew)
     let scheduled = try view(.today).tasks
     let planned = scheduled.filter(isNew)
-    let missedReminders = try reminders(from: .earliest, to: now).filter { !shown.contains($0.id) }
-    var pastCount = 0
-    _ = try scan(.past, after: nil) { id, _ in
-      if !shown.contains(id) { pastCount += 1 }
+    let dayBefore = try? today.adding(days: -1)
+    var (yesterday, pastCount): ([UUID], Int) = ([], 0)
+    _ = try scan(.past, after: nil) { id, day in
+      if shown.contains(id) { return true }
+      if day == dayBefore { yesterday.append(id) } else { pastCount += 1 }
       return true
     }
+    shown.formUnion(yesterday)
+    let missedReminders = try reminders(from: .earliest, to: now).filter { !shown.contains($0.id) }
     return Agenda(
-      overdue: overdue, dueToday: dueToday, planned: planned, completedCount: scheduled.count(where: \.isCompleted),
-      pastCount: pastCount, inboxCount: try openInboxCount(without: shown), missedReminders: missedReminders)
+      overdue: overdue, dueToday: dueToday, planned: planned, yesterday: try yesterday.map { try indexedTask($0) },
+      completedCount: scheduled.count(where: \.isCompleted), pastCount: pastCount,
+      inboxCount: try openInboxCount(without: shown), missedReminders: missedReminders)
   }
 
   private func openInboxCount(without shown: Set<UUID>) throws -> Int {

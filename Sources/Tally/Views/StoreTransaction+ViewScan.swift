@@ -141,6 +141,7 @@ extension StoreTransaction where Base: ~Copyable {
   ///   - day: the day.
   ///   - planned: a day; the closure gets whether the task is planned for it.
   ///   - body: gets the state, the position and that.
+  /// - Throws: what the closure and the storage throw.
   func forEachTask(
     dueOn day: CalendarDay, plannedFor planned: CalendarDay? = nil,
     _ body: (TaskState, OrderKey, _ isPlanned: Bool) throws -> Void

@@ -7,17 +7,18 @@ extension Session {
   ///   - selection: the tasks.
   ///   - openOnly: whether a filter finds only open tasks.
   ///   - verb: the words before the handle of a changed task.
-  ///   - suffix: the words after its title.
+  ///   - suffix: gives the words after its title, from the task after the change.
   ///   - change: changes one task.
   /// - Throws: ``CommandFailure``, or what the change throws; nothing is changed then.
   func changeTasks(
-    _ selection: TaskSelection, openOnly: Bool = false, _ verb: String, _ suffix: String = "",
+    _ selection: TaskSelection, openOnly: Bool = false, _ verb: String,
+    _ suffix: (TaskItem) -> String = { _ in "" },
     _ change: (TaskItem, inout StoreWriteTransaction) throws -> TaskItem
   ) throws {
     try write { transaction in
       var changes = TaskChanges(clock, countingUnchanged: selection.filter != nil)
       for task in try selection.tasks(in: transaction, openOnly: openOnly) {
-        try changes.change(task, in: &transaction, reporting: { _, _, _ in (verb, suffix) }, change)
+        try changes.change(task, in: &transaction, reporting: { _, new, _ in (verb, suffix(new.task)) }, change)
       }
       return try changes.report(in: transaction)
     }

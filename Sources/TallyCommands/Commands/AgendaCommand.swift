@@ -7,22 +7,28 @@ struct AgendaCommand: SessionCommand {
     commandName: "agenda",
     abstract: "Show what asks for attention today; 'tally' alone does the same.",
     usage: """
-      tally [<options>]
-      tally agenda [<options>]
+      tally [--limit <n>] [<options>]
+      tally agenda [--limit <n>] [<options>]
       """,
     discussion: """
-      Shows tasks that are overdue, due today or planned for today, each once, and counts what else waits.
+      Shows tasks that are overdue, due today, planned for today or left from yesterday, each once, and counts what else \
+      waits. People see at most \(AgendaReport.yesterdayCount) tasks of yesterday; 'tally past' shows all that are left.
 
       With --plain, a line has these columns: \(AgendaReport.columns.joined(separator: ", ")).
       """
   )
 
+  @OptionGroup var limited: LimitOption
+
   func run(in session: Session) throws {
     let report = try session.read { transaction in
       let agenda = try transaction.agenda()
       var lists: KnownLists = [:]
+      var rest = limited.limit ?? .max
       let sections = try AgendaReport.Kind.allCases.map { kind in
-        (kind, try kind.tasks(of: agenda).map { try transaction.name($0, knowing: &lists) })
+        let tasks = kind.tasks(of: agenda).prefix(rest)
+        rest -= tasks.count
+        return (kind, try tasks.map { try transaction.name($0, knowing: &lists) })
       }
       return AgendaReport(agenda: agenda, sections: sections, taskCount: try transaction.taskCount)
     }
@@ -36,5 +42,7 @@ struct AgendaCommand: SessionCommand {
 }
 
 extension AgendaCommand: PlainOptions {
-  mutating func take(from arguments: inout PlainArguments) {}
+  mutating func take(from arguments: inout PlainArguments) {
+    limited = .taken(from: &arguments)
+  }
 }

@@ -39,7 +39,7 @@ struct DoneCommand: SessionCommand {
     let completedAt = try at.map { try session.clock.completion($0, of: "--at") }
     let suffix = completedAt.map { ", " + session.clock.relativeName(of: $0.instant) } ?? ""
     // Without a time of its own, a task that is completed already keeps its time.
-    try session.changeTasks(selection, openOnly: true, "Completed", suffix) { task, transaction in
+    try session.changeTasks(selection, openOnly: true, "Completed", { _ in suffix }) { task, transaction in
       try transaction.complete(task.id, at: completedAt, includingSubtasks: !only)
     }
   }

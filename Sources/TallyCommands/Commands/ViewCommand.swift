@@ -8,7 +8,7 @@ struct ViewCommand<Kind: ViewKind>: SessionCommand {
       commandName: Kind.view.name,
       abstract: Kind.abstract,
       usage: "tally \(Kind.view.name) [--open] [--tree] [--limit <n>] [<options>]",
-      discussion: SharedHelp.taskRecord
+      discussion: [Kind.discussion, SharedHelp.taskRecord].compactMap(\.self).joined(separator: "\n\n")
     )
   }
 
@@ -29,6 +29,8 @@ struct ViewCommand<Kind: ViewKind>: SessionCommand {
 protocol ViewKind {
   static var view: TaskView { get }
   static var abstract: String { get }
+  /// The rule of the view, where the first line of its help does not say all; `nil` for none.
+  static var discussion: String? { get }
   /// What the view is for and how to fill it, printed if it is empty.
   static var emptyHint: String { get }
   /// The details that all tasks of the view share, or that are printed above the tasks.
@@ -38,6 +40,7 @@ protocol ViewKind {
 }
 
 extension ViewKind {
+  static var discussion: String? { nil }
   static var sharedDetails: Set<TaskRows.Detail> { [] }
   static func title(_ clock: LocalClock) -> String { view.name.prefix(1).uppercased() + view.name.dropFirst() }
 }
@@ -103,8 +106,17 @@ enum NextView: ViewKind {
   static var view: TaskView { .next }
   static let abstract = "Show open tasks in the order in which to do them."
   static let emptyHint = """
-    Nothing is open. This view shows tasks that are in progress, late or due within a week, and then the rest by priority; \
-    add a task: tally add Buy milk
+    Nothing is open. This view shows all open tasks, those first that are in progress, late or for today; add a task: \
+    tally add Buy milk
+    """
+  static let discussion: String? = """
+    Tasks in progress come first, then overdue ones, then those due today or planned for today, then all others that can be \
+    done now, and last those planned for a later day. Among equals the earlier due day comes first, then the higher \
+    priority.
+
+    Each of these is a weight, and a task counts by the greatest weight of all that it is. 'tally config next.left 30' puts \
+    what is left from earlier days beside today's tasks, 'tally config next.priority 9' the priority before the due day. \
+    'tally config' lists the weights.
     """
 }
 

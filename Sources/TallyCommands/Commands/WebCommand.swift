@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import SystemPackage
+import Tally
 
 /// `tally web`.
 struct WebCommand: SessionCommand {
@@ -29,6 +30,7 @@ struct WebCommand: SessionCommand {
     var arguments = ["--store", session.storePath.string, "--time-zone", session.clock.timeZone.identifier]
     arguments += ["--week-start", "\(try session.clock.firstWeekday())"]
     arguments += ["--day-start", "\(session.clock.dayStartInMinutes)"]
+    arguments += ["--next-weights", session.settings.nextWeights.text]
     if let port { arguments += ["--port", "\(port)"] }
     if open { arguments.append("--open") }
     throw NeedsCompanion(program: .web, arguments: arguments)

@@ -16,9 +16,10 @@ extension CommandDescription {
     """,
     """
     agenda: Show what asks for attention today; 'tally' alone does the same.
+    option | --limit | n |  | Show at most this many.
     """,
     """
-    today: Show today's tasks, including completed ones.
+    today: Show the tasks planned for today or due today, including completed ones.
     flag | --open |  |  | Show open tasks only.
     flag | --tree |  |  | Show sub-tasks below their parents, also those that the view does not hold.
     option | --limit | n |  | Show at most this many.

@@ -109,6 +109,7 @@ extension Session {
     calendar.timeZone = clock.timeZone
     configuration.calendar = calendar
     configuration.dayStartInMinutes = clock.dayStartInMinutes
+    configuration.nextWeights = settings.nextWeights
     configuration.onLongWait = { [invocation, isQuiet = options.quiet] ids in
       guard !isQuiet else { return }
       _ = try? invocation.errorOutput.writeAll(invocation.message("\(Self.waitMessage(ids))\n").utf8)

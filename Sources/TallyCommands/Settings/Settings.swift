@@ -12,6 +12,29 @@ struct Settings {
     case dateOrder = "date-order"
     case color
     case hints
+    case nextStarted = "next.started"
+    case nextOverdue = "next.overdue"
+    case nextToday = "next.today"
+    case nextLeft = "next.left"
+    case nextFree = "next.free"
+    case nextLater = "next.later"
+    case nextDue = "next.due"
+    case nextPriority = "next.priority"
+
+    /// The weight that it sets; `nil` for any other setting.
+    var weight: WritableKeyPath<NextWeights, Int>? {
+      switch self {
+      case .nextStarted: \.started
+      case .nextOverdue: \.overdue
+      case .nextToday: \.today
+      case .nextLeft: \.left
+      case .nextFree: \.free
+      case .nextLater: \.later
+      case .nextDue: \.due
+      case .nextPriority: \.priority
+      default: nil
+      }
+    }
 
     /// What the key is for.
     var meaning: String {
@@ -24,6 +47,14 @@ struct Settings {
       case .dateOrder: "dmy or mdy, how dates such as 3/4 are read; the locale's without it"
       case .color: "auto, always or never, unless --no-color, NO_COLOR or FORCE_COLOR is given"
       case .hints: "on or off: whether changes say how to undo them, and add that it reads no dates"
+      case .nextStarted: "the weight of a task in progress in 'tally next', from 0 to 100"
+      case .nextOverdue: "that of an overdue task"
+      case .nextToday: "that of a task due or planned today"
+      case .nextLeft: "that of a task left from an earlier day"
+      case .nextFree: "that of a task planned for no day"
+      case .nextLater: "that of a task planned for a later day"
+      case .nextDue: "that of the due day, among tasks of one weight"
+      case .nextPriority: "that of the priority, among tasks of one weight"
       }
     }
   }
@@ -41,6 +72,7 @@ struct Settings {
 
   /// Whether messages say what else a person could do.
   var hasHints: Bool { self[.hints] != "off" }
+  private(set) var nextWeights = NextWeights()
 
   subscript(key: Key) -> String? { texts[key] }
 }
@@ -87,6 +119,13 @@ extension Settings {
       guard ["auto", "always", "never"].contains(value) else {
         throw Fault(message: "\(name) is not auto, always or never", remedy: "Choose one of these")
       }
+    case .nextStarted, .nextOverdue, .nextToday, .nextLeft, .nextFree, .nextLater, .nextDue, .nextPriority:
+      guard let weight = Int(value), NextWeights.range.contains(weight), let path = key.weight else {
+        throw Fault(
+          message: "\(name) is not a whole number from 0 to 100",
+          remedy: "Write it as 30; the greatest weight comes first")
+      }
+      nextWeights[keyPath: path] = weight
     }
     texts[key] = value
   }

@@ -37,6 +37,7 @@ struct SettingsText {
       case .dateOrder: session.clock.dateOrder().map { "\($0.rawValue), from the locale" }
       case .color: "auto"
       case .hints: "on"
+      case let key?: key.weight.map { "\(NextWeights()[keyPath: $0])" }
       case nil: nil
       }
     return value.map { " (\($0))" } ?? ""

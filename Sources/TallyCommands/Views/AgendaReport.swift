@@ -3,6 +3,8 @@ import Tally
 /// The agenda, for people and for programs.
 struct AgendaReport {
   static let columns = NamedTask.columns + ["kind"]
+  /// How many of yesterday's tasks people see.
+  static let yesterdayCount = 5
 
   let agenda: Agenda
   let sections: [(kind: Kind, tasks: [NamedTask])]
@@ -11,13 +13,14 @@ struct AgendaReport {
 
   /// The kind of a section; its name is in the JSON.
   enum Kind: String, CaseIterable {
-    case overdue, dueToday, planned
+    case overdue, dueToday, planned, yesterday
 
     func tasks(of agenda: Agenda) -> [TaskItem] {
       switch self {
       case .overdue: agenda.overdue
       case .dueToday: agenda.dueToday
       case .planned: agenda.planned
+      case .yesterday: agenda.yesterday
       }
     }
 
@@ -26,8 +29,21 @@ struct AgendaReport {
       case .overdue: "Overdue"
       case .dueToday: "Due today"
       case .planned: "Planned for today"
+      case .yesterday: "Left from yesterday"
       }
     }
+
+    /// The day that the tasks of the section share; `nil` for none.
+    func day(_ clock: LocalClock) -> CalendarDay? {
+      switch self {
+      case .overdue: nil
+      case .dueToday, .planned: clock.today
+      case .yesterday: try? clock.today.adding(days: -1)
+      }
+    }
+
+    /// What the lines of its tasks leave out.
+    var hidden: Set<TaskRows.Detail> { self == .planned || self == .yesterday ? [.scheduledDay] : [] }
   }
 }
 
@@ -35,7 +51,7 @@ extension AgendaReport {
   func facts(in session: Session) -> Facts {
     let sections: [Facts] = sections.map { kind, tasks in
       [
-        "kind": .text(kind.rawValue), "day": .day(kind == .overdue ? nil : session.clock.today),
+        "kind": .text(kind.rawValue), "day": .day(kind.day(session.clock)),
         "tasks": .array(
           tasks.map { $0.facts.adding([.init("kind", onlyIn: .plain): .text(kind.rawValue)]) }),
       ]
@@ -51,17 +67,22 @@ extension AgendaReport {
 
   func text(in session: Session) -> String {
     let painter = session.painter
-    let count = agenda.tasks.count
+    let (count, shownCount) = (agenda.tasks.count, sections.reduce(0) { $0 + $1.tasks.count })
     let title = session.clock.heading(of: session.clock.today)
-    let summary = painter.paint(" — \(count.grouped) open", .detail)
+    let first = shownCount < count ? ", the first \(shownCount.grouped)" : ""
+    let summary = painter.paint(" — \(count.grouped) open\(first)", .detail)
     var text = count == 0 ? "" : painter.paint(title, .heading) + summary + "\n"
     for (kind, tasks) in sections where !tasks.isEmpty {
       let rows = TaskRows(
         clock: session.clock, painter: painter, width: session.width ?? .max,
         handleWidth: PrintedView.handleWidth(taskCount: taskCount),
-        hidden: kind == .planned ? [.scheduledDay] : [])
+        hidden: kind.hidden)
       text += "\n" + painter.paint(kind.heading, .heading) + "\n"
-      text += tasks.flatMap { rows.lines(of: $0) }.map { $0 + "\n" }.joined()
+      let shown = kind == .yesterday ? tasks.prefix(Self.yesterdayCount) : tasks[...]
+      text += shown.flatMap { rows.lines(of: $0) }.map { $0 + "\n" }.joined()
+      if shown.count < tasks.count {
+        text += painter.paint("  and \((tasks.count - shown.count).grouped) more: tally past", .detail) + "\n"
+      }
     }
     let lines = waitingLines(session.clock).map { painter.paint($0, .detail) + "\n" }
     return text + (lines.isEmpty || text.isEmpty ? "" : "\n") + lines.joined()

@@ -6,9 +6,12 @@ import Foundation
 struct QueryModel {
   let tasks: [TaskItem]
   let filters: FilterModel
+  let weights: NextWeights
 
-  init(_ tasks: [TaskItem], lists: [TaskList], now: Timestamp, calendar: Calendar) {
-    self.tasks = tasks
+  init(
+    _ tasks: [TaskItem], lists: [TaskList], now: Timestamp, calendar: Calendar, weights: NextWeights = NextWeights()
+  ) {
+    (self.tasks, self.weights) = (tasks, weights)
     filters = FilterModel(
       now: now, calendar: calendar, lists: lists, parentIDs: Set(tasks.compactMap(\.parentID)))
   }
@@ -72,18 +75,22 @@ struct QueryModel {
       }
   }
 
+  /// The rule as its help says it, by comparing one thing after the other.
   private func next(_ task: TaskItem) -> Lexical {
-    let week = CalendarDay(clamping: Int64(filters.today.dayNumber) + 7)
-    let isSoon = task.dueDay(in: filters.calendar.timeZone).map { $0 <= week } ?? false
-    let (rank, date): (Int, Timestamp?) =
-      switch task.state {
-      case .active: (0, nil)
-      case .completed: (4, nil)
-      case .notStarted where task.isOverdue(at: filters.now, in: filters.calendar.timeZone):
-        (1, due(of: task) ?? task.reminderDate)
-      case .notStarted: isSoon ? (2, due(of: task)) : (3, nil)
-      }
-    let place = place(task)
-    return Lexical([rank, date.map(instant) ?? 0, -Int(task.priority.rawValue)] + place.numbers, place.id)
+    let (zone, today, place) = (filters.calendar.timeZone, filters.today, place(task))
+    if task.isCompleted { return Lexical([1] + place.numbers, place.id) }
+    let isLate = task.isOverdue(at: filters.now, in: zone)
+    let dueDay = task.dueDay(in: zone)
+    var own = [task.scheduledDate.map { $0 == today ? 0 : $0 < today ? weights.left : weights.later } ?? weights.free]
+    if task.scheduledDate == today || dueDay == today { own.append(weights.today) }
+    if isLate { own.append(weights.overdue) }
+    if task.state == .active { own.append(weights.started) }
+    let isOnlyReminded = isLate && dueDay == nil
+    let day = isOnlyReminded ? task.reminderDate.map { CalendarDay(containing: $0, in: zone) } : dueDay
+    let time = isOnlyReminded ? task.reminderDate : due(of: task)
+    let byDay = [day.map { Int($0.dayNumber) } ?? .max], byPriority = [-Int(task.priority.rawValue)]
+    let order = weights.priority > weights.due ? byPriority + byDay : byDay + byPriority
+    return Lexical(
+      [0, -(own.max() ?? 0)] + order + [time.map(instant) ?? .max] + place.numbers, place.id)
   }
 }

@@ -63,9 +63,18 @@ struct QueryTests {
         let key = random.pick(TaskOrder.Key.allCases)
         let order = TaskOrder(key, isReversed: random.generator.oneIn(2))
         let limit = random.pick([1, 3, 10, 1_000])
+        var weights = NextWeights()
+        if random.generator.oneIn(2) {
+          for path in [\NextWeights.started, \.overdue, \.today, \.left, \.free, \.later, \.due, \.priority] {
+            weights[keyPath: path] = random.pick([0, 10, 50, 100])
+          }
+        }
+        let chosen = weights
         try store.read { snapshot in
+          snapshot.nextWeights = chosen
           let stored = try snapshot.view(.all).tasks
-          let model = QueryModel(stored, lists: try snapshot.lists(), now: snapshot.now, calendar: snapshot.calendar)
+          let model = QueryModel(
+            stored, lists: try snapshot.lists(), now: snapshot.now, calendar: snapshot.calendar, weights: chosen)
           let expected = model.ids(filter, by: order)
           let found = try snapshot.view(.matching(filter, by: order)).tasks.map(\.id)
           #expect(found == expected, "\(filter) by \(order.text)")
@@ -266,24 +275,56 @@ struct QueryTests {
     }
   }
 
-  @Test func nextPutsActiveThenLateThenSoonThenImportantTasksFirst() throws {
+  @Test func weightsAreReadAsTheyAreWritten() {
+    var weights = NextWeights()
+    #expect(weights.text == "50,40,30,10,10,0,2,1" && NextWeights(text: weights.text) == weights)
+    (weights.started, weights.later, weights.priority) = (0, 100, 99)
+    #expect(NextWeights(text: weights.text) == weights)
+    for text in [
+      "", "1,2,3", "5,4,3,1,1,0,2,101", "5,4,3,1,1,0,2,-1", "5,4,3,1,1,0,2,", "5,4,3,1,1,0,2,1,1", "a,1,1,1,1,1,1,1",
+    ] {
+      #expect(NextWeights(text: text) == nil, "\(text)")
+    }
+  }
+
+  /// Noon of 2026-11-21 in UTC.
+  @Test func nextPutsStartedThenLateThenTodaysThenFreeTasksFirst() throws {
     let clock = TestClock(try Timestamp(iso8601: "2026-11-21T12:00:00Z"))
-    var configuration = TaskStore.Configuration.testing()
-    configuration.now = { clock.now }
-    configuration.calendar.timeZone = .gmt
+    var configuration = TaskStore.Configuration.testing(clock: clock, timeZone: "UTC")
+    configuration.nextWeights.left = 20
     try withStore(configuration) { store in
       try store.writeAndWait { transaction in
+        let today = transaction.today
+        func day(_ days: Int) throws -> CalendarDay { try today.adding(days: days) }
         try transaction.add("rest")
         try transaction.add("important") { $0.priority = .high }
-        try transaction.add("in a week") { $0.dueDay = try CalendarDay(iso8601: "2026-11-28") }
-        try transaction.add("in eight days") { $0.dueDay = try CalendarDay(iso8601: "2026-11-29") }
-        try transaction.add("soon") { $0.dueDate = clock.now.adding(seconds: 60) }
-        try transaction.add("late") { $0.dueDay = try CalendarDay(iso8601: "2026-11-20") }
-        try transaction.add("later") { $0.dueDate = clock.now.adding(seconds: -1) }
-        try transaction.add("active") { $0.state = .active }
+        try transaction.add("due in a week") { $0.dueDay = try day(7) }
+        try transaction.add("due tomorrow, important") { ($0.dueDay, $0.priority) = (try day(1), .high) }
+        try transaction.add("due tomorrow") { $0.dueDay = try day(1) }
+        try transaction.add("planned for tomorrow, important") { ($0.scheduledDate, $0.priority) = (try day(1), .high) }
+        try transaction.add("planned for later, due soon") { ($0.scheduledDate, $0.dueDay) = (try day(2), try day(3)) }
+        try transaction.add("planned for later, due today") { ($0.scheduledDate, $0.dueDay) = (try day(2), today) }
+        try transaction.add("planned today") { $0.scheduledDate = today }
+        try transaction.add("due in a minute") { $0.dueDate = clock.now.adding(seconds: 60) }
+        try transaction.add("left from yesterday") { $0.scheduledDate = try day(-1) }
+        try transaction.add("late since yesterday") { $0.dueDay = try day(-1) }
+        try transaction.add("late since a second") { $0.dueDate = clock.now.adding(seconds: -1) }
+        try transaction.add("late by its reminder") { $0.reminderDate = clock.now.adding(seconds: -200_000) }
+        try transaction.add("started") { $0.state = .active }
+        try transaction.add("done") { $0.state = .completed }
       }
-      let titles = try store.read { try $0.view(.next).tasks.map(\.title) }
-      #expect(titles == ["active", "late", "later", "soon", "in a week", "important", "rest", "in eight days"])
+      let expected = [
+        "started", "late by its reminder", "late since yesterday", "late since a second", "due in a minute",
+        "planned for later, due today", "planned today", "left from yesterday", "due tomorrow, important",
+        "due tomorrow", "due in a week", "important", "rest", "planned for later, due soon",
+        "planned for tomorrow, important",
+      ]
+      #expect(try store.read { try $0.view(.next).tasks.map(\.title) } == expected)
+      try store.read { transaction in
+        transaction.nextWeights.priority = 3
+        let titles = try transaction.view(.next).tasks.map(\.title)
+        #expect(titles[8...10] == ["due tomorrow, important", "important", "due tomorrow"])
+      }
     }
   }
 }

@@ -17,6 +17,7 @@ import Testing
           TaskDraft(title: "planned", scheduledDate: today),
           TaskDraft(title: "late and left", scheduledDate: yesterday, dueDate: now.adding(seconds: -90)),
           TaskDraft(title: "left", scheduledDate: yesterday),
+          TaskDraft(title: "left for long", scheduledDate: try today.adding(days: -2)),
           TaskDraft(title: "somewhere"),
           TaskDraft(title: "missed", dueDate: now.adding(seconds: 900_000), reminderDate: now.adding(seconds: -5)),
         ] { _ = try transaction.add(draft) }
@@ -26,6 +27,7 @@ import Testing
       #expect(agenda.overdue.map(\.title) == ["late and left", "late and planned"])
       #expect(agenda.dueToday.map(\.title) == ["due and planned"])
       #expect(agenda.planned.map(\.title) == ["planned"])
+      #expect(agenda.yesterday.map(\.title) == ["left"])
       #expect(agenda.completedCount == 1)
       #expect(agenda.pastCount == 1)
       #expect(agenda.inboxCount == 2)
@@ -58,12 +60,14 @@ import Testing
     let dueToday = others.filter { $0.dueDay(in: calendar.timeZone) == today }
     let rest = others.filter { !dueToday.contains($0) }
     let planned = rest.filter { $0.scheduledDate == today }
-    let hidden = rest.filter { !planned.contains($0) }
+    let yesterday = rest.filter { $0.scheduledDate?.dayNumber == today.dayNumber - 1 }
+    let hidden = rest.filter { !planned.contains($0) && !yesterday.contains($0) }
     let ids = { (tasks: [TaskItem]) in Set(tasks.map(\.id)) }
     #expect(ids(agenda.overdue) == ids(overdue))
     #expect(ids(agenda.dueToday) == ids(dueToday))
     #expect(ids(agenda.planned) == ids(planned))
-    #expect(agenda.tasks.count == overdue.count + dueToday.count + planned.count)
+    #expect(agenda.yesterday == yesterday.sorted(by: TaskModel.viewOrder))
+    #expect(agenda.tasks.count == overdue.count + dueToday.count + planned.count + yesterday.count)
     #expect(agenda.pastCount == hidden.count { ($0.scheduledDate ?? today) < today })
     #expect(agenda.inboxCount == hidden.count { $0.listID == nil && $0.scheduledDate == nil })
     #expect(ids(agenda.missedReminders) == ids(hidden.filter { ($0.reminderDate ?? now) < now }))

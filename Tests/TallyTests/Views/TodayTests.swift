@@ -110,7 +110,8 @@ import Testing
     try withStore(.testing(clock: .noon)) { store in
       let ids = try store.writeAndWait { transaction in
         try (0..<6).map { number in
-          try Self.add("\(number)", planned: number % 2 == 0 ? 0 : nil, due: number % 2 == 1 ? 0 : nil, in: &transaction).id
+          let isDue = number % 2 == 1
+          return try Self.add("\(number)", planned: isDue ? nil : 0, due: isDue ? 0 : nil, in: &transaction).id
         }
       }
       let whole = try store.read { try $0.view(.today).tasks }

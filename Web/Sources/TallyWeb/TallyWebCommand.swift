@@ -26,11 +26,15 @@ struct TallyWebCommand: AsyncParsableCommand {
   @Option(help: "The day a week starts on, as 1 for Sunday to 7 for Saturday; default the locale's.") var weekStart:
     Int?
   @Option(help: "The minute at which a day begins.") var dayStart = 0
+  @Option(help: "The weights of the screen Next, as 'tally web' gives them.") var nextWeights = NextWeights().text
 
   func validate() throws {
     guard (0...65_535).contains(port) else { throw ValidationError("A port is a number up to 65535.") }
     guard weekStart.map((1...7).contains) ?? true else { throw ValidationError("A week starts on day 1 to 7.") }
     guard (0..<720).contains(dayStart) else { throw ValidationError("A day begins before noon, at minute 0 to 719.") }
+    guard NextWeights(text: nextWeights) != nil else {
+      throw ValidationError("The weights are eight numbers from 0 to 100, as in \(NextWeights().text).")
+    }
   }
 
   func run() async throws {
@@ -85,6 +89,7 @@ struct TallyWebCommand: AsyncParsableCommand {
     }
     if let weekStart { configuration.calendar.firstWeekday = weekStart }
     configuration.dayStartInMinutes = dayStart
+    configuration.nextWeights = NextWeights(text: nextWeights) ?? NextWeights()
     return configuration
   }
 }

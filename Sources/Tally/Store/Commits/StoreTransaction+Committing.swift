@@ -57,6 +57,7 @@ extension LMDBEnvironment {
         base: base, tables: tables, now: now, calendar: configuration.calendar,
         dayStartInMinutes: configuration.dayStart, ids: configuration.ids, commitSequence: header.sequence + 1)
       transaction.stampsWholeSeconds = configuration.stampsWholeSeconds
+      transaction.nextWeights = configuration.nextWeights
       if !keepsImages { transaction.forgetImages() }
       transaction.syncTables = syncTables
       // The body's own error comes before the refusal to commit a half-done change.
@@ -155,9 +156,10 @@ extension StoreTransaction where Base == WriteTransaction {
     let hadChanges = hasChanges
     hasChanges = false
     actionName = nil
-    let (calendar, dayStart) = (calendar, dayStartInMinutes)
+    let (calendar, dayStart, weights) = (calendar, dayStartInMinutes, nextWeights)
     defer {
       hasChanges = hasChanges || hadChanges
+      nextWeights = weights
       countDays(in: calendar, startingAtMinute: dayStart)
     }
     do {
@@ -177,13 +179,14 @@ extension StoreTransaction where Base == WriteTransaction {
     let (tables, now, calendar, dayStart, ids, sequence) = (
       tables, now, calendar, dayStartInMinutes, ids, commitSequence
     )
-    let (stampsWholeSeconds, syncTables) = (stampsWholeSeconds, syncTables)
+    let (stampsWholeSeconds, syncTables, nextWeights) = (stampsWholeSeconds, syncTables, nextWeights)
     let didChange = try base.nested { child in
       var transaction = StoreWriteTransaction(
         base: child, tables: tables, now: now, calendar: calendar, dayStartInMinutes: dayStart, ids: ids,
         commitSequence: sequence)
       transaction.stampsWholeSeconds = stampsWholeSeconds
       transaction.syncTables = syncTables
+      transaction.nextWeights = nextWeights
       let result = Result {
         try body(&transaction)
         guard !transaction.isHalfDone else { throw TallyError.halfDone }

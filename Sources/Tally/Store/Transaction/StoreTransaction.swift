@@ -23,6 +23,8 @@ public struct StoreTransaction<Base: LMDBTransaction & ~Copyable>: ~Copyable {
   public private(set) var calendar: Calendar
   /// The minutes after midnight at which a day begins.
   public private(set) var dayStartInMinutes: Int
+  /// What counts in the order ``TaskOrder/Key/next``; a program that answers several people may set it for each.
+  public var nextWeights = NextWeights()
 
   /// Generates the ids of new records, which follow the store's clock.
   let ids: UUIDv7Generator

@@ -8,8 +8,9 @@ struct SnoozeCommand: SessionCommand {
     abstract: "Postpone the reminders of tasks.",
     usage: "tally snooze <task> ... | --where <filter> --until <when> [<options>]",
     discussion: """
-      Replaces the reminder of each task; 'tally edit <task> --remind none' removes it. Completed tasks have no \
-      reminders; a filter leaves them out.
+      Replaces the reminder of each task; 'tally edit <task> --remind none' removes it. Of a repeating task the next one has \
+      its own reminder again; 'tally edit <task> --remind <when>' holds from now on. Completed tasks have no reminders; a \
+      filter leaves them out.
 
       \(SharedHelp.day) \(SharedHelp.when)
 
@@ -39,7 +40,9 @@ struct SnoozeCommand: SessionCommand {
   func run(in session: Session) throws {
     let instant = try session.clock.instant(until ?? "", of: "--until", bareDay: .morning)
     let suffix = " until " + session.clock.relativeName(of: instant)
-    try session.changeTasks(selection, openOnly: true, "Snoozed", suffix) { task, transaction in
+    try session.changeTasks(
+      selection, openOnly: true, "Snoozed", { suffix + ($0.isReminderSnoozed ? ", for this once" : "") }
+    ) { task, transaction in
       try transaction.snooze(task.id, until: instant)
     }
     session.warnIfPast(reminder: instant)

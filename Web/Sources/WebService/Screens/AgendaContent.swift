@@ -13,10 +13,12 @@ struct AgendaContent {
     (pastCount, inboxCount) = (agenda.pastCount, agenda.inboxCount)
     let today = transaction.today
     let zone = transaction.calendar.timeZone
-    sections = [("Overdue", agenda.overdue), ("Missed reminders", agenda.missedReminders)]
-      // Those that are planned for today or due today are below.
-      .map { ($0.0, $0.1.filter { $0.scheduledDate != today && $0.dueDay(in: zone) != today }) }
-      .filter { !$0.1.isEmpty }
+    sections = [
+      ("Overdue", agenda.overdue), (Self.yesterdayName, agenda.yesterday), ("Missed reminders", agenda.missedReminders),
+    ]
+    // Those that are planned for today or due today are below.
+    .map { ($0.0, $0.1.filter { $0.scheduledDate != today && $0.dueDay(in: zone) != today }) }
+    .filter { !$0.1.isEmpty }
   }
 
   /// A text that differs where the shown agenda does, in this run of the program.
@@ -33,7 +35,8 @@ struct AgendaContent {
   /// What `agenda.mustache` names; `nil` if nothing asks for attention.
   var content: [String: Any]? {
     let sections: [[String: Any]] = sections.map { name, tasks in
-      ["name": name, "count": tasks.count, "rows": tasks.prefix(Self.longestSectionInRows).map { frame.row($0) }]
+      let limit = name == Self.yesterdayName ? Self.yesterdayInRows : Self.longestSectionInRows
+      return ["name": name, "count": tasks.count, "rows": tasks.prefix(limit).map { frame.row($0) }]
     }
     let lines: [[String: String]] = [
       pastCount > 0 ? ["path": "/past", "text": "\(pastCount.counted("task")) left from earlier days"] : nil,
@@ -44,4 +47,6 @@ struct AgendaContent {
   }
 
   private static let longestSectionInRows = 20
+  private static let yesterdayInRows = 5
+  private static let yesterdayName = "Left from yesterday"
 }
