@@ -12,7 +12,7 @@ struct AgendaContent {
     frame = try RowFrame(transaction)
     (pastCount, inboxCount) = (agenda.pastCount, agenda.inboxCount)
     let today = transaction.today
-    let zone = transaction.calendar.timeZone
+    let zone = frame.clock.timeZone
     sections = [
       ("Overdue", agenda.overdue), (Self.yesterdayName, agenda.yesterday), ("Missed reminders", agenda.missedReminders),
     ]
