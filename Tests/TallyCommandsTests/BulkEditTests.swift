@@ -36,6 +36,22 @@ struct BulkEditTests {
     }
   }
 
+  /// The reminder that a command names is the one that the task has, even if it is the old one.
+  @Test func anExplicitReminderWinsOverTheMovedDay() throws {
+    try withProgram { program in
+      try Fixture.fill(program)
+      func reminder() throws -> Bool {
+        try program.run(["show", "91bc", "--json"]).output.contains("\"reminderDate\":\"2026-11-21T15:00:00Z\"")
+      }
+      #expect(try program.run(["edit", "91bc", "--remind", "today 18:00"]).status == 0)
+      #expect(try program.run(["edit", "91bc", "--on", "friday", "--remind", "2026-11-21T15:00:00Z"]).status == 0)
+      #expect(try reminder())
+      #expect(try program.run(["edit", "91bc", "--on", "today"]).status == 0)
+      #expect(try program.run(["edit", "91bc", "--on", "friday"]).status == 0)
+      #expect(try !reminder(), "without a reminder of its own the command takes it along")
+    }
+  }
+
   @Test(arguments: [
     ["edit", "91bc", "7f3a", "--parent", "91bc"], ["edit", "91bc", "zzzz", "--today"],
     ["move", "91bc", "c0de", "--to", "friday", "--before", "7f3a"], ["snooze", "91bc", "0d4e", "--until", "10m"],

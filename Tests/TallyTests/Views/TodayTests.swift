@@ -98,7 +98,8 @@ import Testing
             #expect(page.tasks.count <= limit)
             tasks += page.tasks
             position = try page.next.map { try ViewPosition(text: $0.text) }
-          } while position != nil
+            // Pages that go round in a circle fail, and do not hang.
+          } while position != nil && tasks.count <= whole.count
           #expect(tasks == whole, "pages of \(limit)")
         }
       }
