@@ -6,10 +6,11 @@ extension DocumentFormat {
   ///   - fileExtension: the extension of its name, which decides between formats that look alike.
   public init(ofDocumentBeginningWith head: [UInt8], fileExtension: String? = nil) {
     let byExtension = fileExtension.flatMap { DocumentFormat(fileExtension: $0) }
-    let text = String(decoding: head.prefix(4_096), as: UTF8.self).drop { $0 == "\u{FEFF}" || $0.isWhitespace }
+    let text = DecodedText.text(ofDocumentBeginningWith: Array(head.prefix(4_096)))
+      .drop { $0 == "\u{FEFF}" || $0.isWhitespace }
     self =
       switch byExtension {
-      case .todotxt?, .ical?, .markdown?, .ndjson?: byExtension ?? .todotxt
+      case .todotxt?, .ical?, .markdown?, .ndjson?, .org?: byExtension ?? .todotxt
       case .csv?: Self.table(text)
       default: Self.guess(text) ?? byExtension ?? .todotxt
       }
@@ -20,9 +21,10 @@ extension DocumentFormat {
     if text.hasPrefix("[") { return isArrayOfTasks(text) ? .taskwarrior : nil }
     if text.prefix(15).uppercased() == "BEGIN:VCALENDAR" { return .ical }
     let line = text.prefix { !$0.isNewline }
-    if line.hasPrefix("TYPE,CONTENT") { return .todoist }
-    let columns = line.split(separator: ",").map { $0.lowercased() }
-    if columns.count > 1, columns.contains("text") || columns.contains("title") { return .csv }
+    if isOfTodoist(line) { return .todoist }
+    if isOfTickTick(text) { return .ticktick }
+    if TableHeading.isHead(line) { return .csv }
+    if line.hasPrefix("* ") || line.hasPrefix("#+") || line.hasPrefix("** ") { return isChecklist(line) ? .markdown : .org }
     if line.hasPrefix("#") || line.hasPrefix("- [") || line.hasPrefix("* [") { return .markdown }
     return nil
   }
@@ -43,6 +45,18 @@ extension DocumentFormat {
   }
 
   private static func table(_ text: Substring) -> DocumentFormat {
-    text.hasPrefix("TYPE,CONTENT") ? .todoist : .csv
+    isOfTodoist(text) ? .todoist : isOfTickTick(text) ? .ticktick : .csv
   }
+
+  private static func isOfTodoist(_ text: Substring) -> Bool {
+    let head = text.prefix { !$0.isNewline }.filter { $0 != "\"" }
+    return head.hasPrefix("TYPE,") && head.contains("CONTENT")
+  }
+
+  /// A few lines about the file come before the names of the columns.
+  private static func isOfTickTick(_ text: Substring) -> Bool {
+    text.contains("\"List Name\"") && text.contains("\"Title\"") || text.contains("List Name,Title,")
+  }
+
+  private static func isChecklist(_ line: Substring) -> Bool { line.hasPrefix("* [") }
 }

@@ -23,9 +23,13 @@ public enum DocumentFormat: String, CaseIterable, Sendable {
   case markdown
   /// A project as Todoist exports it, in CSV; for importing only.
   case todoist
+  /// The tasks of all lists as TickTick exports them, in CSV; for importing only.
+  case ticktick
+  /// Headings of org-mode with their states, dates and repeaters; for importing only.
+  case org
 
   /// Whether tasks can be written in the format.
-  public var isExported: Bool { self != .todoist }
+  public var isExported: Bool { ![.todoist, .ticktick, .org].contains(self) }
 
   /// The extension of the names of files, such as `ics`.
   public var fileExtension: String {
@@ -34,7 +38,8 @@ public enum DocumentFormat: String, CaseIterable, Sendable {
     case .ndjson: "ndjson"
     case .todotxt: "txt"
     case .ical: "ics"
-    case .csv, .todoist: "csv"
+    case .csv, .todoist, .ticktick: "csv"
+    case .org: "org"
     case .markdown: "md"
     }
   }
@@ -48,6 +53,7 @@ public enum DocumentFormat: String, CaseIterable, Sendable {
     case "ics", "ical": self = .ical
     case "csv": self = .csv
     case "md", "markdown": self = .markdown
+    case "org": self = .org
     default: return nil
     }
   }

@@ -15,10 +15,13 @@ extension TaskStore {
   /// print(summary.tasks.added, summary.tasks.keptNewer)
   /// ```
   ///
+  /// One bad value costs that value alone: the task comes in without it, and ``ImportSummary/account`` names it.
+  ///
   /// - Parameters:
   ///   - file: The path of the document.
   ///   - format: How it is written; `nil` to guess by the name's extension and how the document begins.
-  ///   - options: Whether to write anything, to skip what cannot be read, and to overwrite newer values.
+  ///   - options: Whether to write anything, to refuse what is not understood, and to overwrite newer values.
+  ///   - formatOptions: What is known about the document; without a source its file's name is that.
   ///   - progress: Called from time to time; may throw to end the import.
   ///   - report: In a dry run, called for each task that the import would change or would refuse to change; may throw.
   /// - Returns: The changes made, or those that a dry run would make.
@@ -29,7 +32,8 @@ extension TaskStore {
   @discardableResult
   public func importDocument(
     from file: FilePath, as format: DocumentFormat?, options: ImportOptions = ImportOptions(),
-    progress: InterchangeProgress.Observer? = nil, report: ImportedRecord.Observer? = nil
+    formatOptions: FormatOptions = FormatOptions(), progress: InterchangeProgress.Observer? = nil,
+    report: ImportedRecord.Observer? = nil
   ) throws -> ImportSummary {
     let descriptor: FileDescriptor
     do {
@@ -41,32 +45,42 @@ extension TaskStore {
     }
     return try descriptor.closeAfter {
       try importDocument(
-        from: descriptor, as: format, named: file.string, options: options, progress: progress, report: report)
+        from: descriptor, as: format, named: file.string, options: options, formatOptions: formatOptions,
+        progress: progress, report: report)
     }
   }
 
   /// Imports a document of any format from an open file or a pipe, which stays open.
   ///
-  /// As ``importDocument(from:as:options:progress:report:)``; the name helps to guess the format where none is given.
+  /// As ``importDocument(from:as:options:formatOptions:progress:report:)``; the name helps to guess the format where none
+  /// is given.
   @discardableResult
   public func importDocument(
     from descriptor: FileDescriptor, as format: DocumentFormat?, named name: String? = nil,
-    options: ImportOptions = ImportOptions(), progress: InterchangeProgress.Observer? = nil,
-    report: ImportedRecord.Observer? = nil
+    options: ImportOptions = ImportOptions(), formatOptions: FormatOptions = FormatOptions(),
+    progress: InterchangeProgress.Observer? = nil, report: ImportedRecord.Observer? = nil
   ) throws -> ImportSummary {
+    var formatOptions = formatOptions
+    formatOptions.source = formatOptions.source ?? name.flatMap { FilePath($0).lastComponent?.string }
     guard let format else {
       let input = try replayable(descriptor, options)
-      let name = name.flatMap { FilePath($0).extension }
-      let guess = DocumentFormat(ofDocumentBeginningWith: try input.head(ofAtMost: 4_096), fileExtension: name)
+      let head = try input.head(ofAtMost: 4_096)
+      let guess = DocumentFormat(
+        ofDocumentBeginningWith: head, fileExtension: name.flatMap { FilePath($0).extension })
+      if guess == .todotxt { try TodoTxtGuess.check(DecodedText.text(ofDocumentBeginningWith: head)) }
       return try importDocument(
-        from: input.descriptor, as: guess, options: options, progress: progress, report: report)
+        from: input.descriptor, as: guess, options: options, formatOptions: formatOptions, progress: progress,
+        report: report)
     }
     if let own = format.interchange {
       return try importDocument(from: descriptor, format: own, options: options, progress: progress, report: report)
     }
-    let context = try read { FormatContext(calendar: $0.calendar, now: $0.now) }
+    let context = try read { FormatContext(calendar: $0.calendar, now: $0.now, options: formatOptions) }
     return try importRecords(from: descriptor, options: options, progress: progress, report: report) { input in
-      format.source(input, context)
+      // The document may be read again from its beginning.
+      var context = context
+      context.remarks = RemarkLog()
+      return format.source(try DecodedText.input(input), context)
     }
   }
 
@@ -83,6 +97,7 @@ extension TaskStore {
   ///   - file: The path of the file.
   ///   - format: What to write.
   ///   - filter: Which tasks to write, with their ancestors; `nil` for all.
+  ///   - formatOptions: Whether to leave Tally's extension out.
   ///   - progress: Called from time to time; may throw to end the export.
   /// - Returns: The numbers of exported records.
   /// - Throws: `outputNotCreated`, also for a format that is for importing only; `diskFull`, `cancelled`, what `progress`
@@ -91,30 +106,32 @@ extension TaskStore {
   @discardableResult
   public func export(
     to file: FilePath, as format: DocumentFormat, matching filter: TaskFilter? = nil,
-    progress: InterchangeProgress.Observer? = nil
+    formatOptions: FormatOptions = FormatOptions(), progress: InterchangeProgress.Observer? = nil
   ) throws -> ExportSummary {
     if let own = format.interchange { return try export(to: file, format: own, matching: filter, progress: progress) }
     try format.checkExported()
-    return try exportFile(file) { try export(to: $0, as: format, matching: filter, progress: progress) }
+    return try exportFile(file) {
+      try export(to: $0, as: format, matching: filter, formatOptions: formatOptions, progress: progress)
+    }
   }
 
   /// Writes all tasks, or those that a filter finds, to an open file or pipe, which stays open.
   ///
-  /// As ``export(to:as:matching:progress:)-(FilePath,_,_,_)``, but output written before a failure stays written.
+  /// As ``export(to:as:matching:formatOptions:progress:)-(FilePath,_,_,_,_)``, but output written before a failure stays written.
   @discardableResult
   public func export(
     to descriptor: FileDescriptor, as format: DocumentFormat, matching filter: TaskFilter? = nil,
-    progress: InterchangeProgress.Observer? = nil
+    formatOptions: FormatOptions = FormatOptions(), progress: InterchangeProgress.Observer? = nil
   ) throws -> ExportSummary {
     if let own = format.interchange {
       return try export(to: descriptor, format: own, matching: filter, progress: progress)
     }
     try format.checkExported()
     return try exportRecords(
-      to: descriptor, matching: filter, in: format == .markdown ? .place : .id, isPrepared: format == .csv,
+      to: descriptor, matching: filter, in: [.markdown, .todotxt].contains(format) ? .place : .id, isPrepared: format == .csv,
       progress: progress
     ) { calendar, now, lists in
-      format.writer(FormatContext(calendar: calendar, now: now, lists: lists))
+      format.writer(FormatContext(calendar: calendar, now: now, lists: lists, options: formatOptions))
     }
   }
 }
@@ -128,12 +145,14 @@ extension DocumentFormat {
 
   fileprivate func source(_ input: consuming JSONInput, _ context: FormatContext) -> AnySource {
     switch self {
-    case .taskwarrior: AnySource(TaskwarriorSource(input, context))
-    case .todotxt: AnySource(TodoTxtSource(input, context))
-    case .ical: AnySource(CalendarSource(input, context))
-    case .csv, .json, .ndjson: AnySource(TableSource(input, context))
-    case .markdown: AnySource(ChecklistSource(input, context))
-    case .todoist: AnySource(TodoistSource(input, context))
+    case .taskwarrior: AnySource(TaskwarriorSource(input, context), context)
+    case .todotxt: AnySource(TodoTxtSource(input, context), context)
+    case .ical: AnySource(CalendarSource(input, context), context)
+    case .csv, .json, .ndjson: AnySource(TableSource(input, context), context)
+    case .markdown: AnySource(ChecklistSource(input, context), context)
+    case .todoist: AnySource(TodoistSource(input, context), context)
+    case .ticktick: AnySource(TickTickSource(input, context), context)
+    case .org: AnySource(OrgSource(input, context), context)
     }
   }
 
@@ -142,7 +161,7 @@ extension DocumentFormat {
     case .taskwarrior: TaskwarriorWriter(context)
     case .todotxt: TodoTxtWriter(context)
     case .ical: CalendarWriter(context)
-    case .csv, .json, .ndjson, .todoist: TableWriter(context)
+    case .csv, .json, .ndjson, .todoist, .ticktick, .org: TableWriter(context)
     case .markdown: ChecklistWriter(context)
     }
   }

@@ -17,9 +17,10 @@ struct ImportReport {
       if summary.isDryRun {
         // This is the answer, not a message about a change.
         for record in affected { try session.output.write(record.line) }
-        for line in inWords("would be ") + ["Nothing was changed."] { try session.output.write(line + "\n") }
+        for line in inWords("would be ") + account + ["Nothing was changed."] { try session.output.write(line + "\n") }
       } else {
         for line in inWords("") { session.say(line) }
+        for line in account { session.note(line) }
         if hasKept { session.say("To do as the file says: --overwrite") }
         if !hasChanges { session.say("Nothing was changed.") }
       }
@@ -37,6 +38,7 @@ struct ImportReport {
     let facts = summary.tasks.facts.adding([
       "completions": .count(summary.completions.added + summary.completions.changed),
       "lists": summary.lists.facts, "filters": summary.filters.facts, "dryRun": .flag(summary.isDryRun),
+      Facts.Name("account", onlyIn: .json): .array(summary.account.map(\.facts)),
     ])
     guard summary.isDryRun else { return facts }
     return facts.adding([Facts.Name("affected", onlyIn: .json): .array(affected.map(\.facts))])
@@ -64,6 +66,26 @@ struct ImportReport {
       lines.append(line("Completions without their task", summary.completions))
     }
     return lines
+  }
+}
+
+extension ImportReport {
+  /// What was not understood: a line for each kind.
+  private var account: [String] {
+    summary.account.map { remark in
+      let count = remark.count == 1 ? "" : "\(remark.count.grouped)× "
+      let line = remark.line.map { " (line \($0))" } ?? ""
+      let example = remark.example.escapedForDisplay()
+      return "Not understood: \(count)\(remark.kind)\(remark.count == 1 ? " " : ", as ")“\(example)”\(line)"
+    }
+  }
+}
+
+extension ImportRemark {
+  fileprivate var facts: Facts {
+    [
+      "kind": .text(kind), "count": .count(count), "example": .text(example), "line": .integer(line.map(Int64.init)),
+    ]
   }
 }
 

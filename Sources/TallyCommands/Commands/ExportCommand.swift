@@ -8,7 +8,7 @@ struct ExportCommand: SessionCommand {
   static let configuration = CommandConfiguration(
     commandName: "export",
     abstract: "Write tasks to a file, in Tally's format or another one.",
-    usage: "tally export [<filter> ...] [-o <file>|-] [--format <format>] [<options>]",
+    usage: "tally export [<filter> ...] [-o <file>|-] [--format <format>] [--plain-lines] [<options>]",
     discussion: """
       Without a filter, writes everything; with one, the tasks that it finds, with their ancestors and lists ('tally find \
       --help' has the words of a filter). The file is replaced as a whole or not at all, and only its owner may read it. \
@@ -16,7 +16,8 @@ struct ExportCommand: SessionCommand {
       format's extension. With '-', writes to standard output.
 
       FORMAT is json (everything in the store), ndjson (the same as lines), taskwarrior, todotxt, ical, csv or markdown. \
-      Without --format, the file's extension chooses: .json .ndjson .txt .ics .csv .md.
+      Without --format, the file's extension chooses: .json .ndjson .txt .ics .csv .md. The other programs' formats have a \
+      part of Tally's own for what they cannot say; --plain-lines leaves it out.
 
       With --plain, prints a line with these columns: \(columns.joined(separator: ", ")).
 
@@ -41,6 +42,9 @@ struct ExportCommand: SessionCommand {
   @Option(help: DocumentFormat.help)
   var format: DocumentFormat?
 
+  @Flag(help: "Write only what the format itself can say.")
+  var plainLines = false
+
   @OptionGroup
   var filter: FilterOptions
 
@@ -49,7 +53,7 @@ struct ExportCommand: SessionCommand {
   var countsWeeks: Bool { filter.countsWeeks }
 
   func validate(with global: GlobalOptions) throws {
-    if format?.isExported == false { throw ValidationError("The format todoist can be imported only.") }
+    if format?.isExported == false { throw ValidationError("The format \(format?.rawValue ?? "") can be imported only.") }
     guard let format, let name = file.flatMap({ FilePath($0).extension }) else { return }
     guard format.accepts(fileExtension: name) else {
       throw ValidationError("The extension .\(name) is that of another format than \(format.rawValue).")
@@ -66,13 +70,15 @@ struct ExportCommand: SessionCommand {
     let selection = filter.words.isEmpty ? nil : try filter.filter
     let store = try session.openStore(for: .copying)
     if file == "-" {
-      let summary = try Self.exportToOutput(store, format, selection, session)
+      let summary = try exportToOutput(store, format, selection, session)
       return session.say("Exported \(summary.inWords).")
     }
     let path = file ?? format.defaultFileName(on: session.clock.today)
     let summary = try Signals.deferringInterruption {
       try session.withProgress("Exporting") {
-        try store.export(to: FilePath(path), as: format, matching: selection, progress: $0)
+        try store.export(
+          to: FilePath(path), as: format, matching: selection, formatOptions: FormatOptions(isPlain: plainLines),
+          progress: $0)
       }
     }
     let facts: Facts = [
@@ -87,12 +93,14 @@ struct ExportCommand: SessionCommand {
   }
 
   /// Writes to standard output, and reports its failures as every other command does.
-  private static func exportToOutput(
+  private func exportToOutput(
     _ store: TaskStore, _ format: DocumentFormat, _ filter: TaskFilter?, _ session: Session
   ) throws -> ExportSummary {
     do {
       return try session.withProgress("Exporting", resultIsShown: true) {
-        try store.export(to: session.invocation.output, as: format, matching: filter, progress: $0)
+        try store.export(
+          to: session.invocation.output, as: format, matching: filter,
+          formatOptions: FormatOptions(isPlain: plainLines), progress: $0)
       }
     } catch let error as TallyError where [.outputNotCreated, .diskFull].contains(error.code) {
       throw CommandFailure(writing: error.cause ?? error)

@@ -10,16 +10,25 @@ struct ImportCommand: SessionCommand {
   static let configuration = CommandConfiguration(
     commandName: "import",
     abstract: "Import the tasks of a file, all of them or none.",
-    usage: "tally import <file>|- [--format <format>] [--dry-run] [--lenient] [--overwrite] [<options>]",
+    usage: """
+      tally import <file>|- [--format <format>] [--dry-run] [--strict] [--overwrite] [--source <name>] \
+      [--date-order <order>] [--completed-on <day>] [<options>]
+      """,
     discussion: """
       Tasks are matched by id: new ones are added, older ones are changed, the rest is left alone. The newer change of a \
       task wins, a completion is never undone, and a deletion here after the file was written stands; \
       --overwrite does as the file says. --dry-run lists each task that would change or would be kept. Nothing is \
       deleted. In ndjson only the text is required; a task without an id is added each time.
 
-      FORMAT is json, ndjson, taskwarrior, todotxt, ical, csv, markdown or todoist. Without --format, it is guessed from \
-      the file's extension and contents. Formats without ids are matched by their contents, so that importing a file \
-      twice changes nothing.
+      FORMAT is json, ndjson, taskwarrior, todotxt, ical, csv, markdown, todoist, ticktick or org. Without --format, it \
+      is guessed from the file's extension and contents. Formats without ids are matched by their contents and the \
+      file's name, so that importing a file twice changes nothing; --source gives another name than the file's, as when \
+      it was renamed.
+
+      A value of another program that is not understood costs only itself: it is kept as an attribute where that is \
+      possible, and the import ends with what was not understood, by kind, with an example and its line. \
+      --strict refuses the file instead. Dates such as 3/4/2026 are read by --date-order, by the setting date-order or \
+      by the locale. A task that is done without a date counts on no recent day, or on the day of --completed-on.
 
       With --plain, prints a line with these columns: \(ImportReport.columns.joined(separator: ", ")).
 
@@ -39,8 +48,20 @@ struct ImportCommand: SessionCommand {
   @Flag(help: "Report what would change, and change nothing.")
   var dryRun = false
 
+  @Option(help: ArgumentHelp("The name of the source. Default: the file's.", valueName: "name"))
+  var source: String?
+
+  @Option(help: ArgumentHelp("How 3/4/2026 is read: dmy or mdy.", valueName: "order"))
+  var dateOrder: DateOrder?
+
+  @Option(help: ArgumentHelp("When tasks were completed that are done without a date.", valueName: "day"))
+  var completedOn: String?
+
   @Flag(help: "Ignore keys that the format does not define.")
   var lenient = false
+
+  @Flag(help: "Refuse a file of another program for anything that is not understood.")
+  var strict = false
 
   @Flag(help: "Do as the file says, even where the store has something newer.")
   var overwrite = false
@@ -67,13 +88,18 @@ struct ImportCommand: SessionCommand {
 
   private func importDocument(_ input: FileDescriptor, into store: TaskStore, _ session: Session) throws {
     var affected: [ImportedRecord] = []
+    let formatOptions = FormatOptions(
+      source: source, dateOrder: dateOrder ?? session.clock.dateOrder(),
+      completedOn: try completedOn.map { try session.clock.day($0, of: "--completed-on", looking: .backward) })
     let summary = try session.withProgress(dryRun ? "Reading" : "Importing") { progress in
       try store.importDocument(
         from: input,
         as: format,
-        named: file,
+        named: file == "-" ? nil : file,
         options: ImportOptions(
-          isDryRun: dryRun, isLenient: lenient, overwrites: overwrite, actionName: session.commandName),
+          isDryRun: dryRun, isLenient: lenient, overwrites: overwrite, actionName: session.commandName,
+          isStrict: strict),
+        formatOptions: formatOptions,
         progress: progress,
         report: { affected.append($0) }
       )

@@ -5,11 +5,12 @@ final class TableSource: ForeignSource {
   private let context: FormatContext
   private var rows: TableReader
   private var columns: [String]?
-  private var identity = ContentIdentity("csv")
+  private var identity: ContentIdentity
 
   init(_ input: consuming JSONInput, _ context: FormatContext) {
     self.context = context
-    rows = TableReader(input)
+    identity = ContentIdentity("csv", context)
+    rows = TableReader(input, context)
   }
 
   var byteCount: Int64 { rows.byteCount }
@@ -17,44 +18,62 @@ final class TableSource: ForeignSource {
   func nextTask() throws -> (TaskDocument, TextPosition)? {
     if columns == nil {
       guard let head = try rows.next() else { return nil }
-      columns = try Self.columns(head)
+      columns = try columns(head)
     }
-    guard let columns, let row = try rows.next() else { return nil }
-    let position = row[0].position
-    guard row.count <= columns.count else {
-      throw TallyError.malformed("The row has more cells than the first row has columns", line: position.line)
-    }
-    var cells: [String: String] = [:]
-    for (column, cell) in zip(columns, row) where !cell.text.isEmpty { cells[column] = TableText.text(cell.text) }
-    do {
+    guard let columns else { return nil }
+    while let row = try rows.next() {
+      let position = row[0].position
+      context.remarks.position = position
+      for cell in row.dropFirst(columns.count) where !cell.text.isEmpty { context.remarks.add("cell", cell.text) }
+      var cells: [String: String] = [:]
+      for (column, cell) in zip(columns, row) where !column.isEmpty && !cell.text.isEmpty {
+        cells[column] = TableText.text(cell.text)
+      }
       var document = try TableRecord(cells: cells).importing(context)
-      guard document.has(.text) else { throw TallyError.malformed("The task has no text", line: position.line) }
+      guard document[.text]?.text.map(\.isBlank) == false else {
+        if !cells.isEmpty { context.remarks.add("row without a title", cells.values.sorted().joined(separator: ", ")) }
+        continue
+      }
       identity.identify(&document, by: zip(columns, row).map { "\($0)=\($1.text)" }.joined(separator: "\u{1E}"))
       return (document, position)
-    } catch let error as TallyError {
-      throw error.placed(at: position)
     }
+    return nil
   }
 
-  /// The names of the columns; those of Tally's own may be written in any case.
-  private static func columns(_ head: [TableReader.Cell]) throws -> [String] {
+  /// The names of the columns; those of Tally's own may be written in any case, others have usual names.
+  ///
+  /// A column that comes a second time, or has no name, is left out.
+  private func columns(_ head: [TableReader.Cell]) throws -> [String] {
+    let names = head.map { TableText.text($0.text).trimmed }
     let own = TableRecord.columns + [TableRecord.extensionColumn, "title"]
-    let columns = head.map { cell in
-      let name = TableText.text(cell.text).trimmed
-      return own.first { $0.lowercased() == name.lowercased() } ?? name
+    let ownOfHead = names.map { name in own.first { $0.lowercased() == name.lowercased() } }
+    // Tally's own table, where every other column is an attribute.
+    let isOwn = ownOfHead.contains(TableRecord.extensionColumn)
+    var seen = Set(ownOfHead.compactMap(\.self))
+    if seen.contains("title") { seen.insert("text") }
+    var taken: Set<String> = []
+    let columns = zip(names, ownOfHead).map { name, ownName -> String in
+      if let ownName { return taken.insert(ownName).inserted ? ownName : "" }
+      let usual = isOwn ? nil : TableHeading.column(name).map { $0 == "text" && seen.contains("text") ? "" : $0 }
+      if let usual, !usual.isEmpty, !seen.contains(usual), taken.insert(usual).inserted { return usual }
+      return !name.isEmpty && taken.insert(name).inserted ? name : ""
     }
     guard columns.contains("text") || columns.contains("title") else {
-      throw TallyError.malformed("The first row has no column with the name text or title", line: head[0].position.line)
+      throw TallyError.malformed(
+        "No column of the first row has the name of a title, such as title, task or name", line: head[0].position.line)
     }
-    var seen: Set<String> = []
-    for (column, cell) in zip(columns, head) where !seen.insert(column).inserted && !column.isEmpty {
-      throw TallyError.malformed("A column appears twice", line: cell.position.line, column: cell.position.column)
+    let known = Set(own + ["due", "done"])
+    for (index, column) in columns.enumerated() where !isOwn && !known.contains(column) && !names[index].isEmpty {
+      context.remarks.add("column", names[index], at: head[index].position)
     }
     return columns
   }
 }
 
 extension String {
+  /// Whether there is nothing but white space; scalars count, as a combining mark may follow a blank.
+  var isBlank: Bool { unicodeScalars.allSatisfy(\.properties.isWhitespace) }
+
   /// Without the white space around it.
   var trimmed: String {
     let end = lastIndex { !$0.isWhitespace }.map(index(after:)) ?? startIndex

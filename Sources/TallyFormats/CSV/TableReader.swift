@@ -13,17 +13,21 @@ struct TableReader: ~Copyable {
 
   private var input: JSONInput
   private var separator: UInt8?
+  private let remarks: RemarkLog
 
-  init(_ input: consuming JSONInput) {
+  init(_ input: consuming JSONInput, _ context: FormatContext) {
     self.input = input
+    remarks = context.remarks
   }
 
   var byteCount: Int64 { input.consumedByteCount }
 
   /// The next row that is not empty; `nil` at the end.
   ///
-  /// - Throws: `malformedDocument` for a quote that is not closed, text behind a closing quote, and bytes that are not
-  ///   UTF-8.
+  /// Text behind a closing quote belongs to the cell, and a cell that is not UTF-8 is read by Windows' code page 1252, each
+  /// with a remark.
+  ///
+  /// - Throws: `malformedDocument` for a quote that is not closed.
   mutating func next() throws -> [Cell]? {
     while try input.peek() != nil {
       let row = try separator == nil ? readHead() : readRow()
@@ -71,13 +75,15 @@ struct TableReader: ~Copyable {
       }
       if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
     }
-    if let byte = try input.peek(), byte != UInt8(ascii: "\n"), !separators.contains(byte) {
-      throw TallyError.malformed(
-        "There is text behind a closing quote", line: input.position.line, column: input.position.column)
+    let closedCount = bytes.count
+    while let byte = try input.peek(), byte != UInt8(ascii: "\n"), !separators.contains(byte) {
+      skip(byte)
+      bytes.append(byte)
     }
-    guard let text = String(validating: bytes, as: UTF8.self) else {
-      throw TallyError.malformed("The bytes are not UTF-8", line: position.line, column: position.column)
-    }
+    if bytes.count > closedCount, bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
+    let (text, isUTF8) = DecodedText.text(bytes)
+    if !isUTF8 { remarks.add("encoding", text, at: position) }
+    if bytes.count > closedCount { remarks.add("quote", text, at: position) }
     return Cell(text: text, position: position)
   }
 

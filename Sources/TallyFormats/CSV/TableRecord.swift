@@ -71,55 +71,70 @@ struct TableRecord: ForeignRecord {
 extension TableRecord {
   func document(_ context: FormatContext) throws -> TaskDocument {
     var document = TaskDocument()
+    var attributes: [String: AttributeValue] = [:]
     for field in Self.fields {
-      let cell = cells["\(field.name)"]
-      guard let cell else {
+      guard let cell = cells["\(field.name)"] else {
         if field.isOptional { document[field] = nil }
         continue
       }
-      document[field] = try Self.value(field, cell)
+      if let value = TableValue.value(field, cell, context) {
+        document[field] = value
+      } else {
+        if field.isOptional { document[field] = nil }
+        attributes["\(field.name) as imported"] = .text(cell)
+        context.remarks.add(TableValue.kind(of: field), "\(field.name): \(cell)")
+      }
     }
     if !document.has(.text), let title = cells["title"] { document[.text] = .text(title) }
     document.listName = cells[Self.listColumn]
-    if !document.has(.state), document[.completedAt] != nil { document[.state] = .state(.completed) }
-    if document[.state] == .state(.completed), document[.completedAt] == nil {
-      document[.completedAt] = .offsetInstant(OffsetTimestamp(context.now, in: context.timeZone))
-      document.latestCompletion = .latest
+    readDue(into: &document, &attributes, context)
+    readState(into: &document, &attributes, context)
+    for (name, text) in cells where Self.isColumn(name) && !Self.usualColumns.contains(name) {
+      attributes[name] = .text(text)
     }
-    // A spreadsheet changes the state and leaves the time.
-    if document.has(.state), document[.state] != .state(.completed) { document[.completedAt] = nil }
-    var attributes: [String: AttributeValue] = [:]
-    for (name, text) in cells where Self.isColumn(name) { attributes[name] = .text(text) }
     document.set(attributes)
     return document
   }
 
-  private static func value(_ field: TaskField, _ text: String) throws -> FieldValue {
-    do {
-      switch field.kind {
-      case .text: return .text(text)
-      case .state: return .state(try TaskState(name: text))
-      case .integer: return .integer(try number(text))
-      case .instant: return .instant(try Timestamp(iso8601: text))
-      case .offsetInstant: return .offsetInstant(try OffsetTimestamp(iso8601: text))
-      case .day: return .day(try CalendarDay(iso8601: text))
-      case .id: return .id(try id(text))
-      case .priority: return .priority(try Priority(name: text.lowercased()))
-      case .recurrence: return .recurrence(try Recurrence(text: text))
-      case .tags, .series, .attributes: return .tags(TagSet(text.split(separator: ",").map(String.init)))
-      }
-    } catch {
-      throw TallyError(error.code, "The value of \(field.name) is refused: \(error.message)", remedy: error.remedy)
+  /// The columns that stand for several fields.
+  private static let usualColumns: Set = ["due", "done"]
+
+  /// A column for due days and due dates alike.
+  private func readDue(
+    into document: inout TaskDocument, _ attributes: inout [String: AttributeValue], _ context: FormatContext
+  ) {
+    guard let cell = cells["due"], document[.dueDay] == nil, document[.dueDate] == nil else { return }
+    switch WrittenDate(cell, context) {
+    case .day(let day)?: document[.dueDay] = .day(day)
+    case .instant(let instant)?: document[.dueDate] = .instant(instant)
+    case nil:
+      attributes["due as imported"] = .text(cell)
+      context.remarks.add("date", "due: \(cell)")
     }
   }
 
-  private static func number(_ text: String) throws(TallyError) -> Int64 {
-    if let number = Int64(text) { return number }
-    throw TallyError(.malformedDocument, "It is not a whole number", remedy: "Write a whole number")
-  }
-
-  private static func id(_ text: String) throws(TallyError) -> UUID {
-    if let id = UUID(uuidString: text) { return id }
-    throw TallyError(.malformedDocument, "It is not a UUID", remedy: "Leave it empty for a new task")
+  /// The state, by its own column, by one of done ones, or by the time of completion.
+  private func readState(
+    into document: inout TaskDocument, _ attributes: inout [String: AttributeValue], _ context: FormatContext
+  ) {
+    if !document.has(.state), let cell = cells["done"] {
+      if let isDone = TableValue.isDone(cell) {
+        document[.state] = .state(isDone ? .completed : .notStarted)
+      } else if let date = WrittenDate(cell, context) {
+        document[.state] = .state(.completed)
+        document[.completedAt] = .offsetInstant(TableValue.completion(date, context))
+      } else {
+        attributes["done as imported"] = .text(cell)
+        context.remarks.add("state", "done: \(cell)")
+      }
+    }
+    if let cell = cells["state"], TableValue.isCancelled(cell) { attributes["STATUS"] = "CANCELLED" }
+    if !document.has(.state), document[.completedAt] != nil { document[.state] = .state(.completed) }
+    if document[.state] == .state(.completed), document[.completedAt] == nil {
+      document[.completedAt] = .offsetInstant(context.undatedCompletion)
+      document.latestCompletion = .latest
+    }
+    // A spreadsheet changes the state and leaves the time.
+    if document.has(.state), document[.state] != .state(.completed) { document[.completedAt] = nil }
   }
 }

@@ -4,12 +4,13 @@ internal import Tally
 /// Reads a project as Todoist exports it: rows of tasks, sections and notes.
 ///
 /// Source: "Import or export a project as a CSV file in Todoist", its help pages. Of priorities, 1 is the highest and 4
-/// is none. Labels are words of the content with an `@`.
+/// is none. Labels are words of the content with an `@`. The file has the name of the project, which becomes the list.
 final class TodoistSource: ForeignSource {
   private let context: FormatContext
   private var rows: TableReader
   private var columns: [String]?
-  private var identity = ContentIdentity("Todoist")
+  private var identity: ContentIdentity
+  private let project: String?
   private var section: String?
   /// The tasks above the next one, outermost first.
   private var ancestors: [UUID] = []
@@ -18,7 +19,9 @@ final class TodoistSource: ForeignSource {
 
   init(_ input: consuming JSONInput, _ context: FormatContext) {
     self.context = context
-    rows = TableReader(input)
+    project = context.options.source.flatMap(Self.project)
+    identity = ContentIdentity("Todoist", context)
+    rows = TableReader(input, context)
   }
 
   var byteCount: Int64 { rows.byteCount }
@@ -39,7 +42,9 @@ final class TodoistSource: ForeignSource {
           return (finished.document, finished.position)
         }
       case "note": addNote(content)
-      default: continue
+      case let type?:
+        if type != "meta" { context.remarks.add("row", "\(type) \(content)", at: position) }
+      case nil: continue
       }
     }
     defer { pending = nil }
@@ -59,6 +64,13 @@ final class TodoistSource: ForeignSource {
     return (Dictionary(cells) { first, _ in first }, row[0].position)
   }
 
+  /// The name of the project that a file's name has: `Garden [2203].csv`.
+  private static func project(_ source: String) -> String? {
+    guard source.lowercased().hasSuffix(".csv") else { return nil }
+    let project = String(source.dropLast(4)).replacing(#/ ?\[[0-9A-Za-z]+\]$/#, with: "").trimmed
+    return project.isEmpty ? nil : project
+  }
+
   private func addNote(_ note: String) {
     guard var document = pending?.document, !note.isEmpty else { return }
     let notes = [document[.notes]?.text, note].compactMap(\.self).joined(separator: "\n")
@@ -75,7 +87,8 @@ final class TodoistSource: ForeignSource {
     if let notes = row["DESCRIPTION"] { document[.notes] = .text(notes) }
     if !labels.isEmpty { document[.tags] = .tags(TagSet(labels.map { String($0.dropFirst()) })) }
     document[.priority] = ["1": .high, "2": .medium, "3": .low][row["PRIORITY"] ?? ""].map { .priority($0) }
-    document.listName = section
+    document.listName = project ?? section
+    context.remarks.position = position
     readDate(row, into: &document)
     keepOthers(of: row, in: &document)
     let depth = max(0, (Int(row["INDENT"] ?? "1") ?? 1) - 1)
@@ -86,28 +99,64 @@ final class TodoistSource: ForeignSource {
     return document
   }
 
-  /// A date is a recurrence, a day or a time in words.
+  /// A date is a recurrence, perhaps with its first day, or a day or a time, all in words.
   private func readDate(_ row: [String: String], into document: inout TaskDocument) {
-    guard let text = row["DATE"], ["en", nil].contains(row["DATE_LANG"]) else { return }
-    let reference = DateReference(now: context.now, calendar: context.calendar)
-    if let recurrence = try? Recurrence(phrase: text) {
+    guard let text = row["DATE"] else { return }
+    let isEnglish = ["en", nil].contains(row["DATE_LANG"])
+    if isEnglish, readRecurrence(text, into: &document) || setDue(text, in: &document) { return }
+    context.remarks.add(text.lowercased().hasPrefix("ev") ? "recurrence" : "date", text)
+  }
+
+  /// Reads a phrase such as `every 2 weeks starting 5 May` or `every! monday 9:00`.
+  private func readRecurrence(_ text: String, into document: inout TaskDocument) -> Bool {
+    let parts = text.split(separator: #/(?i) (?:starting|from) /#, maxSplits: 1)
+    let phrase = String(parts[0])
+    if let recurrence = try? Recurrence(phrase: phrase) {
       document[.recurrence] = .recurrence(recurrence)
-    } else if let day = try? CalendarDay(iso8601: text) {
-      document[.dueDay] = .day(day)
     } else {
-      switch try? DateExpression(text).resolved(against: reference) {
+      // Quick entry reads more: times, abbreviations and what counts from the completion.
+      let reference = DateReference(now: context.now, calendar: context.calendar)
+      let entry = QuickEntry.parse("task " + phrase, reference: reference)
+      guard let recurrence = entry.recurrence, entry.title == "task" else { return false }
+      document[.recurrence] = .recurrence(recurrence)
+      document[.dueDate] = (entry.dueDate ?? entry.reminderDate).map { .instant($0) }
+      if document[.dueDate] == nil { document[.dueDay] = (entry.dueDay ?? entry.scheduledDate).map { .day($0) } }
+    }
+    if parts.count > 1 { return setDue(String(parts[1]), in: &document) }
+    if document[.dueDay] == nil, document[.dueDate] == nil { setFirstDay(of: &document) }
+    return true
+  }
+
+  private func setDue(_ text: String, in document: inout TaskDocument) -> Bool {
+    let reference = DateReference(now: context.now, calendar: context.calendar)
+    switch WrittenDate(text, context) {
+    case .day(let day)?: document[.dueDay] = .day(day)
+    case .instant(let instant)?: document[.dueDate] = .instant(instant)
+    case nil:
+      switch try? DateExpression(text, dateOrder: context.options.dateOrder).resolved(against: reference) {
       case .day(let day)?: document[.dueDay] = .day(day)
       case .instant(let instant)?: document[.dueDate] = .instant(instant)
-      case nil: break
+      case nil: return false
       }
     }
+    return true
+  }
+
+  /// Gives a recurrence without a date the first day that its rule gives from today on.
+  private func setFirstDay(of document: inout TaskDocument) {
+    guard case .recurrence(let recurrence)? = document[.recurrence] else { return }
+    let today = context.day(of: context.now)
+    guard case .rule(let rule) = recurrence else { return document[.dueDay] = .day(today) }
+    let yesterday = (try? today.adding(days: -1)) ?? today
+    document[.dueDay] = .day(rule.next(after: yesterday, from: today) ?? today)
   }
 
   /// Keeps what Tally has no field for, and a date that was not understood or counts from the day of the import.
   private func keepOthers(of row: [String: String], in document: inout TaskDocument) {
     let known: Set = ["TYPE", "CONTENT", "DESCRIPTION", "PRIORITY", "INDENT", "DATE_LANG"]
     var attributes: [String: AttributeValue] = [:]
-    for (name, text) in row where !known.contains(name) { attributes[name] = .text(text) }
+    for (name, text) in row where !known.contains(name) && !name.isEmpty { attributes[name] = .text(text) }
+    if let section, project != nil { attributes["section"] = .text(section) }
     document.set(attributes)
   }
 }

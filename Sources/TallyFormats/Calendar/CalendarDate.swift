@@ -8,20 +8,23 @@ enum CalendarDate {
 
   /// Reads the value of a property: a day, an instant in UTC, one in the zone that `TZID` names, or a local time.
   ///
-  /// - Throws: `invalidInstant` for a value of none of these forms or a zone that is not known.
-  init(_ line: ContentLine, zones: CalendarZones, _ context: FormatContext) throws {
-    if let day = BasicDate.day(line.value) {
+  /// A zone that is not known leaves a remark, and the time is that of the context's zone.
+  /// - Returns: `nil` for a value of none of these forms.
+  init?(_ line: ContentLine, zones: CalendarZones, _ context: FormatContext) {
+    let value = line.value.trimmed
+    if let day = BasicDate.day(value) ?? (try? CalendarDay(iso8601: value)) {
       self = .day(day)
-    } else if let instant = BasicDate.instant(line.value) {
+    } else if let instant = BasicDate.instant(value) {
       self = .instant(instant)
-    } else if let instant = BasicDate.instant(
-      line.value, in: try line.parameter("TZID").map { try zones.zone($0) } ?? context.timeZone)
-    {
+    } else if let name = line.parameter("TZID"), let instant = zones.instant(value, in: name) {
+      self = .instant(instant)
+    } else if let instant = BasicDate.instant(value, in: context.timeZone) {
+      if let name = line.parameter("TZID") { context.remarks.add("zone", name) }
+      self = .instant(instant)
+    } else if case .instant(let instant)? = WrittenDate(value, context) {
       self = .instant(instant)
     } else {
-      throw TallyError(
-        .invalidInstant, "The value of \(line.name) is not a date or a time of iCalendar",
-        remedy: "Write it as 20261121, 20261121T090000Z or with a TZID")
+      return nil
     }
   }
 
@@ -42,32 +45,34 @@ enum CalendarDate {
 
 /// The time zones that a document names.
 struct CalendarZones: Sendable {
-  /// The zones that `VTIMEZONE` components describe, as far as their name or location is one of the tz database.
-  private var known: [String: TimeZone] = [:]
+  /// The zones that `VTIMEZONE` components describe.
+  private var described: [String: DescribedZone] = [:]
+  /// The locations that they name, `X-LIC-LOCATION`.
+  private var locations: [String: String] = [:]
 
-  /// Notes the name of a described zone with its location, `X-LIC-LOCATION`.
-  mutating func note(_ name: String, location: String) {
-    known[name] = Self.named(location)
+  /// Notes a `VTIMEZONE` component.
+  mutating func note(_ component: [ContentLine]) {
+    guard let name = component.first(where: { $0.name == "TZID" })?.value else { return }
+    described[name] = DescribedZone(component)
+    locations[name] = component.first { $0.name == "X-LIC-LOCATION" }?.value
   }
 
-  /// Notes a zone with one offset all year; others need a name.
-  mutating func note(_ name: String, offsetInSeconds: Int) {
-    if known[name] == nil { known[name] = TimeZone(secondsFromGMT: offsetInSeconds) }
+  /// The instant of a local time in the zone of a name, as the document describes it, or as it is known elsewhere; `nil` for
+  /// a name that nobody knows.
+  func instant(_ local: String, in name: String) -> Timestamp? {
+    if let zone = described[name], let wall = DescribedZone.wallSeconds(local[...]) {
+      return zone.instant(ofWallSeconds: wall)
+    }
+    return (locations[name].flatMap(Self.named) ?? Self.named(name)).flatMap { BasicDate.instant(local, in: $0) }
   }
 
-  /// The zone of a name.
-  func zone(_ name: String) throws(TallyError) -> TimeZone {
-    if let zone = known[name] ?? Self.named(name) { return zone }
-    throw TallyError(
-      .invalidInstant, "The time zone of a TZID is not known", remedy: "Name a zone of the tz database, or write UTC")
-  }
-
-  /// A zone of the tz database, whose name may stand behind a prefix: `/example.org/20260101/Europe/Berlin`.
-  private static func named(_ name: String) -> TimeZone? {
+  /// A zone of the tz database, whose name may stand behind a prefix, as in `/example.org/20260101/Europe/Berlin`, or one
+  /// that Windows names.
+  static func named(_ name: String) -> TimeZone? {
     let parts = name.split(separator: "/")
     for count in [parts.count, 3, 2, 1] where count <= parts.count && count > 0 {
       if let zone = TimeZone(identifier: parts.suffix(count).joined(separator: "/")) { return zone }
     }
-    return nil
+    return WindowsZones.identifier(of: name).flatMap { TimeZone(identifier: $0) }
   }
 }

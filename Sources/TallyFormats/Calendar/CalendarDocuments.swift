@@ -5,29 +5,79 @@ internal import Tally
 final class CalendarSource: ForeignSource {
   private let context: FormatContext
   private var lines: ContentLineReader
-  private var identity = ContentIdentity("iCalendar")
+  private var identity: ContentIdentity
   private var zones = CalendarZones()
   private var hasBegun = false
+  /// The name of the calendar, which is the list of its to-dos.
+  private var calendarName: String?
+  /// A to-do that was read to see whether it belongs to a series.
+  private var pending: ToDo?
+  /// Occurrences of the series that was returned last.
+  private var waiting: [(TaskDocument, TextPosition)] = []
 
   init(_ input: consuming JSONInput, _ context: FormatContext) {
     self.context = context
-    lines = ContentLineReader(input)
+    identity = ContentIdentity("iCalendar", context)
+    lines = ContentLineReader(input, context)
   }
 
   var byteCount: Int64 { lines.byteCount }
 
   func nextTask() throws -> (TaskDocument, TextPosition)? {
+    if !waiting.isEmpty { return waiting.removeFirst() }
+    guard let first = try nextToDo() else { return nil }
+    // A series is followed by those of its occurrences that differ from it.
+    guard first.record.first("RRULE") != nil, let uid = first.record.first("UID")?.value else { return task(first) }
+    var occurrences: [ToDo] = []
+    while let next = try nextToDo() {
+      guard next.record.first("UID")?.value == uid, next.record.first("RECURRENCE-ID") != nil else {
+        pending = next
+        break
+      }
+      occurrences.append(next)
+    }
+    var series = task(first)
+    let closed = occurrences.filter(\.isClosed).compactMap { $0.record.first("RECURRENCE-ID") }
+    let days = (closed + first.record.lines.filter { $0.name == "EXDATE" }).flatMap { line in
+      line.value.split(separator: ",").compactMap { value in
+        CalendarDate(
+          ContentLine(line.name, parameters: line.parameters, String(value)), zones: zones, context)?.day(in: context)
+      }
+    }
+    series.0.moveOn(past: Set(days), context)
+    waiting = occurrences.map(task)
+    return series
+  }
+
+  /// A to-do with its place.
+  private struct ToDo {
+    let record: CalendarRecord
+    let contents: String
+    let number: Int
+
+    /// Whether it is done or cancelled.
+    var isClosed: Bool {
+      ["COMPLETED", "CANCELLED"].contains(record.first("STATUS")?.value.uppercased()) || record.first("COMPLETED") != nil
+    }
+  }
+
+  /// The next to-do; the other components are zones, or are named in the account.
+  private func nextToDo() throws -> ToDo? {
+    if let next = pending.take() { return next }
     while let (line, number) = try lines.next() {
-      guard hasBegun || line.name == "BEGIN" && line.value.uppercased() == "VCALENDAR" else {
+      guard hasBegun || line.name == "BEGIN" && line.value.trimmed.uppercased() == "VCALENDAR" else {
         throw TallyError.malformed("The document does not begin with BEGIN:VCALENDAR", line: number)
       }
       hasBegun = true
-      guard line.name == "BEGIN", line.value.uppercased() != "VCALENDAR" else { continue }
+      if line.name == "X-WR-CALNAME", !line.unescaped.trimmed.isEmpty { calendarName = line.unescaped.trimmed }
+      guard line.name == "BEGIN", line.value.trimmed.uppercased() != "VCALENDAR" else { continue }
       let component = try readComponent(line, number)
-      switch line.value.uppercased() {
-      case "VTODO": return (try task(component, number), TextPosition(line: number, column: 1))
-      case "VTIMEZONE": note(zone: component)
-      default: break
+      switch line.value.trimmed.uppercased() {
+      case "VTODO": return toDo(component, number)
+      case "VTIMEZONE": zones.note(component)
+      case let name:
+        let summary = component.first { $0.name == "SUMMARY" }?.unescaped
+        context.remarks.add("component", [name, summary].compactMap(\.self).joined(separator: " "), at: Self.place(number))
       }
     }
     return nil
@@ -49,7 +99,7 @@ final class CalendarSource: ForeignSource {
     throw TallyError.malformed("The component has no END; the file may be cut off", line: number)
   }
 
-  private func task(_ component: [ContentLine], _ number: Int) throws -> TaskDocument {
+  private func toDo(_ component: [ContentLine], _ number: Int) -> ToDo {
     var properties: [ContentLine] = []
     var components: [[ContentLine]] = []
     var depth = 0
@@ -62,33 +112,61 @@ final class CalendarSource: ForeignSource {
       if line.name == "END" { depth -= 1 }
     }
     let record = CalendarRecord(lines: properties, components: components, zones: zones)
-    do {
-      var document = try record.importing(context)
-      // A to-do needs no summary (RFC 5545, section 3.6.2), a task does.
-      if document[.text]?.text?.allSatisfy(\.isWhitespace) ?? true { document[.text] = .text("Untitled") }
-      identity.identify(&document, by: component.map(\.text).joined(separator: "\n"))
-      return document
-    } catch let error as TallyError {
-      throw error.placed(at: TextPosition(line: number, column: 1))
+    return ToDo(record: record, contents: component.map(\.text).joined(separator: "\n"), number: number)
+  }
+
+  private func task(_ toDo: ToDo) -> (TaskDocument, TextPosition) {
+    let place = Self.place(toDo.number)
+    context.remarks.position = place
+    var record = toDo.record
+    record.zones = zones
+    // Nothing of it throws: what is not understood is in the remarks.
+    var document = (try? record.importing(context)) ?? TaskDocument()
+    record.remark(context)
+    // A to-do needs no summary (RFC 5545, section 3.6.2), a task does.
+    if document[.text]?.text?.isBlank ?? true { document[.text] = .text("Untitled") }
+    document.listName = document.listName ?? calendarName
+    identity.identify(&document, by: toDo.contents)
+    context.remarks.position = nil
+    return (document, place)
+  }
+
+  private static func place(_ line: Int) -> TextPosition { TextPosition(line: line, column: 1) }
+}
+
+extension TaskDocument {
+  /// Moves an open series on to its first day that is none of some others, with all its dates.
+  fileprivate mutating func moveOn(past days: Set<CalendarDay>, _ context: FormatContext) {
+    guard case .recurrence(.rule(let rule))? = self[.recurrence], self[.state] != .state(.completed), !days.isEmpty,
+      let start = firstDay(context)
+    else { return }
+    var day = start
+    while days.contains(day), let next = rule.next(after: day, from: start) { day = next }
+    let distance = Int(day.dayNumber) - Int(start.dayNumber)
+    guard distance > 0 else { return }
+    for field in [TaskField.scheduledDate, .dueDay] {
+      if case .day(let day)? = self[field] { self[field] = (try? day.adding(days: distance)).map { .day($0) } }
+    }
+    for field in [TaskField.dueDate, .reminderDate] {
+      guard case .instant(let instant)? = self[field] else { continue }
+      // By the clock of the person's zone.
+      let moved = context.calendar.date(byAdding: .day, value: distance, to: instant.date)
+      self[field] = moved.map { .instant(Timestamp(clamping: $0)) }
     }
   }
 
-  private func note(zone: [ContentLine]) {
-    guard let name = zone.first(where: { $0.name == "TZID" })?.value else { return }
-    if let location = zone.first(where: { $0.name == "X-LIC-LOCATION" })?.value {
-      zones.note(name, location: location)
-    }
-    let offsets = Set(zone.filter { $0.name == "TZOFFSETTO" }.map(\.value))
-    guard offsets.count == 1, let text = offsets.first, text.count >= 5, let number = Int(text.prefix(5)) else {
-      return
-    }
-    zones.note(name, offsetInSeconds: (number / 100 * 60 + number % 100) * 60)
+  private func firstDay(_ context: FormatContext) -> CalendarDay? {
+    if case .day(let day)? = self[.scheduledDate] ?? self[.dueDay] { return day }
+    if case .instant(let instant)? = self[.dueDate] { return context.day(of: instant) }
+    return nil
   }
 }
 
 /// Writes a calendar of to-dos.
 struct CalendarWriter: DocumentWriter {
   private let context: FormatContext
+  /// The zones that have been described.
+  private var described: Set<String> = []
   var bytes: [UInt8] = []
 
   init(_ context: FormatContext) {
@@ -107,6 +185,10 @@ struct CalendarWriter: DocumentWriter {
       let exact = record.exact
       record = CalendarRecord(task, in: list?.name, parentUID: CalendarRecord.uid(of: parent), context)
       record.exact = exact
+    }
+    context.remarks.removeAll(after: 0)
+    for zone in (record.lines + record.components.joined()).compactMap({ $0.parameter("TZID") }) {
+      if described.insert(zone).inserted, let zone = WrittenZone.named(zone) { append(zone.component) }
     }
     append([ContentLine("BEGIN", "VTODO")] + record.lines)
     for component in record.components { append(component) }

@@ -14,6 +14,11 @@ extension CalendarRecord {
     "CLASS", "GEO", "LOCATION", "ORGANIZER", "RECURRENCE-ID", "SEQUENCE", "URL", "DURATION", "ATTACH", "ATTENDEE",
     "COMMENT", "CONTACT", "EXDATE", "REQUEST-STATUS", "RESOURCES", "RDATE", "COLOR", "IMAGE", "CONFERENCE",
   ]
+  /// The properties of fields that are kept as they were, where the field cannot say them: a text that is not understood,
+  /// a percentage, other relations.
+  private static let kept: Set<String> = [
+    "DTSTART", "DUE", "COMPLETED", "RRULE", "PERCENT-COMPLETE", "RELATED-TO", "STATUS", "PRIORITY",
+  ]
   /// The attribute with the components that are not plain reminders.
   static let componentsName = "VALARM"
 
@@ -21,7 +26,7 @@ extension CalendarRecord {
   mutating func append(_ text: String, of name: String) {
     if name == Self.componentsName {
       components += Self.components(text)
-    } else if Self.isProperty(name) {
+    } else if Self.isProperty(name) || Self.kept.contains(name) && isRoom(for: name) {
       let written = text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
         let isWhole = line.hasPrefix(";") || line.hasPrefix(":")
         return ContentLine(isWhole ? "\(name)\(line)" : "\(name):\(line)")
@@ -32,6 +37,13 @@ extension CalendarRecord {
       }
       lines += written.compactMap(\.self)
     }
+  }
+
+  /// Whether a property may be written as it was: there is none of its name yet, or there may be several.
+  private func isRoom(for name: String) -> Bool {
+    // What says something else than the state would contradict it.
+    if name == "STATUS" || name == "COMPLETED" { return false }
+    return name == "RELATED-TO" || first(name) == nil
   }
 
   private static func isPlain(_ scalar: Unicode.Scalar) -> Bool {
@@ -45,21 +57,34 @@ extension CalendarRecord {
   }
 
   /// The attributes of a to-do that was read.
-  func attributes(_ document: TaskDocument) -> [String: AttributeValue] {
+  func attributes(_ document: TaskDocument, _ context: FormatContext) -> [String: AttributeValue] {
     var texts: [String: [ContentLine]] = [:]
     for line in lines where Self.isProperty(line.name) || !Self.mapped.contains(line.name) {
       texts[line.name, default: []].append(line)
     }
     var attributes: [String: AttributeValue] = [:]
     for (name, lines) in texts { attributes[name] = .text(Self.text(lines)) }
-    let foreign = components.filter { Self.reminder(of: $0, self, document) == nil || !Self.isPlainAlarm($0) }
+    let foreign = components.filter { instant(ofAlarm: $0, context) == nil || !Self.isPlainAlarm($0) }
     if !foreign.isEmpty { attributes[Self.componentsName] = .text(Self.text(components: foreign)) }
     if let uid = first("UID")?.unescaped, UUID(uuidString: uid)?.uuidString.lowercased() != uid {
       attributes["UID"] = .text(uid)
     }
-    if first("STATUS")?.value == "CANCELLED" { attributes["STATUS"] = "CANCELLED" }
-    if let start = first("DTSTART"), BasicDate.day(start.value) == nil || start.parameters != ";VALUE=DATE" {
-      attributes["DTSTART"] = .text(Self.text([start]))
+    if first("RECURRENCE-ID") != nil, let uid = first("UID")?.unescaped { attributes["UID"] = .text(uid) }
+    if first("STATUS")?.value.trimmed.uppercased() == "CANCELLED" { attributes["STATUS"] = "CANCELLED" }
+    for name in ["DTSTART", "DUE"] {
+      guard let line = first(name), name == "DTSTART" || BasicDate.instant(line.value) == nil else { continue }
+      if BasicDate.day(line.value) == nil || line.parameters != ";VALUE=DATE" {
+        attributes[name] = .text(Self.text([line]))
+      }
+    }
+    if document[.recurrence] == nil, let rule = first("RRULE") { attributes["RRULE"] = .text(Self.text([rule])) }
+    let isCompleted = document[.state] == .state(.completed)
+    if let percent = first("PERCENT-COMPLETE"), !isCompleted { attributes["PERCENT-COMPLETE"] = .text(percent.value) }
+    let parent = lines.firstIndex { $0.isParent }
+    let relations = lines.indices.filter { lines[$0].name == "RELATED-TO" && $0 != parent }.map { lines[$0] }
+    if !relations.isEmpty { attributes["RELATED-TO"] = .text(Self.text(relations)) }
+    for name in ["SUMMARY", "DESCRIPTION"] {
+      if let line = first(name), !line.parameters.isEmpty { attributes[name] = .text(line.parameters) }
     }
     if let number = first("PRIORITY")?.value, Self.priority(number) != .none,
       Self.numbers[Self.priority(number)] != number
@@ -69,7 +94,8 @@ extension CalendarRecord {
     return attributes
   }
 
-  private static func text(_ lines: [ContentLine]) -> String {
+  /// The text of an attribute for the lines of a property.
+  static func text(_ lines: [ContentLine]) -> String {
     let parts = lines.map { line in
       let isPlain = line.parameters.isEmpty && !line.value.hasPrefix(";") && !line.value.hasPrefix(":")
       return isPlain ? line.value : "\(line.parameters):\(line.value)"
@@ -103,27 +129,61 @@ extension CalendarRecord {
       && component[1].value == "DISPLAY" && component[3].parameters == ";VALUE=DATE-TIME"
   }
 
-  /// The reminder of the first alarm that has an instant, or one that follows from the due date.
-  func reminder(_ document: TaskDocument, _ context: FormatContext) -> Timestamp? {
-    let plain = components.first { Self.isPlainAlarm($0) }.flatMap { Self.reminder(of: $0, self, document) }
-    return plain ?? components.lazy.compactMap { Self.reminder(of: $0, self, document) }.first
+  /// The reminder of the first alarm that has an instant, or one that follows from the start or the due date.
+  func reminder(_ context: FormatContext) -> Timestamp? {
+    let instants = components.map { (component: $0, instant: instant(ofAlarm: $0, context)) }
+    return instants.first { $0.instant != nil && Self.isPlainAlarm($0.component) }?.instant
+      ?? instants.lazy.compactMap(\.instant).first
   }
 
-  /// The instant of an alarm: of itself, or so long before or after the start or the due date (RFC 5545, 3.8.6.3).
-  private static func reminder(
-    of component: [ContentLine], _ record: CalendarRecord, _ document: TaskDocument
-  ) -> Timestamp? {
-    guard let trigger = component.first(where: { $0.name == "TRIGGER" }) else { return nil }
+  /// The instant of an alarm: its own, or so long before or after the start, or the due date if it says so or there is no
+  /// start (RFC 5545, section 3.8.6.3).
+  ///
+  /// - Returns: `nil` for another component, and for an alarm at a place, whose time means nothing.
+  func instant(ofAlarm component: [ContentLine], _ context: FormatContext) -> Timestamp? {
+    guard component.first?.value.uppercased() == "VALARM", let trigger = component.first(where: { $0.name == "TRIGGER" }),
+      !component.contains(where: { $0.name == "X-APPLE-PROXIMITY" })
+    else { return nil }
     if let instant = BasicDate.instant(trigger.value) { return instant }
-    guard let seconds = CalendarDuration.seconds(trigger.value), let due = document[.dueDate]?.instant else {
-      return nil
+    guard let seconds = CalendarDuration.seconds(trigger.value) else { return nil }
+    let isFromEnd = trigger.parameter("RELATED")?.uppercased() == "END"
+    let line = isFromEnd ? first("DUE") ?? first("DTSTART") : first("DTSTART") ?? first("DUE")
+    guard let line, let date = CalendarDate(line, zones: zones, context) else { return nil }
+    let length = isFromEnd && line.name == "DTSTART" ? first("DURATION").flatMap { CalendarDuration.seconds($0.value) } : 0
+    return date.instant(in: context).adding(seconds: (length ?? 0) + seconds)
+  }
+
+  /// Says what of the to-do Tally has no field for.
+  func remark(_ context: FormatContext) {
+    for line in lines where line.name != Self.extensionName && line.name != Self.listName {
+      if !Self.mapped.contains(line.name), line.name != "RECURRENCE-ID" { context.remarks.add("property", line.text) }
     }
-    return due.adding(seconds: seconds)
+    let alarms = components.filter { instant(ofAlarm: $0, context) != nil }
+    for component in components where instant(ofAlarm: component, context) == nil || component != alarms.first {
+      let isAlarm = component.first?.value.uppercased() == "VALARM"
+      context.remarks.add(isAlarm ? "alarm" : "component", component.map(\.text).joined(separator: " "))
+    }
+    for line in lines where line.name == "RELATED-TO" && !line.isParent { context.remarks.add("relation", line.text) }
   }
 }
 
 /// A duration of iCalendar (RFC 5545, section 3.3.6): `-PT15M`, `P1D`.
 enum CalendarDuration {
+  /// A duration in the shortest form: `-PT15M`, `P1D`.
+  static func text(_ seconds: Int64) -> String {
+    var rest = abs(seconds)
+    var text = seconds < 0 ? "-P" : "P"
+    if rest >= 86_400 { text += "\(rest / 86_400)D" }
+    rest %= 86_400
+    if rest == 0 { return text.hasSuffix("P") ? text + "T0S" : text }
+    text += "T"
+    for (unit, length) in [("H", Int64(3_600)), ("M", 60), ("S", 1)] where rest >= length {
+      text += "\(rest / length)\(unit)"
+      rest %= length
+    }
+    return text
+  }
+
   private static let units: [Character: Int64] = ["W": 604_800, "D": 86_400, "H": 3_600, "M": 60, "S": 1]
 
   /// The seconds of a duration; `nil` for any other text.

@@ -5,9 +5,11 @@ internal import Tally
 /// Folds may cut a scalar in two, so lines are joined as bytes.
 struct ContentLineReader: ~Copyable {
   private var input: JSONInput
+  private let remarks: RemarkLog
 
-  init(_ input: consuming JSONInput) {
+  init(_ input: consuming JSONInput, _ context: FormatContext) {
     self.input = input
+    remarks = context.remarks
   }
 
   var byteCount: Int64 { input.consumedByteCount }
@@ -19,13 +21,10 @@ struct ContentLineReader: ~Copyable {
       guard try input.peek() != nil else { return nil }
       let bytes = try readFolded()
       if bytes.isEmpty { continue }
-      guard let text = String(validating: bytes, as: UTF8.self) else {
-        throw TallyError.malformed("The bytes are not UTF-8", line: number)
-      }
-      guard let line = ContentLine(text) else {
-        throw TallyError.malformed("The line has no name with a colon behind it", line: number)
-      }
-      return (line, number)
+      let (text, isUTF8) = DecodedText.text(bytes)
+      if !isUTF8 { remarks.add("encoding", text, at: TextPosition(line: number, column: 1)) }
+      if let line = ContentLine(text) { return (line, number) }
+      remarks.add("line", text, at: TextPosition(line: number, column: 1))
     }
   }
 

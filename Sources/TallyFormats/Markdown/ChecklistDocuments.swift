@@ -5,7 +5,7 @@ internal import Tally
 final class ChecklistSource: ForeignSource {
   private let context: FormatContext
   private var lines: LineReader
-  private var identity = ContentIdentity("Markdown")
+  private var identity: ContentIdentity
   private var heading: String?
   /// The items above the next one, with their indentation.
   private var ancestors: [(indentation: Int, id: UUID)] = []
@@ -14,7 +14,8 @@ final class ChecklistSource: ForeignSource {
 
   init(_ input: consuming JSONInput, _ context: FormatContext) {
     self.context = context
-    lines = LineReader(input)
+    identity = ContentIdentity("Markdown", context)
+    lines = LineReader(input, context)
   }
 
   var byteCount: Int64 { lines.byteCount }
@@ -27,6 +28,7 @@ final class ChecklistSource: ForeignSource {
         heading = name.isEmpty ? nil : name
         ancestors = []
       } else if let mark = read.mark, !read.text.trimmed.isEmpty {
+        context.remarks.position = line.position
         var record = ChecklistRecord(mark: mark, text: read.text, under: heading)
         try readNotes(into: &record, under: read.indentation)
         do {
@@ -34,8 +36,9 @@ final class ChecklistSource: ForeignSource {
         } catch let error as TallyError {
           throw error.placed(at: line.position)
         }
-      } else if read.indentation == 0, !read.text.isEmpty {
-        ancestors = []
+      } else if !read.text.trimmed.isEmpty {
+        if read.indentation == 0 { ancestors = [] }
+        context.remarks.add("text", read.text, at: line.position)
       }
     }
     return nil

@@ -20,7 +20,8 @@ struct ChecklistLine {
     if let match = body.prefixMatch(
       of: /(?:[-*+]|[0-9]+[.)])[ ]+\[(.)\](?:[ ](.*))?$/.matchingSemantics(.unicodeScalar))
     {
-      if " xX/".contains(match.1) { (mark, text) = (Character(String(match.1)), String(match.2 ?? "")) }
+      // Besides open, done and begun: cancelled, and what note-taking programs add.
+      if " xX/-~<>!?*".contains(match.1) { (mark, text) = (Character(String(match.1)), String(match.2 ?? "")) }
     } else if indentation < 4,
       let match = body.prefixMatch(of: /(#{1,6})[ ]+(.*?)[ ]*#*$/.matchingSemantics(.unicodeScalar))
     {

@@ -51,7 +51,7 @@ struct ChecklistRecord: ForeignRecord {
   }
 
   init(_ task: TaskItem, in list: String?, _ context: FormatContext) {
-    mark = task.isCompleted ? "x" : " "
+    mark = task.isCompleted ? task.attributes["STATUS"] == "CANCELLED" ? "-" : "x" : " "
     heading = list
     var words = [Self.plain(task.title)]
     for tag in task.tags where Self.isTag(tag) { words.append("#\(tag)") }
@@ -97,9 +97,12 @@ struct ChecklistRecord: ForeignRecord {
     document[.text] = .text(words.joined(separator: " "))
     document[.tags] = tags.isEmpty ? nil : .tags(TagSet(tags.reversed()))
     document[.notes] = notes.isEmpty ? nil : .text(notes.joined(separator: "\n"))
-    let isCompleted = mark == "x" || mark == "X"
+    let isCancelled = mark == "-" || mark == "~"
+    let isCompleted = mark == "x" || mark == "X" || isCancelled
+    if isCancelled { document.set(["STATUS": "CANCELLED"]) }
+    if "<>!?*".contains(mark) { context.remarks.add("state", "[\(mark)] \(text)") }
     document[.state] = .state(isCompleted ? .completed : mark == "/" ? .active : .notStarted)
-    document[.completedAt] = isCompleted ? .offsetInstant(OffsetTimestamp(context.now, in: context.timeZone)) : nil
+    document[.completedAt] = isCompleted ? .offsetInstant(context.undatedCompletion) : nil
     if isCompleted { document.latestCompletion = .latest }
     document.listName = heading
     document[.listID] = nil

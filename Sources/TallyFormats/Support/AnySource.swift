@@ -3,16 +3,36 @@ internal import Tally
 /// The source of whichever format was asked for.
 struct AnySource: DocumentSource {
   private let source: any ForeignSource
+  private let remarks: RemarkLog
+  /// The task that was read with remarks, which come first.
+  private var held: (TaskDocument, TextPosition)?
+  private var isAtEnd = false
+  private var hasTasks = false
 
-  init(_ source: some ForeignSource) {
+  init(_ source: some ForeignSource, _ context: FormatContext) {
     self.source = source
+    remarks = context.remarks
   }
 
   var exportDate: Timestamp? { nil }
   var byteCount: Int64 { source.byteCount }
+  var isForeign: Bool { true }
 
-  func next() throws -> (record: DocumentRecord, position: TextPosition)? {
-    guard let (task, position) = try source.nextTask() else { return nil }
+  mutating func next() throws -> (record: DocumentRecord, position: TextPosition)? {
+    if held == nil, !isAtEnd {
+      remarks.position = nil
+      held = try source.nextTask()
+      isAtEnd = held == nil
+      hasTasks = hasTasks || !isAtEnd
+      // Any text can be read line by line; one without a single task is another document.
+      if isAtEnd, !hasTasks, remarks.hasTexts {
+        throw TallyError.malformed("The document has no tasks, only other text", line: 1)
+      }
+    }
+    if let (remark, position) = remarks.takeFirst() {
+      return (.remark(remark), position ?? held?.1 ?? TextPosition(line: 1, column: 1))
+    }
+    guard let (task, position) = held.take() else { return nil }
     return (.task(task), position)
   }
 }

@@ -3,13 +3,14 @@ internal import Tally
 
 /// Gives ids to records of formats that have none: they follow from the contents, and from an ordinal for equal ones.
 ///
-/// So importing a file twice changes nothing. A record that is edited in the file is another one.
+/// So importing a file twice changes nothing. A record that is edited in the file is another one, and so is an equal one in
+/// a file of another name.
 struct ContentIdentity {
   private let format: String
   private var counts: [UUID: Int] = [:]
 
-  init(_ format: String) {
-    self.format = format
+  init(_ format: String, _ context: FormatContext) {
+    self.format = [format, context.options.source].compactMap(\.self).joined(separator: "\u{1F}")
   }
 
   /// Gives a task an id, unless it has one.

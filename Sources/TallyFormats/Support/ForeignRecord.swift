@@ -38,6 +38,8 @@ extension ForeignRecord {
   /// The record of a task, with everything that the format's own words lose.
   static func exporting(_ task: TaskItem, in list: String?, _ context: FormatContext) -> Self {
     var record = Self(task, in: list, context)
+    guard !context.options.isPlain else { return record }
+    defer { context.remarks.removeAll(after: 0) }
     let plain = try? record.document(context)
     let lost = TaskField.all.filter { field in
       if omits(field, of: task, context) { return false }
@@ -58,11 +60,16 @@ extension ForeignRecord {
   /// What the record says, with the exact values that still hold.
   func importing(_ context: FormatContext) throws -> TaskDocument {
     guard let exact else { return try document(context) }
-    let (exactly, surroundings) = try Self.read(exact)
+    guard let (exactly, surroundings) = try? TaskDocument.read(exact) else {
+      context.remarks.add("extension", exact)
+      return try document(context)
+    }
     let (list, context) = (surroundings.list, context.in(surroundings.zone))
     let found = try document(context)
     var (document, task) = (found, found.task)
     for field in TaskField.all where exactly.has(field) { task[field] = exactly[field] }
+    let remarkCount = context.remarks.count
+    defer { context.remarks.removeAll(after: remarkCount) }
     let again = try? Self(task, in: list ?? document.listName, context).document(context)
     guard let again else { return document }
     for field in TaskField.all where exactly.has(field) {
@@ -74,15 +81,6 @@ extension ForeignRecord {
     // The id of the list counts as long as there is a name.
     if document.listName == nil { document[.listID] = nil }
     return document
-  }
-
-  /// Reads the extension; the place of a fault in it means nothing in the document.
-  private static func read(_ exact: String) throws -> (TaskDocument, TaskDocument.Surroundings) {
-    do {
-      return try TaskDocument.read(exact)
-    } catch let error as TallyError {
-      throw TallyError(error.code, "Tally's own part of the record is damaged: \(error.message)", remedy: error.remedy)
-    }
   }
 }
 

@@ -3,20 +3,24 @@ internal import Tally
 
 /// What turns the local times of a format into instants: the store's calendar and its clock.
 struct FormatContext: Sendable {
-  let calendar: Calendar
+  private(set) var calendar: Calendar
   let now: Timestamp
   /// The lists that share their name with another one, which an export must name by their ids.
   var ambiguousLists: Set<UUID> = []
+  /// What the caller has said about the document.
+  var options = FormatOptions()
+  /// Where a reader says what it does not understand.
+  var remarks = RemarkLog()
 
   /// The context of an export.
-  init(calendar: Calendar, now: Timestamp, lists: [TaskList]) {
-    self.init(calendar: calendar, now: now)
+  init(calendar: Calendar, now: Timestamp, lists: [TaskList], options: FormatOptions) {
+    self.init(calendar: calendar, now: now, options: options)
     let byName = Dictionary(grouping: lists, by: \.name)
     ambiguousLists = Set(byName.values.filter { $0.count > 1 }.flatMap { $0 }.map(\.id))
   }
 
-  init(calendar: Calendar, now: Timestamp, ambiguousLists: Set<UUID> = []) {
-    (self.calendar, self.now, self.ambiguousLists) = (calendar, now, ambiguousLists)
+  init(calendar: Calendar, now: Timestamp, options: FormatOptions) {
+    (self.calendar, self.now, self.options) = (calendar, now, options)
   }
 
   var timeZone: TimeZone { calendar.timeZone }
@@ -24,9 +28,9 @@ struct FormatContext: Sendable {
   /// The same in another time zone, if it is known.
   func `in`(_ zone: String?) -> FormatContext {
     guard let zone = zone.flatMap({ TimeZone(identifier: $0) }), zone != timeZone else { return self }
-    var calendar = calendar
-    calendar.timeZone = zone
-    return FormatContext(calendar: calendar, now: now, ambiguousLists: ambiguousLists)
+    var context = self
+    context.calendar.timeZone = zone
+    return context
   }
 
   /// The first instant of a day.
@@ -41,9 +45,42 @@ struct FormatContext: Sendable {
     return OffsetTimestamp(day == self.day(of: now) ? min(noon, now) : noon, in: timeZone)
   }
 
+  /// When a task was completed that is done without a date: noon of the given day, or long ago.
+  var undatedCompletion: OffsetTimestamp {
+    options.completedOn.map(noon) ?? OffsetTimestamp(Self.longAgo, in: .gmt)
+  }
+
+  /// Stands for an instant that nobody knows.
+  static let longAgo = TaskDocument.longAgo
+
   /// The last instant of a day.
   func end(of day: CalendarDay) -> Timestamp {
     guard let next = try? day.adding(days: 1) else { return .latest }
     return start(of: next).adding(microseconds: -1)
   }
+}
+
+/// Collects what a reader does not understand, in the order of the document.
+///
+/// One reader uses it, on one thread at a time.
+final class RemarkLog: @unchecked Sendable {
+  private var remarks: [(DocumentRemark, TextPosition?)] = []
+  /// The place of what is being read; `nil` for that of its task.
+  var position: TextPosition?
+
+  /// Notes something of a kind, as the document has it.
+  func add(_ kind: String, _ example: some StringProtocol, at position: TextPosition? = nil) {
+    remarks.append((DocumentRemark(kind, String(example)), position ?? self.position))
+  }
+
+  /// Removes and returns the first remark.
+  func takeFirst() -> (DocumentRemark, TextPosition?)? { remarks.isEmpty ? nil : remarks.removeFirst() }
+
+  /// Forgets the remarks since a number of them, as when something is read only to compare it.
+  func removeAll(after count: Int) { remarks.removeSubrange(count...) }
+
+  var count: Int { remarks.count }
+
+  /// Whether some text was passed over.
+  var hasTexts: Bool { remarks.contains { $0.0.kind == "text" } }
 }

@@ -4,19 +4,23 @@ internal import Tally
 struct LineReader: ~Copyable {
   private(set) var input: JSONInput
   private var bytes: [UInt8] = []
+  private let remarks: RemarkLog
 
   /// The longest line: a text in it has to fit in memory.
   private static let lengthLimitInBytes = 1 << 30
 
-  init(_ input: consuming JSONInput) {
+  init(_ input: consuming JSONInput, _ context: FormatContext) {
     self.input = input
+    remarks = context.remarks
   }
 
   var byteCount: Int64 { input.consumedByteCount }
 
   /// The next line without its end, a line feed with or without a carriage return; `nil` after the last one.
   ///
-  /// - Throws: `malformedDocument` with the place of bytes that are not UTF-8; the errors of the source.
+  /// A line that is not UTF-8 is read by Windows' code page 1252, with a remark.
+  ///
+  /// - Throws: `malformedDocument` for a line without an end; the errors of the source.
   mutating func next() throws -> Line? {
     let number = input.position.line
     guard try input.peek() != nil else { return nil }
@@ -33,10 +37,8 @@ struct LineReader: ~Copyable {
       }
     }
     if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
-    guard let text = String(validating: bytes, as: UTF8.self) else {
-      let column = String(decoding: bytes, as: UTF8.self).unicodeScalars.prefix { $0 != "\u{FFFD}" }.count + 1
-      throw TallyError.malformed("The bytes are not UTF-8", line: number, column: column)
-    }
+    let (text, isUTF8) = DecodedText.text(bytes)
+    if !isUTF8 { remarks.add("encoding", text, at: TextPosition(line: number, column: 1)) }
     return Line(number: number, text: text)
   }
 }

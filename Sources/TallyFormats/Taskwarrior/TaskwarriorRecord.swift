@@ -61,7 +61,7 @@ struct TaskwarriorRecord: ForeignRecord {
 }
 
 extension TaskwarriorRecord {
-  private static let letters: [Priority: String] = [.high: "H", .medium: "M", .low: "L"]
+  static let letters: [Priority: String] = [.high: "H", .medium: "M", .low: "L"]
   /// Taskwarrior 2.6 refuses dates outside these years.
   private static let years = 1980...9_998
 
@@ -97,7 +97,7 @@ extension TaskwarriorRecord {
   }
 
   /// The texts of an array; `nil` for any other JSON.
-  private static func tags(_ array: String) -> [String]? {
+  static func tags(_ array: String) -> [String]? {
     var reader = JSONReader(JSONInput(text: array))
     var tags: [String] = []
     guard (try? reader.next()) == .beginArray else { return nil }
@@ -135,12 +135,8 @@ extension TaskwarriorRecord {
 extension TaskwarriorRecord {
   func document(_ context: FormatContext) throws -> TaskDocument {
     var document = TaskDocument()
-    guard let id = try text("uuid").flatMap({ UUID(uuidString: $0) }) else {
-      throw TaskwarriorRecord.fault("The task has no uuid")
-    }
-    document[.id] = .id(id)
-    guard let title = try text("description") else { throw TaskwarriorRecord.fault("The task has no description") }
-    document[.text] = .text(title)
+    if let id = try text("uuid").flatMap({ UUID(uuidString: $0) }) { document[.id] = .id(id) }
+    document[.text] = .text(try text("description") ?? "Untitled")
     document[.createdAt] = .instant(try instant("entry") ?? instant("modified") ?? context.now)
     if let modified = try instant("modified") { document[.updatedAt] = .instant(modified) }
     try readState(into: &document, context)

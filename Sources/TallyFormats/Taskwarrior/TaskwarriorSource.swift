@@ -10,9 +10,11 @@ final class TaskwarriorSource: ForeignSource {
   /// Templates whose tasks may still come.
   private var templates: [(TaskwarriorRecord, TextPosition)] = []
   private var parents: Set<String> = []
+  private var identity: ContentIdentity
 
   init(_ input: consuming JSONInput, _ context: FormatContext) {
     self.context = context
+    identity = ContentIdentity("Taskwarrior", context)
     var input = input
     // A fault of the first bytes is found again by the reader.
     while let byte = try? input.peek(), byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\n") {
@@ -28,7 +30,9 @@ final class TaskwarriorSource: ForeignSource {
     while let (record, position) = try nextRecord() {
       if case .text(let parent)? = record.values["parent"] { parents.insert(parent) }
       switch record.values["status"]?.text {
-      case "deleted": continue
+      case "deleted":
+        context.remarks.add("deleted task", record.values["description"]?.text ?? "", at: position)
+        continue
       case "recurring": templates.append((record, position))
       default: return try (task(record, position), position)
       }
@@ -42,9 +46,14 @@ final class TaskwarriorSource: ForeignSource {
 
   private func task(_ record: TaskwarriorRecord, _ position: TextPosition) throws -> TaskDocument {
     do {
+      context.remarks.position = position
+      var record = record
+      record.leaveOutFaulty(context)
       var document = try record.importing(context)
+      identity.identify(&document, by: record.values["description"]?.text ?? "", record.values["entry"]?.text ?? "")
       if case .text(let text)? = record.values["recur"], record.exact == nil {
         document[.recurrence] = TaskwarriorRecurrence.recurrence(text).map { .recurrence($0) }
+        if document[.recurrence] == nil { context.remarks.add("recurrence", text) }
       }
       return document
     } catch let error as TallyError {

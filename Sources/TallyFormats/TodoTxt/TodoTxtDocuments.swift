@@ -4,11 +4,12 @@ internal import Tally
 final class TodoTxtSource: ForeignSource {
   private let context: FormatContext
   private var lines: LineReader
-  private var identity = ContentIdentity("todo.txt")
+  private var identity: ContentIdentity
 
   init(_ input: consuming JSONInput, _ context: FormatContext) {
     self.context = context
-    lines = LineReader(input)
+    identity = ContentIdentity("todo.txt", context)
+    lines = LineReader(input, context)
   }
 
   var byteCount: Int64 { lines.byteCount }
@@ -16,11 +17,12 @@ final class TodoTxtSource: ForeignSource {
   func nextTask() throws -> (TaskDocument, TextPosition)? {
     while let line = try lines.next() {
       guard line.text.contains(where: { !$0.isWhitespace }) else { continue }
+      context.remarks.position = line.position
       let record = TodoTxtRecord(line: line.text)
       do {
         var document = try record.importing(context)
         // A line of nothing but projects, contexts or keys is its own title.
-        if document[.text]?.text?.allSatisfy(\.isWhitespace) == true { document[.text] = .text(line.text) }
+        if document[.text]?.text?.isBlank == true { document[.text] = .text(line.text) }
         identity.identify(&document, by: record.contents)
         return (document, line.position)
       } catch let error as TallyError {

@@ -10,13 +10,18 @@ struct TodoTxtReading {
   var priority: Character?
   var attributes: [String: AttributeValue] = [:]
 
+  /// The keys of which a value that Tally does not understand is kept as an attribute.
+  static let keptKeys = ["due", "rec", "t"]
+
   /// Takes a word.
   ///
   /// Known keys are taken wherever they stand. Projects, contexts and other keys belong to the title as well if words
   /// of the title follow them, as in "Ask @Ann about it".
   ///
   /// - Returns: whether the word does not belong to the title.
-  mutating func take(_ word: Substring, _ pair: (key: String, value: String)?, isTrailing: Bool) -> Bool {
+  mutating func take(
+    _ word: Substring, _ pair: (key: String, value: String)?, isTrailing: Bool, _ context: FormatContext
+  ) -> Bool {
     if word.count > 1, word.hasPrefix("+") {
       // Only the last project of the line is the task's list: the others stay in the title.
       projects.append(String(word.dropFirst()))
@@ -27,28 +32,37 @@ struct TodoTxtReading {
       return isTrailing
     }
     guard let (key, value) = pair else { return false }
-    if takeKnown(key, value) { return true }
+    if takeKnown(key, value, context) { return true }
     guard isTrailing, attributes[key] == nil else { return false }
     attributes[key] = .text(value)
     return true
   }
 
-  private mutating func takeKnown(_ key: String, _ value: String) -> Bool {
+  private mutating func takeKnown(_ key: String, _ value: String, _ context: FormatContext) -> Bool {
     switch key {
     case "due" where due == nil:
-      due = try? CalendarDay(iso8601: value)
-      return due != nil
+      due = WrittenDate(value, context)?.day(context)
+      if due == nil { keep(key, value, "date", context) }
+      return true
     case "t" where threshold == nil:
-      threshold = try? CalendarDay(iso8601: value)
-      return threshold != nil
+      threshold = WrittenDate(value, context)?.day(context)
+      if threshold == nil { keep(key, value, "date", context) }
+      return true
     case "rec" where recurrence == nil:
       recurrence = TodoTxtRecurrence.recurrence(value)
-      return recurrence != nil
+      if recurrence == nil { keep(key, value, "recurrence", context) }
+      return true
     case "pri" where priority == nil && value.count == 1:
       priority = value.first.flatMap { ("A"..."Z").contains($0) ? $0 : nil }
       return priority != nil
     default: return false
     }
+  }
+
+  /// Keeps a value that is not understood.
+  private mutating func keep(_ key: String, _ value: String, _ kind: String, _ context: FormatContext) {
+    context.remarks.add(kind, "\(key):\(value)")
+    attributes[key] = .text(value)
   }
 }
 

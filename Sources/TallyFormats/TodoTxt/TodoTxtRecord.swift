@@ -86,7 +86,7 @@ struct TodoTxtRecord: ForeignRecord {
 extension TodoTxtRecord {
   init(_ task: TaskItem, in list: String?, _ context: FormatContext) {
     isCompleted = task.isCompleted
-    completed = task.completedAt.map { context.day(of: $0.instant) }
+    completed = task.completedAt.flatMap { $0.instant == FormatContext.longAgo ? nil : context.day(of: $0.instant) }
     created = context.day(of: task.createdAt)
     words = Self.words(of: Self.plain(task.title))
     let letter = Self.letter(of: task)
@@ -100,6 +100,9 @@ extension TodoTxtRecord {
     if let due = task.dueDay(in: context.timeZone) { words.append("due:\(due)") }
     if let day = task.scheduledDate { words.append("t:\(day)") }
     if let recurrence = task.recurrence, let text = TodoTxtRecurrence.text(recurrence) { words.append("rec:\(text)") }
+    for key in TodoTxtReading.keptKeys where !words.contains(where: { $0.hasPrefix(key + ":") }) {
+      if case .text(let text)? = task.attributes[key], Self.isValue(text) { words.append("\(key):\(text)") }
+    }
     for (name, value) in task.attributes.sorted(by: { $0.key < $1.key }) {
       guard case .text(let text) = value, Self.isKey(name), Self.isValue(text) else { continue }
       words.append("\(name):\(text)")
@@ -159,7 +162,7 @@ extension TodoTxtRecord {
     var isTrailing = true
     // From the end: what stands behind the last word of the title belongs to the task and not to its title.
     for word in words.reversed() {
-      let isTaken = reading.take(word, Self.pair(word), isTrailing: isTrailing)
+      let isTaken = reading.take(word, Self.pair(word), isTrailing: isTrailing, context)
       if !isTaken { title.append(word) }
       if !isTaken, !word.isEmpty { isTrailing = false }
     }
@@ -184,8 +187,7 @@ extension TodoTxtRecord {
 
   private func readDates(into document: inout TaskDocument, _ context: FormatContext) {
     if isCompleted {
-      let day = completed ?? context.day(of: context.now)
-      document[.completedAt] = .offsetInstant(context.noon(of: day))
+      document[.completedAt] = .offsetInstant(completed.map(context.noon) ?? context.undatedCompletion)
       document.latestCompletion = completed.map(context.end) ?? .latest
     } else {
       document[.completedAt] = nil

@@ -4,6 +4,8 @@ package enum DocumentRecord {
   case task(TaskDocument)
   case completion(Completion)
   case filter(SavedFilter)
+  /// Something that was not understood, and that costs no record.
+  case remark(DocumentRemark)
 }
 
 /// Reads the records of a document one after the other.
@@ -12,9 +14,16 @@ package protocol DocumentSource: ~Copyable, SendableMetatype {
   var exportDate: Timestamp? { get }
   /// The bytes read so far.
   var byteCount: Int64 { get }
+  /// Whether another program's document is read, in which a value that Tally cannot have costs only itself.
+  var isForeign: Bool { get }
 
   /// The next record, and where it begins; `nil` at the end.
   ///
   /// - Throws: the error of the document, with its position. The source cannot be used afterwards.
   mutating func next() throws -> (record: DocumentRecord, position: TextPosition)?
+}
+
+extension DocumentSource where Self: ~Copyable {
+  /// Tally's own documents are right as a whole, or refused.
+  package var isForeign: Bool { false }
 }

@@ -6,6 +6,7 @@ internal import TallySystem
 ///
 /// The first records are read at once, so that a short document needs no thread.
 struct SourceAhead<Source: DocumentSource & ~Copyable>: DocumentSource, ~Copyable {
+  let isForeign: Bool
   private let reading: Reading<Source>
   private var piece: RecordPiece
 
@@ -18,6 +19,7 @@ struct SourceAhead<Source: DocumentSource & ~Copyable>: DocumentSource, ~Copyabl
     _ source: consuming Source,
     detach: (@escaping @Sendable () -> Void) -> Void = { Thread.detachNewThread($0) }
   ) {
+    isForeign = source.isForeign
     reading = Reading(source)
     piece = reading.readPiece()
     if piece.end == nil { reading.start(detach) }

@@ -20,6 +20,8 @@ package struct TaskDocument {
   /// Whether the id follows from the contents, so that a task that exists has nothing to learn from the document,
   /// except that it is completed.
   package var isIdentifiedByContent = false
+  /// The attribute that keeps the parent, if neither the document nor the store has it.
+  package var keptParent: (name: String, text: String)?
   /// The last instant at which the task may have been completed, in a format that is less exact than an instant.
   package var latestCompletion: Timestamp?
 
@@ -28,6 +30,9 @@ package struct TaskDocument {
   var updatedAt: Timestamp? { has(.updatedAt) ? values.updatedAt : nil }
   /// When the task was completed at the latest, if it is.
   var completionLimit: Timestamp? { latestCompletion ?? values.completedAt?.instant }
+
+  /// When a task was completed that is done without a date: the first of 1970, which is in no statistics that people look at.
+  package static let longAgo = Timestamp(clamping: 0)
 
   /// A task of which nothing is known.
   package init() {}
@@ -66,6 +71,9 @@ package struct TaskDocument {
     }
   }
 
+  /// Forgets a field, as if the document did not have it.
+  mutating func leaveOut(_ field: TaskField) { present &= ~(1 << UInt32(field.rawValue)) }
+
   package func has(_ field: TaskField) -> Bool { present & 1 << UInt32(field.rawValue) != 0 }
 }
 
@@ -87,6 +95,10 @@ extension TaskDocument {
     if old != nil { for field in TaskField.all where has(field) { task[field] = values[field] } }
     if !has(.completedAt), has(.state), !task.isCompleted { task.completedAt = nil }
     if !has(.state) { task.state = task.completedAt != nil ? .completed : task.isCompleted ? .notStarted : task.state }
+    // The store knows better: a task that is open here was completed since, not long ago.
+    if let old, task.completedAt?.instant == Self.longAgo {
+      task.completedAt = old.completedAt ?? OffsetTimestamp(now, in: calendar.timeZone)
+    }
     let completion = task.completedAt?.instant
     if old == nil, !has(.createdAt) { task.createdAt = min(now, completion ?? now) }
     if old == nil, !has(.updatedAt) { task.updatedAt = max(task.createdAt, completion ?? task.createdAt) }

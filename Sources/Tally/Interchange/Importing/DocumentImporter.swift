@@ -51,13 +51,19 @@ struct DocumentImporter<Source: DocumentSource & ~Copyable>: ~Copyable {
 
 extension DocumentImporter where Source: ~Copyable {
   /// Checks what only the whole document shows, after its last batch has been written.
-  func resolveSubtasks(in transaction: inout StoreWriteTransaction) throws {
-    try subtasks.resolve(in: &transaction)
+  mutating func resolveSubtasks(in transaction: inout StoreWriteTransaction) throws {
+    try note(subtasks.resolve(in: &transaction, isForeign: source.isForeign && !options.isStrict))
   }
 
   /// Checks what only the whole document shows, where nothing has been written.
-  func checkWhole(in transaction: borrowing StoreReadTransaction) throws {
-    try subtasks.checkAllKnown(among: taskIDs, in: transaction)
+  mutating func checkWhole(in transaction: borrowing StoreReadTransaction) throws {
+    let isTolerant = source.isForeign && !options.isStrict
+    try note(subtasks.checkAllKnown(among: taskIDs, in: transaction, isForeign: isTolerant))
+  }
+
+  /// Adds the sub-tasks whose parents are elsewhere to the account.
+  private mutating func note(_ orphans: [(parent: String, line: Int)]) {
+    for (parent, line) in orphans { summary.account.add(DocumentRemark("parent", parent), at: line) }
   }
 
   /// Reads one record.
@@ -72,11 +78,18 @@ extension DocumentImporter where Source: ~Copyable {
       case .task(let task): try read(task, at: position, &batch, in: transaction)
       case .completion(let completion): try read(completion, &batch, in: transaction)
       case .filter(let filter): try read(filter, &batch, in: transaction)
+      case .remark(let remark): try note(remark, at: position)
       }
     } catch let error as TallyError where error.position == nil && error.isOfDocument {
       // The errors of values do not know their record's place.
       throw error.at(position)
     }
+  }
+
+  /// Adds something that was not understood to the account; a strict import ends there.
+  private mutating func note(_ remark: DocumentRemark, at position: TextPosition) throws {
+    guard !options.isStrict else { throw TallyError.notUnderstood(remark).at(position) }
+    summary.account.add(remark, at: position.line)
   }
 
   private mutating func finish(_ batch: inout ImportBatch) throws {
@@ -97,6 +110,8 @@ extension DocumentImporter where Source: ~Copyable {
     in transaction: borrowing StoreTransaction<some LMDBTransaction & ~Copyable>
   ) throws {
     hasTasks = true
+    var document = document
+    if source.isForeign { for remark in document.leaveOutInvalid() { try note(remark, at: position) } }
     let id = document.id ?? transaction.ids.next(at: transaction.now)
     guard taskIDs.insert(id) else { throw TallyError.duplicate("task", id) }
     let merge = merge(at: transaction.now)
@@ -114,7 +129,7 @@ extension DocumentImporter where Source: ~Copyable {
     let outcome = merge.outcome(of: document, &task, replacing: old?.item)
     if outcome == .keptNewer { subtasks.hasKept = true }
     if let listID = task.listID { try references.note(listID, at: position, in: transaction) }
-    subtasks.note(task, replacing: old?.item, at: position)
+    subtasks.note(task, replacing: old?.item, elsewhere: document.keptParent, at: position)
     placement.note(task)
     summary.tasks.count(outcome)
     try report(ImportedRecord.Outcome(outcome), .task, id, task.title)

@@ -13,16 +13,20 @@ public struct ImportOptions: Hashable, Sendable {
   public var actionName: String?
   /// Whether to refuse, with `irreversible`, an import that could not be undone, as it replaces more than the history keeps.
   public var mustBeUndoable: Bool
+  /// Whether to refuse a document of another program for anything that is not understood, which otherwise only the
+  /// account names (``ImportSummary/account``).
+  public var isStrict: Bool
 
-  /// Creates options; the defaults give a strict import that merges and writes.
+  /// Creates options; the defaults give an import that merges and writes.
   public init(
     isDryRun: Bool = false, isLenient: Bool = false, overwrites: Bool = false, actionName: String? = nil,
-    mustBeUndoable: Bool = false
+    mustBeUndoable: Bool = false, isStrict: Bool = false
   ) {
     self.isDryRun = isDryRun
     self.isLenient = isLenient
     self.overwrites = overwrites
     self.actionName = actionName
     self.mustBeUndoable = mustBeUndoable
+    self.isStrict = isStrict
   }
 }

@@ -23,6 +23,8 @@ public struct ImportSummary: Hashable, Sendable {
   public internal(set) var completions = Counts()
   /// The saved filters.
   public internal(set) var filters = Counts()
+  /// Everything that the import did not understand or could not keep as a field, by kind.
+  public internal(set) var account: [ImportRemark] = []
   /// Whether nothing was written, as requested.
   public internal(set) var isDryRun = false
 }

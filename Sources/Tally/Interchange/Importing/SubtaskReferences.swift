@@ -7,9 +7,20 @@ internal import LMDB
 /// which writes nothing, looks for the parents alone: to keep the list of every task of the document would take more
 /// memory than a rehearsal should.
 struct SubtaskReferences {
+  private struct Subtask {
+    var id: UUID
+    var parentID: UUID
+    var position: TextPosition
+    /// The attribute that keeps a parent that is elsewhere.
+    var elsewhere: (name: String, text: String)?
+
+    /// A sub-task whose parent is elsewhere, for the account.
+    var orphan: (parent: String, line: Int) { (elsewhere?.text ?? parentID.uuidString.lowercased(), position.line) }
+  }
+
   /// Whether tasks of the store stayed where the document has others: the rest may not fit them.
   var hasKept = false
-  private var subtasks: [(id: UUID, parentID: UUID, position: TextPosition)] = []
+  private var subtasks: [Subtask] = []
   /// The stored tasks that the document moves to another list.
   private var moved: [UUID] = []
   /// Tasks of the document that were deleted here since, and stay deleted.
@@ -22,26 +33,48 @@ struct SubtaskReferences {
   }
 
   /// Notes a task of the document.
-  mutating func note(_ task: TaskItem, replacing old: TaskItem?, at position: TextPosition) {
-    if let parentID = task.parentID { subtasks.append((task.id, parentID, position)) }
+  ///
+  /// - Parameter elsewhere: The attribute that keeps the parent, if it is nowhere here.
+  mutating func note(
+    _ task: TaskItem, replacing old: TaskItem?, elsewhere: (name: String, text: String)?, at position: TextPosition
+  ) {
+    if let parentID = task.parentID {
+      subtasks.append(Subtask(id: task.id, parentID: parentID, position: position, elsewhere: elsewhere))
+    }
     if let old, old.listID != task.listID { moved.append(task.id) }
   }
 
   /// Lets the sub-tasks of moved tasks follow, then throws `invalidParent` with the first place that breaks a rule.
-  func resolve(in transaction: inout StoreWriteTransaction) throws {
+  ///
+  /// In another program's document a sub-task that breaks a rule becomes a task of its own.
+  ///
+  /// - Returns: The sub-tasks that lost their parents by that.
+  func resolve(in transaction: inout StoreWriteTransaction, isForeign: Bool) throws -> [(parent: String, line: Int)] {
     for id in moved {
       let listID = try transaction.tables.parentage(of: id, in: transaction.base)?.listID
       for subtaskID in try transaction.tables.subtaskIDs(of: id, in: transaction.base) {
         try transaction.update(subtaskID) { $0.listID = listID }
       }
     }
-    for (id, _, position) in subtasks {
+    var orphans: [(parent: String, line: Int)] = []
+    for subtask in subtasks {
       do {
-        try resolve(id, in: &transaction)
+        try resolve(subtask.id, in: &transaction)
       } catch let error as TallyError where error.code == .invalidParent {
-        throw error.at(position)
+        guard isForeign else { throw error.at(subtask.position) }
+        try transaction.update(subtask.id) { task in
+          task.parentID = nil
+          guard let (name, text) = subtask.elsewhere else { return }
+          if case .text(let others)? = task.attributes[name], others != text {
+            task.attributes[name] = .text(others + "\n" + text)
+          } else {
+            task.attributes[name] = .text(text)
+          }
+        }
+        orphans.append(subtask.orphan)
       }
     }
+    return orphans
   }
 
   /// Checks one sub-task; where the store's tasks stayed, it goes to its parent's list or becomes a task of its own.
@@ -63,12 +96,23 @@ struct SubtaskReferences {
   }
 
   /// Throws `invalidParent` with the first place that names a parent that neither the document nor the store has.
-  func checkAllKnown(among ids: ImportedIDs, in transaction: borrowing StoreReadTransaction) throws {
-    for (_, parentID, position) in subtasks where !ids.contains(parentID) && !deleted.contains(parentID) {
+  ///
+  /// - Returns: In another program's document, the sub-tasks whose parents are elsewhere.
+  func checkAllKnown(
+    among ids: ImportedIDs, in transaction: borrowing StoreReadTransaction, isForeign: Bool
+  ) throws -> [(parent: String, line: Int)] {
+    var orphans: [(parent: String, line: Int)] = []
+    for subtask in subtasks where !ids.contains(subtask.parentID) && !deleted.contains(subtask.parentID) {
+      let parentID = subtask.parentID
       guard try transaction.tables.parentage(of: parentID, in: transaction.base) == nil else { continue }
+      if isForeign {
+        orphans.append(subtask.orphan)
+        continue
+      }
       throw TallyError(
         .invalidParent, "The parent \(parentID.uuidString.lowercased()) is in neither the document nor the store",
-        remedy: "Add it to the document, or set parentID to null", at: position)
+        remedy: "Add it to the document, or set parentID to null", at: subtask.position)
     }
+    return orphans
   }
 }

@@ -226,6 +226,10 @@ extension WebService {
       summary.lists.added > 0 ? "\(summary.lists.added.counted("list")) added" : nil,
     ].compactMap(\.self)
     let prefix = wanted.isDryRun ? "Nothing is changed yet; this would be: " : ""
-    return (prefix + words.joined(separator: ", ") + ".", change)
+    let account = summary.account.map { remark in
+      let line = remark.line.map { " in line \($0)" } ?? ""
+      return " Not understood: \(remark.count) × \(remark.kind), first “\(remark.example)”\(line)."
+    }
+    return (prefix + words.joined(separator: ", ") + "." + account.joined(), change)
   }
 }

@@ -1,0 +1,69 @@
+internal import Foundation
+
+extension TaskDocument {
+  /// Leaves out single values that no task may have, so that each costs itself alone.
+  ///
+  /// - Returns: What was left out.
+  mutating func leaveOutInvalid() -> [DocumentRemark] {
+    var remarks: [DocumentRemark] = []
+    if case .tags(let tags)? = self[.tags] {
+      let (allowed, others) = tags.allowed
+      if allowed != tags { self[.tags] = allowed.isEmpty ? nil : .tags(allowed) }
+      remarks += others.map { DocumentRemark("tag", $0) }
+    }
+    if case .attributes(let attributes)? = self[.attributes] {
+      let (allowed, others) = AttributeValue.allowed(attributes)
+      if !others.isEmpty { self[.attributes] = allowed.isEmpty ? nil : .attributes(allowed) }
+      remarks += others.map { DocumentRemark("attribute", $0) }
+    }
+    if case .integer(let order)? = self[.sortOrder], !TaskItem.sortOrders.contains(order) {
+      remarks.append(DocumentRemark("order", "\(order)"))
+      leaveOut(.sortOrder)
+    }
+    if self[.dueDate] != nil, case .day(let day)? = self[.dueDay] {
+      remarks.append(DocumentRemark("date", day.iso8601))
+      self[.dueDay] = nil
+    }
+    if let id, self[.parentID] == .id(id) {
+      remarks.append(DocumentRemark("parent", id.uuidString.lowercased()))
+      self[.parentID] = nil
+    }
+    return remarks
+  }
+}
+
+extension TagSet {
+  /// The tags that a task may have, made of these by leaving out signs that no tag may have; and those that are too much.
+  fileprivate var allowed: (TagSet, others: [String]) {
+    var allowed = TagSet()
+    var others: [String] = []
+    for tag in self {
+      for part in tag.split(separator: ",") {
+        let scalars = part.unicodeScalars.filter { $0 != "#" }.map {
+          $0.properties.generalCategory == .control ? " " : $0
+        }
+        let text = Self.trimmed(String(String.UnicodeScalarView(scalars)))
+        guard !text.isEmpty, !allowed.contains(text) else { continue }
+        let isAllowed = allowed.count < Self.maximumCount && (try? Self.validate(text)) != nil
+        if isAllowed { allowed.insert(text) } else { others.append(text) }
+      }
+    }
+    return (allowed, others)
+  }
+}
+
+extension AttributeValue {
+  /// The attributes that a task may have, and the names of the others; of too many bytes the longest go first.
+  fileprivate static func allowed(
+    _ attributes: [String: AttributeValue]
+  ) -> ([String: AttributeValue], others: [String]) {
+    var allowed = attributes.filter { (try? validate([$0.key: $0.value])) != nil }
+    var others = attributes.keys.filter { allowed[$0] == nil }.sorted()
+    let size = { (name: String) in FieldValue.attributes([name: allowed[name] ?? .text("")]).storedByteCount }
+    for name in allowed.keys.sorted(by: { (size($0), $0) > (size($1), $1) }) where (try? validate(allowed)) == nil {
+      allowed[name] = nil
+      others.append(name)
+    }
+    return (allowed, others)
+  }
+}

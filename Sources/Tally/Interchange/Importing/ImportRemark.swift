@@ -1,0 +1,54 @@
+/// What an import did not understand or could not keep as a field, of one kind.
+///
+/// ```swift
+/// for remark in try store.importDocument(from: "tasks.ics", as: .ical).account {
+///   print(remark.kind, remark.count, remark.example)  // zone 3 TZID=Customized Time Zone
+/// }
+/// ```
+public struct ImportRemark: Hashable, Sendable {
+  /// What was not understood, in one word, such as `recurrence`, `column`, `zone` or `date`.
+  public let kind: String
+  /// How often it came.
+  public internal(set) var count: Int
+  /// The first one, as the document has it, cut after 120 characters.
+  public let example: String
+  /// The line of the first one, from 1; `nil` if it has none.
+  public let line: Int?
+}
+
+/// One thing that a reader did not understand.
+package struct DocumentRemark: Hashable, Sendable {
+  /// The kind, as ``ImportRemark/kind``: one of a few words of the code, never a text of the document.
+  package let kind: String
+  /// What the document says there.
+  package let example: String
+
+  /// Creates a remark.
+  package init(_ kind: String, _ example: String) {
+    (self.kind, self.example) = (kind, example)
+  }
+}
+
+extension [ImportRemark] {
+  private static var mostCharacters: Int { 120 }
+
+  /// Counts a remark under its kind; the first of a kind is the example.
+  mutating func add(_ remark: DocumentRemark, at line: Int?) {
+    if let index = firstIndex(where: { $0.kind == remark.kind }) {
+      self[index].count += 1
+    } else {
+      let example = remark.example.prefix(Self.mostCharacters)
+      let isCut = example.endIndex != remark.example.endIndex
+      append(ImportRemark(kind: remark.kind, count: 1, example: example + (isCut ? "…" : ""), line: line))
+    }
+  }
+}
+
+extension TallyError {
+  /// A strict import found something that it does not understand.
+  static func notUnderstood(_ remark: DocumentRemark) -> TallyError {
+    TallyError(
+      .malformedDocument, "The \(remark.kind) “\(remark.example)” is not understood",
+      remedy: "Correct it, or import without --strict: then only this is left out, and named")
+  }
+}

@@ -1,0 +1,113 @@
+internal import Foundation
+internal import Tally
+
+/// Reads a backup as TickTick exports it: some lines about the file, then a table of the tasks of all lists.
+///
+/// Source: files that its web version exports. Of priorities, 5 is high, 3 medium, 1 low and 0 none; of states, 0 is open,
+/// 1 and 2 are completed and -1 is “won't do”. Instants are in UTC, all-day dates in the row's zone.
+final class TickTickSource: ForeignSource {
+  private let context: FormatContext
+  private var rows: TableReader
+  private var columns: [String]?
+  private var identity: ContentIdentity
+
+  init(_ input: consuming JSONInput, _ context: FormatContext) {
+    self.context = context
+    identity = ContentIdentity("TickTick", context)
+    rows = TableReader(input, context)
+  }
+
+  var byteCount: Int64 { rows.byteCount }
+
+  func nextTask() throws -> (TaskDocument, TextPosition)? {
+    while columns == nil {
+      guard let row = try rows.next() else {
+        throw TallyError.malformed("No row has the columns List Name and Title", line: 1)
+      }
+      let names = row.map { $0.text.trimmed }
+      if names.contains("Title"), names.contains("List Name") { columns = names }
+    }
+    guard let columns else { return nil }
+    while let row = try rows.next() {
+      let position = row[0].position
+      context.remarks.position = position
+      let cells = zip(columns, row).map { ($0, $1.text) }.filter { !$0.1.isEmpty }
+      let values = Dictionary(cells) { first, _ in first }
+      guard values["Title"] != nil || values["Content"] != nil else { continue }
+      return (task(values), position)
+    }
+    return nil
+  }
+
+  private func task(_ row: [String: String]) -> TaskDocument {
+    var document = TaskDocument()
+    document[.text] = .text(row["Title"] ?? row["Content"]?.prefix { !$0.isNewline }.description ?? "")
+    document[.notes] = row["Content"].map { .text($0) }
+    document.listName = row["List Name"]
+    document[.tags] = row["Tags"].map { .tags(TagSet($0.split(separator: ",").map(String.init))) }
+    document[.priority] = ["1": .low, "3": .medium, "5": .high][row["Priority"] ?? ""].map { .priority($0) }
+    var attributes: [String: AttributeValue] = [:]
+    readDates(row, into: &document, &attributes)
+    readState(row, into: &document, &attributes)
+    for (name, text) in row where !Self.known.contains(name) { attributes[name] = .text(text) }
+    if let parent = row["parentId"] { document[.parentID] = .id(id(parent)) }
+    document.set(attributes)
+    if let taskID = row["taskId"] { document[.id] = .id(id(taskID)) }
+    identity.identify(&document, by: row["List Name"] ?? "", row["Title"] ?? "", row["Created Time"] ?? "")
+    return document
+  }
+
+  private static let known: Set = [
+    "Title", "Content", "List Name", "Tags", "Priority", "Start Date", "Due Date", "Repeat", "Status", "Created Time",
+    "Completed Time", "Timezone", "Is All Day", "Is Floating", "Order", "taskId", "parentId", "Kind", "View Mode",
+    "Is Check list", "Column Order",
+  ]
+
+  private func id(_ text: String) -> UUID { UUID(namedBy: "TickTick", context.options.source ?? "", text) }
+
+  private func readDates(
+    _ row: [String: String], into document: inout TaskDocument, _ attributes: inout [String: AttributeValue]
+  ) {
+    let isAllDay = row["Is All Day"]?.lowercased() == "true"
+    let zone = context.in(row["Timezone"])
+    if let text = row["Timezone"], TimeZone(identifier: text) == nil { context.remarks.add("zone", text) }
+    let date = { (name: String) -> WrittenDate? in row[name].flatMap { WrittenDate($0, zone) } }
+    for name in ["Due Date", "Start Date", "Created Time"] where row[name] != nil && date(name) == nil {
+      attributes[name] = row[name].map { .text($0) }
+      context.remarks.add("date", "\(name): \(row[name] ?? "")")
+    }
+    if let due = date("Due Date") {
+      if isAllDay { document[.dueDay] = .day(due.day(zone)) } else { document[.dueDate] = .instant(due.instant(zone)) }
+    }
+    if let start = date("Start Date"), row["Start Date"] != row["Due Date"] {
+      document[.scheduledDate] = .day(start.day(zone))
+    }
+    if let created = date("Created Time") { document[.createdAt] = .instant(created.instant(zone)) }
+    if let text = row["Repeat"] {
+      let rule = text.hasPrefix("RRULE:") ? String(text.dropFirst(6)) : text
+      document[.recurrence] = (try? Recurrence(text: rule)).map { .recurrence($0) }
+      if document[.recurrence] == nil {
+        context.remarks.add("recurrence", text)
+        attributes["Repeat"] = .text(text)
+      }
+    }
+    // Reminders are durations before the date, of which a task can have an instant.
+    if let text = row["Reminder"] { context.remarks.add("reminder", text) }
+  }
+
+  private func readState(
+    _ row: [String: String], into document: inout TaskDocument, _ attributes: inout [String: AttributeValue]
+  ) {
+    let status = row["Status"] ?? "0"
+    guard ["1", "2", "-1"].contains(status) else {
+      if status != "0" { context.remarks.add("state", status) }
+      document[.state] = .state(.notStarted)
+      return
+    }
+    if status == "-1" { attributes["STATUS"] = "CANCELLED" }
+    document[.state] = .state(.completed)
+    let completed = row["Completed Time"].flatMap { WrittenDate($0, context) }.map { TableValue.completion($0, context) }
+    document[.completedAt] = .offsetInstant(completed ?? context.undatedCompletion)
+    document.latestCompletion = completed?.instant ?? .latest
+  }
+}

@@ -1,0 +1,142 @@
+import Foundation
+import TallyFormats
+import TallyTestSupport
+import Testing
+
+@testable import Tally
+
+/// What an import says about the parts of a document that it did not understand.
+struct ImportAccountTests {
+  /// A document with one fault of its kind: the tasks come in, and the account names the fault.
+  struct Case: CustomTestStringConvertible, Sendable {
+    var format: DocumentFormat
+    var text: String
+    var kinds: [String]
+    var tasks: [String]
+
+    var testDescription: String { "\(format) \(kinds)" }
+
+    init(_ format: DocumentFormat, _ text: String, _ kinds: [String], _ tasks: [String]) {
+      (self.format, self.text, self.kinds, self.tasks) = (format, text, kinds, tasks)
+    }
+  }
+
+  static let id = "00000000-0000-4000-8000-000000000001"
+  static let cases: [Case] = [
+    Case(.taskwarrior, "[{\"description\":\"a\"}]", [], ["a"]),
+    Case(.taskwarrior, "[{\"uuid\":\"\(id)\"}]", ["task without a description"], ["Untitled"]),
+    Case(.taskwarrior, "[{\"uuid\":\"x\",\"description\":\"a\"}]", ["uuid"], ["a"]),
+    Case(.taskwarrior, "[{\"uuid\":\"\(id)\",\"description\":\"a\",\"due\":\"soon\"}]", ["date"], ["a"]),
+    Case(.taskwarrior, "[{\"uuid\":\"\(id)\",\"description\":\"a\",\"priority\":\"X\"}]", ["priority"], ["a"]),
+    Case(.taskwarrior, "[{\"uuid\":\"\(id)\",\"description\":\"a\",\"status\":\"odd\"}]", ["state"], ["a"]),
+    Case(
+      .taskwarrior, "[{\"uuid\":\"\(id)\",\"description\":\"a\",\"wait\":\"20270101T000000Z\"}]", ["wait"], ["a"]),
+    Case(.ical, calendar("SUMMARY:a\nDUE;TZID=Nowhere:20260101T000000"), ["zone"], ["a"]),
+    Case(.ical, calendar("SUMMARY:a\nDUE:soon"), ["date"], ["a"]),
+    Case(.ical, calendar("SUMMARY:a\nno colon"), ["line"], ["a"]),
+    Case(.ical, calendar("SUMMARY:a\nRRULE:FREQ=HOURLY"), ["recurrence"], ["a"]),
+    Case(.ical, calendar("SUMMARY:a\nCATEGORIES:#work,a\\,b"), [], ["a"]),
+    Case(.ical, calendar("SUMMARY:a\nRELATED-TO:elsewhere"), ["parent"], ["a"]),
+    Case(.ical, "BEGIN:VCALENDAR\nBEGIN:VEVENT\nSUMMARY:fair\nEND:VEVENT\nEND:VCALENDAR\n", ["component"], []),
+    Case(.csv, "text,text\na,b\n", ["column"], ["a"]),
+    Case(.csv, "task,Deadline,Estimate\na,soon,3\n", ["column", "date"], ["a"]),
+    Case(.csv, "text,id\n\"a\"b,\n", ["quote"], ["ab"]),
+    Case(.csv, "text\na,b\n", ["cell"], ["a"]),
+    Case(.csv, "text,id\na,7\n", ["id"], ["a"]),
+    Case(.csv, "text,notes\n,b\n", ["row without a title"], []),
+    Case(.csv, "text,due\na,3/4/2026\n", ["date"], ["a"]),
+    Case(.todotxt, "a rec:3b\n", ["recurrence"], ["a"]),
+    Case(.todotxt, "a due:soon\n", ["date"], ["a"]),
+    Case(.todotxt, "b tally:{\"text\":5}\n", ["extension"], ["b"]),
+    Case(.markdown, "- [?] a\n", ["state"], ["a"]),
+    Case(.markdown, "Some words\n\n- [ ] a\n", ["text"], ["a"]),
+    Case(.todoist, todoist("task,a,,4,1,every 5 hours,en"), ["recurrence"], ["a"]),
+    Case(.todoist, todoist("task,a,,4,1,whenever,en"), ["date"], ["a"]),
+    Case(.todoist, todoist("task,a,,4,1,mañana,es"), ["date"], ["a"]),
+    Case(.org, "* WAITING a\n", ["state"], ["a"]),
+    Case(.org, "* TODO a\n  SCHEDULED: <2026-04-15 Wed +4h>\n", ["recurrence"], ["a"]),
+    Case(.org, "* TODO [#D] a\n", ["priority"], ["a"]),
+  ]
+
+  private static func calendar(_ lines: String) -> String {
+    "BEGIN:VCALENDAR\nVERSION:2.0\nBEGIN:VTODO\nUID:\(id)\n\(lines)\nEND:VTODO\nEND:VCALENDAR\n"
+  }
+
+  private static func todoist(_ row: String) -> String {
+    "TYPE,CONTENT,DESCRIPTION,PRIORITY,INDENT,DATE,DATE_LANG\n\(row)\n"
+  }
+
+  @Test(arguments: cases)
+  func aFaultCostsItsValueAndIsNamed(example: Case) throws {
+    try withStore { (store: TaskStore) throws in
+      let rehearsal = try store.importText(example.text, as: example.format, ImportOptions(isDryRun: true))
+      let summary = try store.importText(example.text, as: example.format)
+      #expect(summary.account.map(\.kind).sorted() == example.kinds.sorted(), "\(summary.account)")
+      #expect(rehearsal.account == summary.account)
+      #expect(try store.tasks.map(\.title) == example.tasks)
+      try checkInvariants(of: store)
+    }
+  }
+
+  @Test(arguments: cases)
+  func aStrictImportRefusesIt(example: Case) throws {
+    try withStore { (store: TaskStore) throws in
+      guard !example.kinds.isEmpty else { return }
+      let error = #expect(throws: TallyError.self) {
+        try store.importText(example.text, as: example.format, ImportOptions(isStrict: true))
+      }
+      #expect(error?.position != nil, "\(error as Any)")
+      #expect(try store.tasks.isEmpty)
+    }
+  }
+
+  @Test func oneBadValueOfAThousandTasksCostsOneValue() throws {
+    let start = try CalendarDay(iso8601: "2026-01-01")
+    let rows = try (0..<1_000).map { "task \($0),\($0 == 700 ? "neverday" : try start.adding(days: $0 % 300).iso8601)" }
+    try withStore { (store: TaskStore) throws in
+      let summary = try store.importText("title,due\n" + rows.joined(separator: "\n") + "\n", as: .csv)
+      #expect(summary.tasks.added == 1_000)
+      #expect(summary.account == [ImportRemark(kind: "date", count: 1, example: "due: neverday", line: 702)])
+      let tasks = try store.tasks
+      #expect(tasks.count { $0.dueDay != nil } == 999)
+      #expect(tasks.first { $0.dueDay == nil }?.attributes["due as imported"] == "neverday")
+    }
+  }
+
+  @Test func aParentThatIsElsewhereGoesOutAgain() throws {
+    try withStore { (store: TaskStore) throws in
+      try store.importText(
+        Self.calendar("SUMMARY:a\nRELATED-TO;RELTYPE=SIBLING:c2\nRELATED-TO;RELTYPE=PARENT:elsewhere"), as: .ical)
+      let text = try store.exportedText(as: .ical)
+      #expect(text.contains("RELATED-TO;RELTYPE=SIBLING:c2\r\n"))
+      #expect(text.contains("RELATED-TO;RELTYPE=PARENT:elsewhere\r\n"))
+    }
+  }
+
+  @Test func aValueThatIsNotUnderstoodGoesOutAgain() throws {
+    try withStore { (store: TaskStore) throws in
+      try store.importText("a rec:3b due:soon\n", as: .todotxt)
+      #expect(try store.exportedText(as: .todotxt).contains("rec:3b"))
+      #expect(try store.exportedText(as: .todotxt).contains("due:soon"))
+    }
+    try withStore { (store: TaskStore) throws in
+      try store.importText(Self.calendar("SUMMARY:a\nRRULE:FREQ=HOURLY;INTERVAL=5\nPERCENT-COMPLETE:40"), as: .ical)
+      let text = try store.exportedText(as: .ical)
+      #expect(text.contains("RRULE:FREQ=HOURLY;INTERVAL=5\r\n") && text.contains("PERCENT-COMPLETE:40\r\n"))
+    }
+  }
+
+  /// What a document says is closed without being done is closed here, not completed today, and goes out as it came.
+  @Test(arguments: [
+    (DocumentFormat.ical, calendar("SUMMARY:a\nSTATUS:CANCELLED\nLAST-MODIFIED:20200101T000000Z"), "STATUS:CANCELLED"),
+    (.markdown, "- [-] a\n", "- [-] a"),
+  ])
+  func aCancelledTaskIsClosedButNotToday(format: DocumentFormat, text: String, written: String) throws {
+    try withStore { (store: TaskStore) throws in
+      try store.importText(text, as: format)
+      #expect(try store.tasks.map(\.isCompleted) == [true])
+      #expect(try store.read { try $0.statistics().completed.thisYear } == 0)
+      #expect(try store.exportedText(as: format).contains(written))
+    }
+  }
+}
