@@ -24,7 +24,9 @@ extension DocumentFormat {
     if isOfTodoist(line) { return .todoist }
     if isOfTickTick(text) { return .ticktick }
     if TableHeading.isHead(line) { return .csv }
-    if line.hasPrefix("* ") || line.hasPrefix("#+") || line.hasPrefix("** ") { return isChecklist(line) ? .markdown : .org }
+    if line.hasPrefix("* ") || line.hasPrefix("#+") || line.hasPrefix("** ") {
+      return isChecklist(line) ? .markdown : .org
+    }
     if line.hasPrefix("#") || line.hasPrefix("- [") || line.hasPrefix("* [") { return .markdown }
     return nil
   }

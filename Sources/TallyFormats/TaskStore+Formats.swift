@@ -128,7 +128,8 @@ extension TaskStore {
     }
     try format.checkExported()
     return try exportRecords(
-      to: descriptor, matching: filter, in: [.markdown, .todotxt].contains(format) ? .place : .id, isPrepared: format == .csv,
+      to: descriptor, matching: filter, in: [.markdown, .todotxt].contains(format) ? .place : .id,
+      isPrepared: format == .csv,
       progress: progress
     ) { calendar, now, lists in
       format.writer(FormatContext(calendar: calendar, now: now, lists: lists, options: formatOptions))

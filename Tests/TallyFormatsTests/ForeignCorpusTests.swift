@@ -52,7 +52,8 @@ struct ForeignCorpusTests {
       faults: [
         Fault(part: "20270101T090000Z", faulty: "next week", kinds: ["date"]),
         Fault(part: "20260101T000000Z", faulty: "", kinds: ["date"]),
-        Fault(part: "\"H\"", faulty: "\"Z\"", kinds: ["priority"]), Fault(part: "pending", faulty: "odd", kinds: ["state"]),
+        Fault(part: "\"H\"", faulty: "\"Z\"", kinds: ["priority"]),
+        Fault(part: "pending", faulty: "odd", kinds: ["state"]),
         Fault(part: "[\"home\"]", faulty: "7", kinds: ["tag"]),
         Fault(part: "\"due\"", faulty: "\"wait\"", kinds: ["wait"]),
         Fault(part: "\"due\"", faulty: "\"until\"", kinds: ["until"]),
@@ -81,7 +82,8 @@ struct ForeignCorpusTests {
         Fault(part: "CATEGORIES:home", faulty: "RELATED-TO:nowhere", kinds: ["parent"]),
         Fault(
           part: "CATEGORIES:home\r\n",
-          faulty: "BEGIN:VALARM\r\nTRIGGER:19760401T005545Z\r\nX-APPLE-PROXIMITY:ARRIVE\r\nEND:VALARM\r\n", kinds: ["alarm"]),
+          faulty: "BEGIN:VALARM\r\nTRIGGER:19760401T005545Z\r\nX-APPLE-PROXIMITY:ARRIVE\r\nEND:VALARM\r\n",
+          kinds: ["alarm"]),
       ]),
     Form(
       format: .csv, head: "Task name;Deadline;Done;Project;Priority;Labels;Repeat\n",
@@ -89,10 +91,12 @@ struct ForeignCorpusTests {
       faults: [
         Fault(part: "24.12.2026", faulty: "whenever", kinds: ["date"]),
         Fault(part: "24.12.2026", faulty: "32.12.2026", kinds: ["date"]),
-        Fault(part: "24.12.2026", faulty: "12/24/2026", kinds: []), Fault(part: "24.12.2026", faulty: "24 Dec 2026", kinds: []),
+        Fault(part: "24.12.2026", faulty: "12/24/2026", kinds: []),
+        Fault(part: "24.12.2026", faulty: "24 Dec 2026", kinds: []),
         Fault(part: "24.12.2026", faulty: "2026-12-24T10:00:00+0100", kinds: []),
         Fault(part: "24.12.2026", faulty: "3/4/2026", kinds: ["date"]),
-        Fault(part: ";no;", faulty: ";perhaps;", kinds: ["state"]), Fault(part: "high", faulty: "vital", kinds: ["priority"]),
+        Fault(part: ";no;", faulty: ";perhaps;", kinds: ["state"]),
+        Fault(part: "high", faulty: "vital", kinds: ["priority"]),
         Fault(part: "weekly", faulty: "at full moon", kinds: ["recurrence"]),
         Fault(part: "weekly", faulty: "weekly;more", kinds: ["cell"]),
         Fault(part: "Home", faulty: "\"Home\" \"2\"", kinds: ["quote"]),
@@ -110,7 +114,9 @@ struct ForeignCorpusTests {
         Fault(part: "task,", faulty: "task,", kinds: []),
       ]),
     Form(
-      format: .ticktick, head: "\"Date: 2026-11-01+0000\"\n\"List Name\",\"Title\",\"Due Date\",\"Repeat\",\"Priority\",\"Status\",\"Timezone\"\n",
+      format: .ticktick,
+      head:
+        "\"Date: 2026-11-01+0000\"\n\"List Name\",\"Title\",\"Due Date\",\"Repeat\",\"Priority\",\"Status\",\"Timezone\"\n",
       task: "Home,Task %,2026-12-01T09:00:00+0000,RRULE:FREQ=WEEKLY,5,0,Europe/Berlin", separator: "\n", end: "\n",
       faults: [
         Fault(part: "2026-12-01T09:00:00+0000", faulty: "soon", kinds: ["date"]),
@@ -119,7 +125,8 @@ struct ForeignCorpusTests {
         Fault(part: "Europe/Berlin", faulty: "Mars/Olympus", kinds: ["zone"]),
       ]),
     Form(
-      format: .todotxt, head: "", task: "(A) 2026-01-01 Task % +home @phone due:2026-12-24 rec:1w", separator: "\n", end: "\n",
+      format: .todotxt, head: "", task: "(A) 2026-01-01 Task % +home @phone due:2026-12-24 rec:1w", separator: "\n",
+      end: "\n",
       faults: [
         Fault(part: "due:2026-12-24", faulty: "due:soon", kinds: ["date"]),
         Fault(part: "due:2026-12-24", faulty: "due:2026-13-24", kinds: ["date"]),
@@ -140,7 +147,8 @@ struct ForeignCorpusTests {
       task: "** TODO [#A] Task % :home:\n   DEADLINE: <2026-12-24 Thu +1w>", separator: "\n", end: "\n",
       faults: [
         Fault(part: "2026-12-24 Thu +1w", faulty: "next week", kinds: ["date"]),
-        Fault(part: "+1w", faulty: "+2h", kinds: ["recurrence"]), Fault(part: "+1w", faulty: "+1w -3d", kinds: ["recurrence"]),
+        Fault(part: "+1w", faulty: "+2h", kinds: ["recurrence"]),
+        Fault(part: "+1w", faulty: "+1w -3d", kinds: ["recurrence"]),
         Fault(part: "TODO", faulty: "WAITING", kinds: ["state"]), Fault(part: "#A", faulty: "#Q", kinds: ["priority"]),
         Fault(part: "* Home", faulty: "* Home\nSome words", kinds: ["text"], isOfDocument: true),
       ]),

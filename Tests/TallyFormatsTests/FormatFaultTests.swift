@@ -57,7 +57,9 @@ struct FormatFaultTests {
   @Test(arguments: [true, false])
   func utf16IsReadByItsMark(isBigEndian: Bool) throws {
     let units = "\u{FEFF}title,due\nCafé 𝄞,2026-12-24\n".utf16
-    let bytes = units.flatMap { isBigEndian ? [UInt8($0 >> 8), UInt8($0 & 0xFF)] : [UInt8($0 & 0xFF), UInt8($0 >> 8)] }
+    let bytes = units.flatMap {
+      isBigEndian ? [UInt8($0 >> 8), UInt8($0 & 0xFF)] : [UInt8($0 & 0xFF), UInt8($0 >> 8)]
+    }
     try withStore { (store: TaskStore) throws in
       #expect(try store.importBytes(bytes, as: nil).account.isEmpty)
       #expect(try store.tasks.map(\.title) == ["Café 𝄞"])

@@ -53,7 +53,9 @@ struct ExportCommand: SessionCommand {
   var countsWeeks: Bool { filter.countsWeeks }
 
   func validate(with global: GlobalOptions) throws {
-    if format?.isExported == false { throw ValidationError("The format \(format?.rawValue ?? "") can be imported only.") }
+    if format?.isExported == false {
+      throw ValidationError("The format \(format?.rawValue ?? "") can be imported only.")
+    }
     guard let format, let name = file.flatMap({ FilePath($0).extension }) else { return }
     guard format.accepts(fileExtension: name) else {
       throw ValidationError("The extension .\(name) is that of another format than \(format.rawValue).")

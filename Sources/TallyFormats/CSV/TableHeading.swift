@@ -8,7 +8,9 @@ enum TableHeading {
     ("notes", ["notes", "note", "description", "details", "comment", "comments", "body", "memo"]),
     (TableRecord.listColumn, ["list", "listname", "project", "projectname", "folder", "area", "category"]),
     ("due", ["due", "duedate", "dueday", "deadline", "dueon", "dueat", "duedatetime", "enddate"]),
-    ("scheduledDate", ["scheduled", "scheduleddate", "start", "startdate", "planned", "planneddate", "dodate", "when"]),
+    (
+      "scheduledDate", ["scheduled", "scheduleddate", "start", "startdate", "planned", "planneddate", "dodate", "when"]
+    ),
     ("reminderDate", ["reminder", "reminderdate", "remindat", "reminddate", "alarm"]),
     ("done", ["done", "completed", "complete", "iscompleted", "isdone", "finished", "checked"]),
     ("state", ["state", "status"]),

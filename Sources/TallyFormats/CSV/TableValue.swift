@@ -51,7 +51,8 @@ enum TableValue {
     if let state = try? TaskState(name: text) { return state }
     switch TableHeading.key(text) {
     case "active", "started", "inprogress", "doing", "next": return .active
-    case "todo", "open", "notstarted", "pending", "needsaction", "new", "waiting", "0", "backlog", "normal": return .notStarted
+    case "todo", "open", "notstarted", "pending", "needsaction", "new", "waiting", "0", "backlog", "normal":
+      return .notStarted
     default: return isCancelled(text) || isDone(text) == true ? .completed : nil
     }
   }
@@ -64,8 +65,10 @@ enum TableValue {
   /// What a text says about being done; `nil` if nothing.
   static func isDone(_ text: String) -> Bool? {
     switch TableHeading.key(text) {
-    case "yes", "y", "true", "1", "x", "✓", "✔", "✅", "☑", "[x]", "done", "completed", "complete", "finished", "closed", "ja",
-      "oui": true
+    case "yes", "y", "true", "1", "x", "✓", "✔", "✅", "☑", "[x]", "done", "completed", "complete", "finished", "closed",
+      "ja",
+      "oui":
+      true
     case "no", "n", "false", "0", "-", "", "[]", "☐", "open", "todo", "notdone", "incomplete", "nein", "non": false
     default: nil
     }

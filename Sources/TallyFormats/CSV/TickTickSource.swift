@@ -106,7 +106,9 @@ final class TickTickSource: ForeignSource {
     }
     if status == "-1" { attributes["STATUS"] = "CANCELLED" }
     document[.state] = .state(.completed)
-    let completed = row["Completed Time"].flatMap { WrittenDate($0, context) }.map { TableValue.completion($0, context) }
+    let completed = row["Completed Time"].flatMap { WrittenDate($0, context) }.map {
+      TableValue.completion($0, context)
+    }
     document[.completedAt] = .offsetInstant(completed ?? context.undatedCompletion)
     document.latestCompletion = completed?.instant ?? .latest
   }

@@ -57,7 +57,8 @@ final class CalendarSource: ForeignSource {
 
     /// Whether it is done or cancelled.
     var isClosed: Bool {
-      ["COMPLETED", "CANCELLED"].contains(record.first("STATUS")?.value.uppercased()) || record.first("COMPLETED") != nil
+      ["COMPLETED", "CANCELLED"].contains(record.first("STATUS")?.value.uppercased())
+        || record.first("COMPLETED") != nil
     }
   }
 
@@ -77,7 +78,8 @@ final class CalendarSource: ForeignSource {
       case "VTIMEZONE": zones.note(component)
       case let name:
         let summary = component.first { $0.name == "SUMMARY" }?.unescaped
-        context.remarks.add("component", [name, summary].compactMap(\.self).joined(separator: " "), at: Self.place(number))
+        context.remarks.add(
+          "component", [name, summary].compactMap(\.self).joined(separator: " "), at: Self.place(number))
       }
     }
     return nil

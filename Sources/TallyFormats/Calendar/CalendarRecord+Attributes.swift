@@ -141,7 +141,8 @@ extension CalendarRecord {
   ///
   /// - Returns: `nil` for another component, and for an alarm at a place, whose time means nothing.
   func instant(ofAlarm component: [ContentLine], _ context: FormatContext) -> Timestamp? {
-    guard component.first?.value.uppercased() == "VALARM", let trigger = component.first(where: { $0.name == "TRIGGER" }),
+    guard component.first?.value.uppercased() == "VALARM",
+      let trigger = component.first(where: { $0.name == "TRIGGER" }),
       !component.contains(where: { $0.name == "X-APPLE-PROXIMITY" })
     else { return nil }
     if let instant = BasicDate.instant(trigger.value) { return instant }
@@ -149,7 +150,8 @@ extension CalendarRecord {
     let isFromEnd = trigger.parameter("RELATED")?.uppercased() == "END"
     let line = isFromEnd ? first("DUE") ?? first("DTSTART") : first("DTSTART") ?? first("DUE")
     guard let line, let date = CalendarDate(line, zones: zones, context) else { return nil }
-    let length = isFromEnd && line.name == "DTSTART" ? first("DURATION").flatMap { CalendarDuration.seconds($0.value) } : 0
+    let length =
+      isFromEnd && line.name == "DTSTART" ? first("DURATION").flatMap { CalendarDuration.seconds($0.value) } : 0
     return date.instant(in: context).adding(seconds: (length ?? 0) + seconds)
   }
 

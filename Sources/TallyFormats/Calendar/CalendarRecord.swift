@@ -137,7 +137,8 @@ extension CalendarRecord {
   private func kept(
     _ name: String, of task: TaskItem, where isEqual: (CalendarDate) -> Bool, _ context: FormatContext
   ) -> ContentLine? {
-    guard case .text(let text)? = task.attributes[name], let (line, date) = date(name, text, context), isEqual(date) else {
+    guard case .text(let text)? = task.attributes[name], let (line, date) = date(name, text, context), isEqual(date)
+    else {
       return nil
     }
     // A zone that nobody knows could not be described.

@@ -44,7 +44,9 @@ struct DescribedZone: Sendable {
   /// `+0530`, `-080000`.
   private static func seconds(ofOffset text: String) -> Int64? {
     let digits = text.dropFirst()
-    guard "+-".contains(text.first ?? " "), [4, 6].contains(digits.count), let number = Int64(digits) else { return nil }
+    guard "+-".contains(text.first ?? " "), [4, 6].contains(digits.count), let number = Int64(digits) else {
+      return nil
+    }
     let full = digits.count == 4 ? number * 100 : number
     let seconds = full / 10_000 * 3_600 + full / 100 % 100 * 60 + full % 100
     return text.first == "-" ? -seconds : seconds

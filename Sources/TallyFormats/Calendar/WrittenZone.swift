@@ -79,7 +79,11 @@ struct WrittenZone {
         var (low, high) = (Int64(0), Int64(86_400))
         while high - low > 1 {
           let middle = (low + high) / 2
-          if zone.secondsFromGMT(for: instant.adding(seconds: middle).date) == offset { low = middle } else { high = middle }
+          if zone.secondsFromGMT(for: instant.adding(seconds: middle).date) == offset {
+            low = middle
+          } else {
+            high = middle
+          }
         }
         changes.append(Change(instant: instant.adding(seconds: high), offsetBefore: offset, offset: nextOffset))
       }
@@ -116,7 +120,8 @@ struct WrittenZone {
     _ kind: String, _ start: String, _ offsetBefore: Int, _ offset: Int, rule: String?
   ) -> [ContentLine] {
     [
-      ContentLine("BEGIN", kind), ContentLine("DTSTART", start), ContentLine("TZOFFSETFROM", text(offset: offsetBefore)),
+      ContentLine("BEGIN", kind), ContentLine("DTSTART", start),
+      ContentLine("TZOFFSETFROM", text(offset: offsetBefore)),
       ContentLine("TZOFFSETTO", text(offset: offset)),
     ] + (rule.map { [ContentLine("RRULE", $0)] } ?? []) + [ContentLine("END", kind)]
   }

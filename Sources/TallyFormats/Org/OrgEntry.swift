@@ -4,7 +4,8 @@ internal import Tally
 /// The states of a file's headings: those for open tasks and those for closed ones.
 struct OrgKeywords {
   private var open: Set = [
-    "TODO", "NEXT", "STARTED", "DOING", "INPROGRESS", "IN-PROGRESS", "STRT", "WAIT", "WAITING", "HOLD", "SOMEDAY", "PROJ",
+    "TODO", "NEXT", "STARTED", "DOING", "INPROGRESS", "IN-PROGRESS", "STRT", "WAIT", "WAITING", "HOLD", "SOMEDAY",
+    "PROJ",
   ]
   private var closed: Set = ["DONE", "CANCELLED", "CANCELED", "KILL"]
 
@@ -90,7 +91,11 @@ struct OrgEntry {
     }
     for line in lines.dropLast() {
       guard let match = line.wholeMatch(of: /:([^:\s]+):\s*(.*)/) else { continue }
-      if match.1.uppercased() == "ID" { id = String(match.2) } else { attributes[String(match.1)] = .text(String(match.2)) }
+      if match.1.uppercased() == "ID" {
+        id = String(match.2)
+      } else {
+        attributes[String(match.1)] = .text(String(match.2))
+      }
     }
   }
 }
@@ -122,7 +127,9 @@ struct OrgDate {
   }
 
   private static func recurrence(_ mark: String, _ count: String, _ unit: String) -> Recurrence? {
-    let units = ["d": ("DAILY", "days"), "w": ("WEEKLY", "weeks"), "m": ("MONTHLY", "months"), "y": ("YEARLY", "years")]
+    let units = [
+      "d": ("DAILY", "days"), "w": ("WEEKLY", "weeks"), "m": ("MONTHLY", "months"), "y": ("YEARLY", "years"),
+    ]
     guard let (frequency, name) = units[unit] else { return nil }
     return try? mark == ".+"
       ? Recurrence(text: "after \(count) \(count == "1" ? String(name.dropLast()) : name)")

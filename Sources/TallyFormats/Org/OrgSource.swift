@@ -128,7 +128,8 @@ final class OrgSource: ForeignSource {
     }
     guard isClosed else { return }
     let closed = entry.dates["CLOSED"].flatMap { OrgDate($0, context) }
-    document[.completedAt] = .offsetInstant(closed.map { TableValue.completion($0.date, context) } ?? context.undatedCompletion)
+    document[.completedAt] = .offsetInstant(
+      closed.map { TableValue.completion($0.date, context) } ?? context.undatedCompletion)
     document.latestCompletion = .latest
   }
 

@@ -71,7 +71,7 @@ private final class UTF16Decoder {
     return count
   }
 
-  /// Decodes one unit; false at the end. Half of a pair becomes a replacement character.
+  /// Decodes one unit, half of a pair as a replacement character; false at the end.
   private func step() throws -> Bool {
     guard let first = try input.peek() else { return false }
     input.skipByte()

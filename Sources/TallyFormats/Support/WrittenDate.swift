@@ -44,7 +44,8 @@ enum WrittenDate {
   /// An instant with a zone; the offset may be without its colon, as in `+0000`.
   private static func instant(_ text: String) -> Timestamp? {
     if let instant = try? Timestamp(iso8601: text) { return instant }
-    guard text.count > 5, text.contains("T") || text.contains(" "), let sign = text.dropLast(4).last, "+-".contains(sign),
+    guard text.count > 5, text.contains("T") || text.contains(" "), let sign = text.dropLast(4).last,
+      "+-".contains(sign),
       text.suffix(4).allSatisfy(\.isNumber)
     else { return nil }
     let colon = text.dropLast(2) + ":" + text.suffix(2)

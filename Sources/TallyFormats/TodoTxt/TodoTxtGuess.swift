@@ -29,7 +29,8 @@ enum TodoTxtGuess {
   /// Whether a line is one of a program, a log, a table or a file of settings.
   private static func isStrange(_ line: Substring) -> Bool {
     let text = line.drop { $0 == " " || $0 == "\t" }
-    let ends = [";", "{", "}", "*/", "\\", "</", "/>"], starts = ["<", "//", "/*", "#include", "import ", "}", "@@", "---"]
+    let ends = [";", "{", "}", "*/", "\\", "</", "/>"],
+      starts = ["<", "//", "/*", "#include", "import ", "}", "@@", "---"]
     return ends.contains { text.hasSuffix($0) } || starts.contains { text.hasPrefix($0) } || text.count > 1_000
       || text.count { $0 == ":" } >= 4 && !text.contains(" ")
       || text.count { $0 == "\t" || $0 == "|" || $0 == ";" } >= 3

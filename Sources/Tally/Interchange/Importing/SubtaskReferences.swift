@@ -34,7 +34,7 @@ struct SubtaskReferences {
 
   /// Notes a task of the document.
   ///
-  /// - Parameter elsewhere: The attribute that keeps the parent, if it is nowhere here.
+  /// The attribute `elsewhere` keeps the parent, if it is nowhere here.
   mutating func note(
     _ task: TaskItem, replacing old: TaskItem?, elsewhere: (name: String, text: String)?, at position: TextPosition
   ) {
