@@ -164,7 +164,7 @@ extension StoreTransaction where Base: ~Copyable {
   private func forEachKey(dueOn day: CalendarDay, _ body: (UUID) throws -> Void) throws {
     let start = day.start(in: calendar).microsecondsSince1970
     let end = (try? day.adding(days: 1))?.start(in: calendar).microsecondsSince1970 ?? .max
-    let latestEnd = day.endWithRepeats(in: calendar) ?? end
+    let latestEnd = end == .max ? end : end + longestRepeatInMicroseconds
     for kind in [DueKey.Kind.open, .completed] {
       try forEachKey(
         of: tables.byDue, from: DueKey(kind, .start(at: start)), to: DueKey(kind, .start(at: latestEnd))
