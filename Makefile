@@ -82,9 +82,10 @@ schemas: build ## Validates the schemas, and exports and the output of commands 
 	@Scripts/compare-statistics.py
 	@Scripts/check-recurrence.py
 
-completions: build ## Presses Tab in real shells: bash, zsh and fish complete commands, tasks, lists and more.
+completions: build ## Presses Tab and types filters in real shells: bash, zsh and fish complete, and change no spelling.
 	@Scripts/set-up.sh shells
 	@Scripts/check-completions.py
+	@Scripts/check-spellings.py
 
 installation: build ## Installs into an empty directory, and uses the program, its completions and its manual from there.
 	@Scripts/set-up.sh shells

@@ -186,4 +186,5 @@ def main():
     print(f"Completion works in {', '.join(checked) or 'no shell'}" + (f"; missing: {missing}" if missing else ""))
 
 
-main()
+if __name__ == "__main__":
+    main()

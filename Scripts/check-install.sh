@@ -55,7 +55,7 @@ for text in NAME SYNOPSIS COMMANDS ENVIRONMENT FILES 'EXIT STATUS' EXAMPLES --st
   esac
 done
 # Every command of the help is in the manual.
-tally --help | sed -n 's/^  \([a-z]*\)  .*/\1/p' | while read -r command; do
+tally --help --all | sed -n 's/^  \([a-z]*\)  .*/\1/p' | while read -r command; do
   grep -q "tally $command" <<<"$page" || fail "the manual page lacks tally $command"
 done
 groff -man -ww -z "$directory/usr/share/man/man1/tally.1" 2>"$directory/warnings" || true

@@ -89,7 +89,9 @@ ENVIRONMENT = {
     "XDG_CONFIG_HOME": "Where the settings are: in tally/config.yaml. Default: ~/.config.",
     "XDG_STATE_HOME": "Where 'tally remind' keeps its journal. Default: ~/.local/state.",
     "TZ": "The time zone, unless --time-zone names one.",
-    "LC_ALL, LC_TIME, LANG": "The day on which a week starts, unless --week-start or the settings name one.",
+    "LC_ALL, LC_TIME, LANG": "The day on which a week starts, unless --week-start or the settings name one, and whether 3/4 "
+    "is the third of April, unless the settings say it.",
+    "XDG_RUNTIME_DIR": "Where it is noted that a terminal's session was told of undo; else in XDG_STATE_HOME.",
     "LC_ALL, LC_CTYPE, LANG": "Output for people is ASCII unless they name UTF-8.",
     "NO_COLOR, FORCE_COLOR, TERM, COLORTERM": "Whether colour is used, and how many colours there are.",
     "COLUMNS": "The width of a line, if it is not that of the terminal.",
@@ -104,6 +106,58 @@ FILES = {
 }
 
 
+TUTORIAL = [
+    ("Write down what there is to do, in one sentence or literally:",
+     ["tally quick Pay rent tomorrow 9am +home p:high every month", "tally quick Send the report by friday 5pm for Work",
+      "tally add Buy milk --today"]),
+    ("quick reads dates, tags and the rest, and says what it understood and what not; add takes its text as it is. Then see "
+     "what there is:", ["tally", "tally today", "tally upcoming", "tally list Work"]),
+    ("Each line begins with a handle, which names the task from then on:",
+     ["tally done 7f3a", "tally move 7f3a --to friday", "tally edit 7f3a --tag garden --due monday", "tally undo"]),
+    ("Nothing is lost by trying: undo takes back any change. Find tasks by what they are, and change all of them in one step:",
+     ["tally find +home due.before:friday", "tally move --where 'is:overdue +home' --to today", "tally search tax form"]),
+    ("See what got done, and put the settings and a short name for what you do often into the configuration:",
+     ["tally stats", "tally completed --from monday", "tally config alias.rent 'quick Pay rent +home'"]),
+]
+FILTERS = """filter     = [alternatives]
+alternatives = row {"or" row}
+row        = term {["and"] term}
+term       = ("not" | "-") term | "(" alternatives ")" | condition
+condition  = ("+" | "@" | "#") TAG
+           | field "." comparison ":" value
+           | field (":" | "=" | "!=" | "<" | "<=" | ">" | ">=" | "~") value
+           | "@" NAME ("=" | "!=" | "<" | "<=" | ">" | ">=" | "~") value
+           | "has:@" NAME | WORD | '"' TEXT '"'
+field      = list tag state parent has is priority (p) title notes text
+           | day (scheduled) due reminder created updated completed
+comparison = before (<) by (<=) after (>) since (>=) below above min max
+           | is not has"""
+DATES = """date       = day [time] | time [["on"] day] | distance | instant
+day        = today tomorrow (tom) yesterday | ["next" | "last" | "this"] WEEKDAY
+           | WEEKDAY "next week" | ("this" | "next") "weekend"
+           | YYYY-MM-DD | 25 nov [2027] | nov 25 | ["the"] 25th of november
+           | 24.12. | 24/12 | 12/24 | 15th ["of next month"] | mid january
+           | eow eom eoy | ("end" | "start") "of" ["next"] (week | month | year)
+           | ("next" | "last") (week | month | year)
+           | +3d -2w | in 3 days | 3 days ago | 3 days before 24 dec
+time       = 17:00 | 5pm | 5.30pm | noon | morning afternoon evening night | at 9
+distance   = 10m 2h 1d12h | in half an hour | in 1.5 hours | now+2h
+instant    = ISO 8601, as in 2026-11-21T12:00:00Z
+repetition = every [N] day week month quarter year | every monday and friday
+           | every other friday | every 15th | every 3rd friday
+           | every last day of the month | every! 3 days (after completion)
+           | ... until DAY | ... N times"""
+
+
+def tutorial():
+    for text, commands in TUTORIAL:
+        yield f".PP\n{escaped(text)}\n.PP\n.nf\n" + "\n".join("  " + escaped(line) for line in commands) + "\n.fi\n"
+
+
+def grammar(title, lead, text):
+    return f".SH {title}\n{escaped(lead)}\n.PP\n.nf\n{escaped(text)}\n.fi\n"
+
+
 def page(tool):
     root = tool["command"]
     shared = {argument_name(argument) for argument in root["arguments"]}
@@ -114,12 +168,17 @@ def page(tool):
     about, _, examples = discussion.partition("EXAMPLES\n")
     text = '.TH TALLY 1\n.nh\n.ad l\n.SH NAME\ntally \\- manage tasks and count what got done\n'
     text += ".SH SYNOPSIS\n\\fBtally\\fR [\\fIcommand\\fR] [\\fIoptions\\fR]\n"
+    text += ".SH TUTORIAL\n" + "".join(tutorial())
     text += ".SH DESCRIPTION\n" + "".join(paragraphs(about.strip("\n")))
     text += ".SH OPTIONS\nEvery command takes these, before or after its name.\n" + "".join(options(root["arguments"]))
     text += ".SH COMMANDS\n"
     for command in root["subcommands"]:
         if command["shouldDisplay"] and command["commandName"] != "help":
             text += command_section(command, [], shared)
+    text += grammar(
+        "FILTERS", "find, count, stats, completed, export and --where take a filter. Words stand for themselves; a value with "
+        "blanks needs double quotes inside the shell's. No shell changes +tag, @tag, p:high and due.before:friday.", FILTERS)
+    text += grammar("DATES", "Wherever a day or a time is asked for, and in the sentences of quick.", DATES)
     text += ".SH ENVIRONMENT\n"
     text += "".join(f".TP\n\\fB{escaped(name)}\\fR\n{escaped(value)}\n" for name, value in ENVIRONMENT.items())
     text += ".SH FILES\n"

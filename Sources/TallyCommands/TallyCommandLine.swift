@@ -47,6 +47,10 @@ extension TallyCommandLine {
       return try output.write(script.text)
     }
     let settings = Result { try Settings(of: invocation.environment) }
+    if let help = StartHelp(askedForBy: invocation.arguments) {
+      output.isASCII = invocation.isASCII
+      return try output.write(help.text(width: invocation.outputWidth ?? 80))
+    }
     // Help does not depend on settings, so that a broken file does not keep anyone from reading how to repair it.
     let isQuestion = GlobalOptions.areQuestion(invocation.arguments)
     let arguments = try (isQuestion ? (try? settings.get()) ?? Settings() : settings.get()).expanding(
@@ -56,7 +60,9 @@ extension TallyCommandLine {
       options: command.global, settings: settings.get(), commandName: command.words.joined(separator: " "),
       countsWeeks: command.own.countsWeeks,
       invocation: invocation, output: output)
-    try command.own.run(in: session)
+    try CommandFailure.replacing({ CommandFailure($0).offeringCommand(in: invocation.arguments) }) {
+      try command.own.run(in: session)
+    }
   }
 
   /// The command that the arguments name; `nil` if they ask for help, the version or a completion script, which is
@@ -64,7 +70,7 @@ extension TallyCommandLine {
   private static func parse(
     _ arguments: [String], _ invocation: Invocation, _ output: BufferedOutput
   ) throws -> ParsedCommand? {
-    let words = try ManyWords(FilterOptions.spelledOut(arguments))
+    let words = try ManyWords(FilterOptions.spelledOut(StartHelp.withoutAll(arguments)))
     if let command = RootCommand.commandAlone(from: words.few) { return try validated(words.completing(command)) }
     do {
       var command = try RootCommand.parseAsRoot(words.few)

@@ -11,9 +11,14 @@ struct HintTests {
   @Test(arguments: [
     ("complete", ["done"]), ("finish", ["done"]), ("rm", ["delete"]), ("ls", ["list", "lists"]), ("dnoe", ["done"]),
     ("remove", ["delete"]), ("LS", ["list", "lists"]), ("xyzzy", []),
+    ("cal", ["upcoming", "due DAY"]), ("stop", ["reopen"]), ("note", ["edit HANDLE --notes TEXT"]),
+    ("annotate", ["edit HANDLE --notes TEXT"]), ("append", ["edit HANDLE --notes TEXT"]),
+    ("wait", ["move HANDLE --to DAY", "snooze"]), ("defer", ["move HANDLE --to DAY", "snooze"]),
+    ("skip", ["move HANDLE --to DAY", "done"]), ("someday", ["move HANDLE --to none"]), ("duplicate", ["add"]),
+    ("context", ["filter NAME", "config default-list"]), ("version", ["--version"]),
   ])
   func aNearMissIsSuggestedByMeaningAndSpelling(word: String, wanted: [String]) throws {
-    try withProgram { program in
+    try withProgram { (program: Program) throws in
       let outcome = try program.run([word])
       #expect(outcome.status == 64)
       let guess = wanted.map { "'\($0)'" }.joined(separator: " or ")
@@ -27,7 +32,7 @@ struct HintTests {
     ["list", "--urgent"], ["--urgent"], ["add", "--today", "--tomorrow", "x", "--urgent"],
   ])
   func anUnknownOptionIsNamedFirst(arguments: [String]) throws {
-    try withProgram { program in
+    try withProgram { (program: Program) throws in
       let outcome = try program.run(arguments)
       #expect(outcome.status == 64)
       #expect(outcome.errors.contains("Unknown option '--urgent'"), "\(outcome.errors)")
@@ -44,15 +49,126 @@ struct HintTests {
   }
 
   @Test func theHelpOfACommandHasItsOwnOptions() throws {
-    try withProgram { program in
+    try withProgram { (program: Program) throws in
       let help = try program.runBare(["done", "--help"]).output
       #expect(help.contains("  --at <when>") && !help.contains("  --store <dir>"))
       #expect(help.contains("Every command also takes --store, --json"))
-      #expect(try program.runBare(["--help"]).output.contains("  --store <dir>"))
-      for option in GlobalOptions.helpLine.split(separator: " ").filter({ $0.hasPrefix("--") }) {
+      #expect(try program.runBare(["--help", "--all"]).output.contains("  --store <dir>"))
+      for option in GlobalOptions.helpLine.split(separator: " ").filter({ $0.hasPrefix("--") && !$0.contains("all") }) {
         let name = option.trimmingCharacters(in: .punctuationCharacters)
         #expect(try #require(CommandDescription(of: [])).arguments.contains { $0.spellings.contains("--\(name)") })
       }
+    }
+  }
+
+  @Test func theHelpOfTheProgramHasTwelveCommandsForAStart() throws {
+    try withProgram { (program: Program) throws in
+      for question in [["--help"], ["-h"], ["help"], ["--json", "--help"]] {
+        let help = try program.runBare(question).output
+        for name in StartHelp.commandNames { #expect(help.contains("\n  \(name) "), "\(question): \(name)") }
+        #expect(!help.contains("  compact") && help.contains("tally --help --all"), "\(question)")
+      }
+      for question in [["--help", "--all"], ["help", "--all"]] {
+        let help = try program.runBare(question).output
+        for name in RootCommand.commandNames where name != "help" {
+          #expect(help.contains("\n  \(name)"), "\(question): \(name)")
+        }
+      }
+      #expect(StartHelp.commandNames.count == 12)
+      #expect(StartHelp.commandNames.allSatisfy(RootCommand.commandNames.contains))
+    }
+  }
+
+  @Test(arguments: [20, 26, 39, 40, 80, 200])
+  func theHelpOfTheProgramFitsAnyWidth(width: Int) throws {
+    try withProgram { (program: Program) throws in
+      var program = program
+      program.environment["COLUMNS"] = "\(width)"
+      let help = try program.runBare(["--help"]).output
+      let longest = help.split(separator: "\n").filter { $0.contains(" ") }.map(\.count).max() ?? 0
+      #expect(longest <= max(width, 24), "\(help)")
+      #expect(help.replacing(/\s+/, with: " ").contains("Show the tasks that a filter finds."))
+    }
+  }
+
+  @Test func aTitleThatIsNoHandleIsOfferedWithItsCommand() throws {
+    try withProgram { (program: Program) throws in
+      _ = try program.run(["add", "Buy milk"])
+      _ = try program.run(["add", "Water plants"])
+      _ = try program.run(["add", "Water the cat"])
+      let handle = try #require(
+        program.run(["find", "milk", "--plain"]).output.split(separator: "\t").first.map(String.init))
+      for name in ["milk", "MILK", "Buy milk"] {
+        let outcome = try program.runBare(["done", name, "--at", "2026-11-20T10:00:00Z", "--only"])
+        #expect(outcome.status == 1 && outcome.output.isEmpty)
+        #expect(outcome.errors.contains("“Buy milk”"), "\(outcome.errors)")
+        #expect(
+          outcome.errors.contains("Run: tally done \(handle) --at 2026-11-20T10:00:00Z --only\n"), "\(outcome.errors)")
+      }
+      let several = try program.run(["show", "water"]).errors
+      #expect(several.contains("Water plants") && several.contains("Water the cat") && !several.contains("Run:"))
+      #expect(try !program.run(["done", "cheese"]).errors.contains("Did you mean"))
+      // What is done already is not offered.
+      _ = try program.run(["done", handle])
+      #expect(try !program.run(["done", "milk"]).errors.contains("Run:"))
+    }
+  }
+
+  @Test func addSaysWhichWordsQuickWouldHaveRead() throws {
+    try withProgram { (program: Program) throws in
+      let outcome = try program.run(["add", "Buy", "milk", "tomorrow"])
+      #expect(outcome.errors.contains("“tomorrow” stays in the title; quick reads dates."), "\(outcome.errors)")
+      let tag = try program.run(["add", "Buy milk +home p1"]).errors
+      #expect(tag.contains("“+home”, “p1” stay in the title; quick reads tags and priorities."), "\(tag)")
+      for arguments in [["add", "Read 1984"], ["add", "x", "tomorrow", "--quiet"], ["log", "Ran tomorrow"]] {
+        #expect(try !program.run(arguments).errors.contains("in the title"), "\(arguments)")
+      }
+      #expect(try !program.run(["add", "x tomorrow", "--json"]).errors.contains("in the title"))
+      #expect(try !program.run(["add", "-"], input: "x tomorrow\n").errors.contains("in the title"))
+      _ = try program.run(["config", "hints", "off"])
+      let silent = try program.run(["add", "x tomorrow"]).errors
+      #expect(!silent.contains("in the title") && !silent.contains("To undo") && silent.contains("Added"), "\(silent)")
+    }
+  }
+
+  @Test func findWithoutAFilterListsNothingAndSaysWhy() throws {
+    try withProgram { (program: Program) throws in
+      _ = try program.run(["add", "Buy milk"])
+      let outcome = try program.run(["find"])
+      #expect(outcome.status == 0 && outcome.output.isEmpty && outcome.errors.contains("drops what follows #"))
+      #expect(try program.run(["find", "--plain"]).output.contains("Buy milk"))
+      #expect(try program.run(["find", ""]).output.contains("Buy milk"))
+    }
+  }
+
+  @Test func listAloneShowsTheLists() throws {
+    try withProgram { (program: Program) throws in
+      _ = try program.run(["lists", "add", "Work"])
+      for format in [[], ["--json"], ["--plain"]] {
+        #expect(try program.run(["list"] + format).output == program.run(["lists"] + format).output)
+      }
+      let json = try program.run(["list", "work", "--json"]).output
+      #expect(json.contains("\"list\":\"Work\""), "\(json)")
+    }
+  }
+
+  @Test(.enabled(if: PseudoTerminal.isSupported))
+  func undoIsOfferedOncePerSessionOfATerminal() throws {
+    try withProgram { (program: Program) throws in
+      let terminal = PseudoTerminal(columns: 80, rows: 24)
+      // One shell is one session; each run of it is another one.
+      let script = "setsid -w sh -c '\(Program.executable.path) add a; \(Program.executable.path) add b'"
+      func offers() throws -> Int {
+        let (_, text) = try terminal.run(
+          URL(filePath: "/bin/sh"), ["-c", script], in: program.directory, environment: program.environment)
+        #expect(text.contains("Added") && text.components(separatedBy: "Added").count == 3, "\(text)")
+        return text.components(separatedBy: "To undo").count - 1
+      }
+      #expect(try offers() == 1)
+      #expect(try offers() == 1)
+      // Into a file it is said each time.
+      #expect(try program.run(["add", "c"]).errors.contains("To undo"))
+      #expect(try program.run(["add", "d"]).errors.contains("To undo"))
     }
   }
 

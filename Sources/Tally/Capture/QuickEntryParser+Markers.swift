@@ -33,7 +33,8 @@ extension QuickEntryParser {
     let value = index + (hasColon ? 2 : 1)
     guard value < tokens.count, tokens[value].isGlued, isEnd(value + 1) else { return nil }
     let name = tokens[value].text
-    guard let priority = Self.priorities[name] ?? (hasColon ? Self.letters[name] : nil),
+    // `!h` is more often an exclamation.
+    guard let priority = Priority(written: name), hasColon || name.utf8.count != 1 || tokens[value].kind == .number,
       isMark || hasColon || isNumberedPriority(at: index)
     else { return nil }
     return Match(finding: .priority(priority), end: value + 1)
@@ -106,14 +107,6 @@ extension QuickEntryParser {
     guard parser.expression() == nil, CalendarNames.commonMonth(tokens[index].text) == nil else { return nil }
     return Match(finding: .list(String(text[tokens[index].range])), end: index + 1)
   }
-
-  private static let priorities: [String: Priority] = [
-    "high": .high, "medium": .medium, "med": .medium, "low": .low, "none": .none,
-    "1": .high, "2": .medium, "3": .low, "4": .none,
-  ]
-
-  /// Behind `p:`, as other programs write it.
-  private static let letters: [String: Priority] = ["h": .high, "m": .medium, "l": .low]
 
   private static let wordsBeforePages: Set = [
     "page", "pages", "print", "read", "see", "slide", "slides", "to", "from", "until", "and", "or", "of", "the",

@@ -31,6 +31,18 @@ public enum Priority: UInt8, CaseIterable, Comparable, Sendable {
     self = priority
   }
 
+  /// A priority as people and other programs write it, in any case: its name, `med`, `h`, `m`, `l`, or 1 for high to 4 for
+  /// none.
+  package init?(written text: String) {
+    switch text.lowercased() {
+    case "high", "h", "1": self = .high
+    case "medium", "med", "m", "2": self = .medium
+    case "low", "l", "3": self = .low
+    case "none", "4": self = .none
+    default: return nil
+    }
+  }
+
   /// Whether the first priority is lower.
   public static func < (left: Priority, right: Priority) -> Bool {
     left.rawValue < right.rawValue

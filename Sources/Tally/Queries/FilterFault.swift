@@ -3,7 +3,7 @@ enum FilterFault {
   case tooLong, tooDeep, nullCharacter
   case openQuote, badEscape, quoteInsideWord, textAfterQuote
   case openParenthesis, strayParenthesis, missingCondition, exclamationMark
-  case missingField, missingOperator
+  case missingField
   case unknownField(String, isCompared: Bool)
   case wrongOperator(FilterField)
   case missingValue(FilterField)
@@ -48,16 +48,16 @@ enum FilterFault {
     case .textAfterQuote: ("The quotation mark is followed by more text", "Write a blank after it")
     case .openParenthesis: ("The parenthesis is not closed", "Write ) at the end of the group")
     case .strayParenthesis: ("The parenthesis closes nothing", "Remove it, or write ( before the group")
-    case .missingCondition: ("A condition is missing", "Write one, as in #home, due<=today or is:open")
+    case .missingCondition: ("A condition is missing", "Write one, as in +home, due.by:today or is:open")
     case .exclamationMark: ("A condition cannot begin with an exclamation mark", "Write - or not for the opposite")
     case .missingField: ("The operator has no field", "Write one before it, or put the text in quotation marks")
-    case .missingOperator: ("The attribute has no operator", "Write one and a value, as in @client=Acme or has:@client")
     case .unknownField(let name, _): ("The field does not exist", Self.remedy(forField: name))
     case .wrongOperator(let field): ("The field cannot be compared like this", Self.remedy(forOperatorOf: field))
     case .missingValue(let field): ("The value is missing", "Write one, as in \(field.example)")
     case .unknownName(let name, let names): ("The value does not exist", Self.remedy(for: name, among: names))
     case .badDate(let error), .badTag(let error): (error.message, error.remedy)
-    case .dateOfSeveralWords: ("A date of several words is not in quotation marks", "Write as in due<=\"next friday\"")
+    case .dateOfSeveralWords:
+      ("A date of several words is not in quotation marks", "Write as in due.by:\"next friday\"")
     case .badAttributeName: ("No attribute can have such a name", "A name has 1 to 64 characters, as in @client=Acme")
     case .badID: ("The text is not the id of a task", "Write all 32 digits with their hyphens")
     }

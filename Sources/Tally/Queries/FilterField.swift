@@ -14,12 +14,29 @@ enum FilterField {
     var fields: [String: FilterField] = [
       "list": .list, "tag": .tag, "state": .state, "parent": .parent, "has": .has, "is": .is, "priority": .priority,
     ]
+    // As other programs call them.
+    (fields["p"], fields["pri"], fields["scheduled"]) = (.priority, .priority, .date(.day))
     for field in TaskFilter.TextField.allCases { fields[field.rawValue] = .text(field) }
     for field in TaskFilter.DateField.allCases { fields[field.rawValue] = .date(field) }
     return fields
   }()
 
-  static let names = named.keys.sorted()
+  static let names = named.keys.filter { !["p", "pri", "scheduled"].contains($0) }.sorted()
+
+  /// The field and the comparison of `due.before` and the like, which shells leave alone.
+  static func compared(by name: String) -> (FilterField, TaskFilter.Comparison)? {
+    let parts = name.lowercased().split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+    guard parts.count == 2, let field = FilterField(name: parts[0]), let comparison = comparisonNames[parts[1]] else {
+      return nil
+    }
+    return (field, comparison)
+  }
+
+  private static let comparisonNames: [String: TaskFilter.Comparison] = [
+    "is": .equals, "not": .isNot, "isnt": .isNot, "before": .less, "below": .less, "under": .less, "by": .atMost,
+    "until": .atMost, "max": .atMost, "after": .greater, "above": .greater, "over": .greater, "since": .atLeast,
+    "from": .atLeast, "min": .atLeast, "has": .contains, "contains": .contains,
+  ]
 
   /// The comparisons that make sense.
   var comparisons: [TaskFilter.Comparison] {
@@ -35,15 +52,15 @@ enum FilterField {
   var example: String {
     switch self {
     case .list: "list:Work"
-    case .tag: "#home"
+    case .tag: "+home"
     case .state: "state:active"
     case .parent: "parent: and the task's whole id"
     case .has: "has:notes"
     case .is: "is:open"
-    case .priority: "priority>=medium"
+    case .priority: "p:high"
     case .attribute: "@client=Acme"
     case .text(let field): "\(field.rawValue)~\"tax form\""
-    case .date(let field): "\(field.rawValue)<=today"
+    case .date(let field): "\(field.rawValue).by:today"
     }
   }
 
@@ -55,7 +72,7 @@ enum FilterField {
 
   /// The names of other programs for a field.
   private static let synonyms: [String: FilterField] = [
-    "scheduled": .date(.day), "scheduleddate": .date(.day), "planned": .date(.day), "date": .date(.day),
+    "scheduleddate": .date(.day), "planned": .date(.day), "date": .date(.day),
     "on": .date(.day), "duedate": .date(.due), "dueday": .date(.due), "deadline": .date(.due), "by": .date(.due),
     "remind": .date(.reminder), "reminderdate": .date(.reminder), "project": .list, "folder": .list, "in": .list,
     "label": .tag, "labels": .tag, "context": .tag, "status": .state, "name": .text(.title),

@@ -8,6 +8,10 @@ extension FilterParser {
     case "#":
       _ = scanner.skip("#")
       return .condition(.tag(try tag()))
+    // A number behind the sign is one to look for, as in a telephone number.
+    case "+" where scanner.isBeforeLetter:
+      _ = scanner.skip("+")
+      return .condition(.tag(try tag()))
     case "@":
       _ = scanner.skip("@")
       return try attribute()
@@ -25,14 +29,22 @@ extension FilterParser {
     let isField = ahead.isAtOperator && (ahead.offset == scanner.offset || ahead.next != ":")
     guard isField else { return .condition(.text(.text, word.text)) }
     guard !word.text.isEmpty else { throw .init(.missingField, word.offset) }
-    guard let field = FilterField(name: word.text) else {
+    if let field = FilterField(name: word.text) { return try condition(on: field, try comparison(of: field)) }
+    guard let (field, comparison) = FilterField.compared(by: word.text) else {
       throw .init(.unknownField(word.text, isCompared: ahead.next != ":"), word.offset)
     }
-    return try condition(on: field)
+    scanner.skipWhiteSpace()
+    let isColon = scanner.next == ":"
+    guard scanner.comparison() == .equals, field.comparisons.contains(comparison) else {
+      throw .init(.wrongOperator(field), word.offset)
+    }
+    if !isColon { scanner.skipWhiteSpace() }
+    return try condition(on: field, comparison)
   }
 
-  private mutating func condition(on field: FilterField) throws(FilterFault.Place) -> FilterNode {
-    let comparison = try comparison(of: field)
+  private mutating func condition(
+    on field: FilterField, _ comparison: TaskFilter.Comparison
+  ) throws(FilterFault.Place) -> FilterNode {
     switch field {
     case .list:
       let value = try value(of: field)
@@ -47,7 +59,9 @@ extension FilterParser {
       if value.text.lowercased() == "any" { return .constant(comparison == .equals) }
       return comparison.node(.property(try name(value, of: field, among: TaskFilter.Property.allCases, \.rawValue)))
     case .priority:
-      let priority = try name(of: field, among: Priority.allCases, \.name)
+      let value = try value(of: field)
+      if let priority = Priority(written: value.text) { return comparison.filter { .priority($0, priority) }.root }
+      let priority = try name(value, of: field, among: Priority.allCases, \.name)
       return comparison.filter { .priority($0, priority) }.root
     case .attribute: throw .init(.missingField, scanner.offset)
     case .text(let place): return .condition(.text(place, try value(of: field).text))
@@ -57,12 +71,16 @@ extension FilterParser {
     }
   }
 
-  /// Reads `@name`, an operator and a value, of which `@` has been read.
+  /// Reads `@name`, an operator and a value, or `@tag`; `@` has been read.
   private mutating func attribute() throws(FilterFault.Place) -> FilterNode {
+    let start = scanner
     let name = try scanner.next == "\"" ? scanner.quoted() : scanner.word(endingAtOperator: true)
-    guard name.text.isAttributeName else { throw .init(.badAttributeName, name.offset) }
     scanner.skipWhiteSpace()
-    guard scanner.isAtOperator else { throw .init(.missingOperator, scanner.offset) }
+    guard scanner.isAtOperator else {
+      scanner = start
+      return .condition(.tag(try tag()))
+    }
+    guard name.text.isAttributeName else { throw .init(.badAttributeName, name.offset) }
     let comparison = try comparison(of: .attribute)
     let value = try value(of: .attribute).text
     return comparison.filter { .attribute(name.text, $0, value) }.root

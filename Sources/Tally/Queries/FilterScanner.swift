@@ -84,6 +84,9 @@ struct FilterScanner {
     }
   }
 
+  /// Whether a letter or a quotation mark follows the next scalar.
+  var isBeforeLetter: Bool { scalar(at: offset + 1).map { $0 == "\"" || $0.properties.isAlphabetic } ?? false }
+
   /// The column of an offset: characters from 1.
   func column(of offset: Int) -> Int {
     // One that begins before the offset and ends behind it holds it.

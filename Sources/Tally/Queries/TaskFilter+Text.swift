@@ -133,8 +133,14 @@ extension String {
   /// A text to look for, which must not read as anything else.
   fileprivate var filterWord: String {
     let isPlain =
-      filterName == self && !FilterKeyword.isOne(self) && unicodeScalars.first.map { !$0.beginsFilterTerm } ?? false
+      filterName == self && !FilterKeyword.isOne(self) && !isTagOfFilter
+      && unicodeScalars.first.map { !$0.beginsFilterTerm } ?? false
     return isPlain ? self : inFilterQuotes
+  }
+
+  /// Whether the text would be read as `+tag`.
+  private var isTagOfFilter: Bool {
+    unicodeScalars.first == "+" && unicodeScalars.dropFirst().first?.properties.isAlphabetic ?? false
   }
 
   fileprivate var inFilterQuotes: String {

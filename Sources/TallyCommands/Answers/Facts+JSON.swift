@@ -11,6 +11,8 @@ extension JSONWriter {
   /// Writes a value of any kind.
   mutating func write(_ facts: Facts) {
     switch facts {
+    // One form of times for programs: the offset of a completion is a member of its own.
+    case .value(.offsetInstant(let instant)): value(.instant(instant.instant))
     case .value(let field): value(field)
     case .flag(let isTrue): value(isTrue)
     case .array(let elements, _):

@@ -10,6 +10,23 @@ enum RecordLayout {
   case records([(path: String, columns: [String])])
 }
 
+extension RecordLayout {
+  /// The layout with other columns for the records of tasks, which have a handle and a title.
+  func replacingTaskColumns(_ names: [String]) -> RecordLayout {
+    func replaced(_ columns: [String]) -> [String] {
+      for prefix in ["", "task."] where columns.contains(prefix + "handle") && columns.contains(prefix + "title") {
+        return names.map { prefix + $0 }
+      }
+      return columns
+    }
+    switch self {
+    case .fields: return self
+    case .record(let columns): return .record(replaced(columns))
+    case .records(let tables): return .records(tables.map { ($0.path, replaced($0.columns)) })
+    }
+  }
+}
+
 extension Facts {
   /// The records of `--plain`.
   func records(_ layout: RecordLayout) -> String {

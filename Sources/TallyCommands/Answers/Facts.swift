@@ -55,8 +55,22 @@ extension Facts: ExpressibleByDictionaryLiteral {
 }
 
 extension NamedTask {
+  /// The columns of a task's record in the order of the first version.
+  static let firstColumns = ["handle", "state", "scheduledDate", "dueDate", "completedAt", "list", "title", "id"]
+  /// The columns that came later, behind all others: scripts count columns from the left.
+  static let laterColumns = ["dueDay", "priority", "tags"]
   /// The columns of a task's record.
-  static let columns = ["handle", "state", "scheduledDate", "dueDate", "completedAt", "list", "title", "id"]
+  static let columns = firstColumns + laterColumns
+
+  /// The columns that a record can have.
+  static let allColumns: [String] = TaskField.all.filter { $0 != .series }.flatMap { field -> [String] in
+    switch field {
+    case .id: ["id", "handle"]
+    case .listID: ["listID", "list"]
+    case .text: ["title"]
+    default: ["\(field.name)"]
+    }
+  }
 
   var facts: Facts {
     var members: [Facts.Member] = []
@@ -65,8 +79,19 @@ extension NamedTask {
       members.append((Facts.Name(field == .text ? "title" : field.name), .value(task.shown(field))))
       if field == .id { members.append(("handle", .text(handle))) }
       if field == .listID { members.append(("list", .text(list?.name))) }
+      if field == .completedAt {
+        members.append((Facts.Name("completedOffset", onlyIn: .json), .text(task.completedAt?.offsetText)))
+      }
     }
     return .object(members)
+  }
+}
+
+extension OffsetTimestamp {
+  /// The offset from UTC as `+03:00`.
+  var offsetText: String {
+    let minutes = abs(utcOffsetInMinutes)
+    return (utcOffsetInMinutes < 0 ? "-" : "+") + WallTime.clock(ofMinute: minutes)
   }
 }
 

@@ -9,7 +9,8 @@ extension Session {
   ) throws {
     switch options.format {
     case .json: try output.write(facts().json)
-    case .plain: try output.write(facts().records(layout))
+    case .plain:
+      try output.write(facts().records(options.taskColumns.map { layout.replacingTaskColumns($0) } ?? layout))
     case .human: try printForPeople()
     }
   }

@@ -104,7 +104,12 @@ extension Session {
     if change.messages.count > shownCount { say("… and \((change.messages.count - shownCount).grouped) more.") }
     guard !change.isEmpty else { return }
     guard let remedy = change.remedy else { return say("Nothing was changed.") }
-    if change.isUndoable { say(offer(remedy)) }
+    guard change.isUndoable, settings.hasHints else { return }
+    // Once is enough for a person; a log or another program gets it each time.
+    if remedy.command != ChangeReport.Remedy.undo.command || TerminalSession(of: invocation)?.isNew(for: "undo") ?? true
+    {
+      say(offer(remedy))
+    }
   }
 
   /// The sentence that offers a command.

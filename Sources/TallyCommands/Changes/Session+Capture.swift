@@ -32,7 +32,26 @@ extension Session {
       for task in tasks { change.append(try added(task, in: transaction)) }
       return change
     }
-    if state != .completed { warnIfPast(reminder: fields.reminderDate) }
+    guard state != .completed else { return }
+    warnIfPast(reminder: fields.reminderDate)
+    // Whoever pipes lines in knows that they are literal.
+    if text != ["-"] { try hintAtQuick(lines.map(\.text)) }
+  }
+
+  /// Says which words of a title `quick` would have read as dates or marks.
+  private func hintAtQuick(_ titles: [String]) throws {
+    guard settings.hasHints, options.format == .human, let title = titles.first else { return }
+    let entry = QuickEntry.parse(title, reference: try clock.reference(countingWeeks: false))
+    let dates: Set<QuickEntry.Kind> = [.schedule, .due, .reminder, .recurrence]
+    let marks: Set<QuickEntry.Kind> = [.tag, .priority]
+    let parts = entry.parts.filter { dates.contains($0.kind) || marks.contains($0.kind) }
+    guard !parts.isEmpty else { return }
+    let words = parts.map { String(title[$0.range]).quotedForMessage }.joined(separator: ", ")
+    let kinds = [
+      parts.contains { dates.contains($0.kind) } ? "dates" : nil,
+      parts.contains { marks.contains($0.kind) } ? "tags and priorities" : nil,
+    ].compactMap(\.self).joined(separator: ", ")
+    say("\(words) \(parts.count == 1 ? "stays" : "stay") in the title; quick reads \(kinds).")
   }
 
   /// The change of a task that was added.

@@ -30,7 +30,9 @@ struct AgendaCommand: SessionCommand {
         rest -= tasks.count
         return (kind, try tasks.map { try transaction.name($0, knowing: &lists) })
       }
-      return AgendaReport(agenda: agenda, sections: sections, taskCount: try transaction.taskCount)
+      let handleLength = sections.flatMap(\.1).map(\.handle.utf8.count).max() ?? 0
+      let named = sections.map { ($0, $1.map { $0.withHandle(ofLength: handleLength) }) }
+      return AgendaReport(agenda: agenda, sections: named, taskCount: try transaction.taskCount)
     }
     try session.answer(
       report.facts(in: session), plain: .records([("sections.tasks", AgendaReport.columns)])

@@ -24,7 +24,7 @@ struct CompletedCommand: SessionCommand {
 
       EXAMPLES
         tally completed --from monday
-        tally completed '#home' --from 2026-01-01
+        tally completed +home --from 2026-01-01
         tally completed --from 2026-01-01 --to 2026-01-31 --json
       """
   )

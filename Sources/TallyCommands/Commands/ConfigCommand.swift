@@ -20,7 +20,7 @@ struct ConfigCommand: SessionCommand {
 
       EXAMPLES
         tally config week-start monday
-        tally config alias.rent "quick 'Pay rent' #home"
+        tally config alias.rent 'quick Pay rent +home'
         tally config alias.rent none
       """
   )

@@ -17,7 +17,7 @@ struct DoneCommand: SessionCommand {
         tally done 7f3a 91bc --at 2026-11-20T18:30:00+03:00
         tally done 7f3a --at 'yesterday 18:30'
         tally done 7f3a --at '2 hours ago'
-        tally done --where 'day=today #home'
+        tally done --where 'day:today +home'
       """
   )
 

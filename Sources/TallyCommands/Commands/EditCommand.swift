@@ -26,7 +26,7 @@ struct EditCommand: SessionCommand {
         tally edit 7f3a 91bc --on friday --due 'friday 17:00' --remind none
         tally edit 7f3a --tag home --untag work --priority high --set estimate=90
         tally edit 7f3a --repeat 'every 3 days after completion'
-        tally edit --where 'is:overdue #home' --today
+        tally edit --where 'is:overdue +home' --today
       """
   )
 

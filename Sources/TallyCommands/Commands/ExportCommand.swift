@@ -23,7 +23,7 @@ struct ExportCommand: SessionCommand {
 
       EXAMPLES
         tally export
-        tally export '#home' is:open -o home.ics
+        tally export +home is:open -o home.ics
         tally export -o - --format ndjson | grep -c completed
       """
   )

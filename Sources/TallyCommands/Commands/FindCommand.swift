@@ -18,8 +18,9 @@ struct FindCommand: SessionCommand {
       \(SharedHelp.taskRecord)
 
       EXAMPLES
-        tally find '#home' is:open --sort due
-        tally find 'due<=today+3d' '(priority>=medium or is:overdue)' -list:Work
+        tally find +home is:open --sort due
+        tally find due.by:today+3d p:high or is:overdue
+        tally find 'due<=today+3d (priority>=medium or is:overdue)' -list:Work
         tally find 'text~"tax form"' --limit 10 --json
       """
   )
@@ -40,6 +41,9 @@ struct FindCommand: SessionCommand {
   var countsWeeks: Bool { filter.countsWeeks }
 
   func run(in session: Session) throws {
+    if filter.words.isEmpty, !explain, session.options.format == .human {
+      return session.note(FilterOptions.noFilterHint)
+    }
     let filter = try filter.filter
     if explain { return try printExplanation(of: TaskQuery(filter, by: page.sort, limit: page.limit), session) }
     try session.show { _ in
@@ -74,7 +78,7 @@ struct CountCommand: SessionCommand {
 
       EXAMPLES
         tally count is:open
-        tally count is:overdue or due=today
+        tally count is:overdue or due:today
       """
   )
 
@@ -88,6 +92,10 @@ struct CountCommand: SessionCommand {
   var countsWeeks: Bool { filter.countsWeeks }
 
   func run(in session: Session) throws {
+    // A prompt or a script counts everything on purpose.
+    if self.filter.words.isEmpty, Terminal.isTerminal(session.invocation.output) {
+      session.say("All tasks are counted: no filter was given. A shell drops what follows #; write a tag as +home")
+    }
     let filter = try filter.filter
     let count = try session.read { try $0.count(filter) }
     try session.answer(["count": .count(count)], plain: .record(["count"])) { try session.output.write("\(count)\n") }

@@ -49,7 +49,8 @@ struct SearchCommand: SessionCommand {
       let hasMore = limit.map { matches.count > $0 } ?? false
       if let limit { matches = Array(matches.prefix(limit)) }
       var lists: KnownLists = [:]
-      let found = try matches.map { FoundTask(named: try transaction.name($0.task, knowing: &lists), match: $0) }
+      let named = try matches.map { try transaction.name($0.task, knowing: &lists) }.withHandlesOfOneLength
+      let found = zip(named, matches).map { FoundTask(named: $0, match: $1) }
       let columns = NamedTask.columns.map { "task." + $0 }
       try session.answer(facts(found), plain: .records([(path: "matches", columns: columns)])) {
         let page = PrintedMatches(session: session, taskCount: try transaction.taskCount)

@@ -26,7 +26,7 @@ extension Session {
       let words = ChangeWords(clock: clock)
       return TaskSheet(
         named: try transaction.name(task),
-        subtasks: try transaction.subtasks(of: task.id).map { try transaction.name($0) },
+        subtasks: try transaction.subtasks(of: task.id).map { try transaction.name($0) }.withHandlesOfOneLength,
         parent: try task.parentID.flatMap { try transaction.task($0) }.map { try transaction.name($0) },
         changes: try transaction.history(of: task.id, limit: TaskSheet.shownChangeCount).map {
           try transaction.name($0, with: words, limit: .max, by: devices)

@@ -34,7 +34,7 @@ struct StatsCommand: SessionCommand {
       EXAMPLES
         tally stats
         tally stats --by month --list Work
-        tally stats '#home' 'priority>=medium'
+        tally stats +home p:high
         tally stats --from 2026-01-01 --to 2026-03-31 --json
         tally stats --goal 5/day
         tally stats --html statistics.html

@@ -7,6 +7,7 @@ extension CommandDescription {
     ~/.local/share/tally.
     flag | --json |  |  | Print JSON with stable keys.
     flag | --plain |  |  | Print one record per line, tab-separated, without colour or wrapping.
+    option | --columns | names |  | With --plain: the columns of tasks, as in handle,title,dueDay.
     option | --now | instant |  | Answer as of this ISO 8601 instant, and record changes with it.
     option | --time-zone | id |  | The IANA time zone days are counted in. Default: the system's.
     option | --week-start | day | monday tuesday wednesday thursday friday saturday sunday | The day a week \
@@ -112,7 +113,7 @@ extension CommandDescription {
     option | --limit | n |  | Show at most this many.
     """,
     """
-    list: Show the tasks of a list.
+    list: Show the tasks of a list, or the lists.
     positional |  | name |  | The list's name, in any case, or its id.
     flag | --open |  |  | Show open tasks only.
     flag | --tree |  |  | Show sub-tasks below their parents, also those that the view does not hold.

@@ -117,7 +117,9 @@ extension Session {
   fileprivate func conditionsToComplete(startingWith prefix: String) throws -> [Completion.Candidate] {
     let properties = TaskFilter.Property.allCases.map { "is:\($0.rawValue)" }
     if prefix.isEmpty || prefix.hasPrefix("i") { return properties.map { Completion.Candidate(text: $0) } }
-    if prefix.hasPrefix("#") { return try tagsToComplete().map { Completion.Candidate(text: "#\($0)") } }
+    if let mark = prefix.first, "#+@".contains(mark) {
+      return try tagsToComplete().map { Completion.Candidate(text: "\(mark)\($0)") }
+    }
     let lists = try snapshot { try $0.lists() }
     return lists.map { Completion.Candidate(text: "list:" + ($0.name.contains(" ") ? "\"\($0.name)\"" : $0.name)) }
   }

@@ -19,6 +19,12 @@ struct Candidates {
     self.hasMore = hasMore
   }
 
+  /// The one task that may be meant.
+  init(guess task: NamedTask) {
+    self.init(tasks: [task], hasMore: false)
+    areGuesses = true
+  }
+
   /// Lists that have a name, each with the number of its open tasks.
   init(lists: [(list: TaskList, openCount: Int)]) {
     all = lists.map { list, openCount in

@@ -70,7 +70,7 @@ extension CommandFailure {
     let guess = near.isEmpty ? "" : "Did you mean \(near.map { "'\($0)'" }.joined(separator: " or "))? "
     self = .usage(
       "There is no command '\(word.escapedForDisplay())'", code: "unknownCommand",
-      remedy: "\(guess)Run 'tally --help' for the list of commands")
+      remedy: "\(guess)Run 'tally --help --all' for the list of commands")
   }
 
   /// The failure where the first word that is not an option, or the one after `help`, is not a command.

@@ -12,6 +12,8 @@ struct CommandFailure: Error {
   private(set) var remedy: String
   /// What may have been meant; their names are texts of the user, so they are neither in the message nor in the remedy.
   var candidates = Candidates()
+  /// An argument that is no handle, and the handle that may be meant by it.
+  var meant: (argument: String, handle: String)?
 
   init(_ status: ExitStatus, code: String, _ message: String, remedy: String) {
     self.status = status
@@ -81,9 +83,19 @@ extension CommandFailure {
     return failure
   }
 
+  /// The failure with the command that does what was meant, if that is known.
+  func offeringCommand(in arguments: [String]) -> CommandFailure {
+    guard let meant, arguments.contains(meant.argument) else { return self }
+    let words = arguments.map { $0 == meant.argument ? meant.handle : $0.shellQuoted }
+    var failure = self
+    failure.remedy = "Run: \((["tally"] + words).joined(separator: " "))"
+    return failure
+  }
+
   /// The failure for a person: what is wrong, what may have been meant, then what to do.
   var text: String {
-    "Error: \(message.withFullStop)\n\(candidates.text)\(remedy.withFullStop)\n"
+    // A command is to be copied as it is.
+    "Error: \(message.withFullStop)\n\(candidates.text)\(meant == nil ? remedy.withFullStop : remedy)\n"
   }
 
   /// The failure for a program.

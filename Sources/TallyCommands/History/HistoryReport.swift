@@ -44,10 +44,15 @@ extension HistoryReport.NamedChange {
   private static func facts(_ difference: HistoryChange.Difference<TaskItem>, _ handle: String) -> Facts? {
     guard let task = difference.task else { return nil }
     let fields: [Facts] = difference.changedFields.filter { $0 != .series }.map { field in
-      [
+      let facts: Facts = [
         "name": .text(field == .text ? "title" : "\(field.name)"), "before": .value(difference.before?[field]),
         "after": .value(difference.after?[field]),
       ]
+      guard field == .completedAt else { return facts }
+      return facts.adding([
+        "beforeOffset": .text(difference.before?.completedAt?.offsetText),
+        "afterOffset": .text(difference.after?.completedAt?.offsetText),
+      ])
     }
     return [
       "id": .id(task.id), "handle": .text(handle), "title": .text(task.title), "change": .text(difference.kind),

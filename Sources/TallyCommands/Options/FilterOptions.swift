@@ -7,10 +7,16 @@ struct FilterOptions: ParsableArguments {
   var words: [String] = []
 
   static let help = """
-    A filter is a row of conditions, all of which a task must meet: #tag, list:NAME, state:active, is:open, is:overdue, \
-    has:notes, priority>=medium, due<=DAY (also day, reminder, created, updated and completed), @attribute=value, and \
-    words to look for in titles and notes. 'or', 'not' or '-', and parentheses combine them. Quote what your shell would \
-    change: # ( ) < > ! and blanks.
+    A filter is a row of conditions, all of which a task must meet: +tag or @tag, list:NAME, state:active, is:open, \
+    is:overdue, has:notes, p:high, due.before:DAY, due.after:DAY, due.by:DAY and due:DAY (also day, reminder, created, \
+    updated and completed), @attribute=value, and words to look for in titles and notes. 'or', 'not' or '-', and \
+    parentheses combine them. No shell changes these spellings except parentheses. Quoted, #tag, priority>=medium, \
+    due<=DAY and due!=DAY work, too: unquoted, a shell drops what follows # and writes a file behind >.
+    """
+
+  /// What to say where no filter arrived: probably a shell has dropped it.
+  static let noFilterHint = """
+    No filter was given. A shell drops what follows #, so write a tag as +home or '#home'. To see every task: tally all
     """
 
   var filter: TaskFilter {

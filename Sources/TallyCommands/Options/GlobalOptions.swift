@@ -22,6 +22,9 @@ struct GlobalOptions: ParsableArguments {
   @Flag(help: "Print one record per line, tab-separated, without colour or wrapping.")
   var plain = false
 
+  @Option(help: ArgumentHelp("With --plain: the columns of tasks, as in handle,title,dueDay.", valueName: "names"))
+  var columns: String?
+
   @Option(
     help: ArgumentHelp("Answer as of this ISO 8601 instant, and record changes with it.", valueName: "instant")
   )
@@ -43,12 +46,18 @@ struct GlobalOptions: ParsableArguments {
   static func quiet(store: String?) -> GlobalOptions {
     var options = GlobalOptions()
     (options.store, options.now, options.timeZone, options.weekStart) = (store, nil, nil, nil)
+    options.columns = nil
     (options.json, options.plain, options.noColor, options.quiet) = (true, false, false, true)
     return options
   }
 
   func validate() throws {
     if json, plain { throw ValidationError("Give only one of --json and --plain.") }
+    if let unknown = taskColumns?.first(where: { !NamedTask.allColumns.contains($0) }) {
+      throw ValidationError(
+        "--columns: There is no column '\(unknown.escapedForDisplay())'. "
+          + "The columns are \(NamedTask.allColumns.joined(separator: ", ")).")
+    }
     if let store, store.isEmpty { throw ValidationError("--store needs a directory.") }
   }
 }
@@ -59,6 +68,10 @@ extension GlobalOptions: PlainOptions {
     let isJSON = arguments.takeFlag("--json")
     let isPlain = arguments.takeFlag("--plain")
     let directory = arguments.takeValue(of: "--store")
+    let names = arguments.takeValue(of: "--columns")
+    // The parser says which column there is not.
+    arguments.require(names == nil)
+    columns = nil
     let dayText = arguments.takeValue(of: "--week-start")
     let day = dayText.flatMap { WeekStart(argument: $0) }
     arguments.require(!isJSON || !isPlain)
@@ -148,14 +161,19 @@ enum OutputFormat {
 extension GlobalOptions {
   /// What the help of a command says of these options.
   static let helpLine = """
-    Every command also takes --store, --json, --plain, --now, --time-zone, --week-start, --no-color and --quiet, which \
-    'tally --help' explains.
+    Every command also takes --store, --json, --plain, --columns, --now, --time-zone, --week-start, --no-color and --quiet, which \
+    'tally --help --all' explains.
     """
+
+  /// The columns of tasks with `--plain`, if they were chosen.
+  var taskColumns: [String]? {
+    columns?.split(separator: ",", omittingEmptySubsequences: false).map { $0.trimmingCharacters(in: .whitespaces) }
+  }
 
   var format: OutputFormat { json ? .json : plain ? .plain : .human }
 
   /// The options of the group that are followed by a value.
-  private static let namesWithValue = ["--store", "--now", "--time-zone", "--week-start"]
+  private static let namesWithValue = ["--store", "--columns", "--now", "--time-zone", "--week-start"]
 
   /// Whether arguments ask for help or the version, wherever they do so before `--`.
   static func areQuestion(_ arguments: [String]) -> Bool {

@@ -12,11 +12,19 @@ extension StoreTransaction where Base: ~Copyable {
       throw CommandFailure(ambiguousHandle: name, among: tasks)
     }
     guard let id = ids.first, let task = try task(id) else {
-      throw CommandFailure(
+      throw try CommandFailure(
         .notFound, code: "taskNotFound", "No task has the handle '\(name.escapedForDisplay())'",
-        remedy: "Find the handle in a view such as 'tally all'; it has at least four digits, 0-9 and a-f")
+        remedy: "Find the handle in a view such as 'tally all'; it has at least four digits, 0-9 and a-f"
+      ).offering(tasksTitled(name), for: name)
     }
     return task
+  }
+
+  /// Some open tasks with a text in their title: whoever writes `done milk` means one of them.
+  private func tasksTitled(_ text: String) throws -> [NamedTask] {
+    let filter: TaskFilter = .title(contains: text) && .is(.open)
+    guard (try? filter.validate()) != nil, text.count > 1 else { return [] }
+    return try tasks(TaskQuery(filter, limit: CommandFailure.shownCandidateCount + 1)).tasks.map { try name($0) }
   }
 
   /// The tasks named, each once, in the order given.
@@ -72,6 +80,18 @@ extension StoreTransaction where Base: ~Copyable {
 extension CommandFailure {
   /// How many tasks an error lists at most.
   static let shownCandidateCount = 5
+
+  /// The failure with the tasks whose title has the text that is no handle; one is offered with the command for it.
+  fileprivate func offering(_ tasks: [NamedTask], for name: String) -> CommandFailure {
+    guard let first = tasks.first else { return self }
+    guard tasks.count > 1 else {
+      var failure = with(Candidates(guess: first))
+      failure.meant = (name, first.handle)
+      return failure
+    }
+    let hasMore = tasks.count > Self.shownCandidateCount
+    return with(Candidates(tasks: Array(tasks.prefix(Self.shownCandidateCount)), hasMore: hasMore))
+  }
 
   /// The error for a handle of several tasks.
   init(ambiguousHandle name: String, among tasks: [NamedTask]) {

@@ -148,7 +148,7 @@ extension Settings {
     guard let words = text.shellWords, let command = words.first, RootCommand.commandNames.contains(command) else {
       throw Fault(
         message: "\(name) does not begin with a command of tally, or has an open quotation mark",
-        remedy: "Write a command and its arguments, as in 'find #home is:open'; an alias cannot name another one")
+        remedy: "Write a command and its arguments, as in 'find +home is:open'; an alias cannot name another one")
     }
     return words
   }

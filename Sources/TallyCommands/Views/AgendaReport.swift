@@ -2,7 +2,7 @@ import Tally
 
 /// The agenda, for people and for programs.
 struct AgendaReport {
-  static let columns = NamedTask.columns + ["kind"]
+  static let columns = NamedTask.firstColumns + ["kind"] + NamedTask.laterColumns
   /// How many of yesterday's tasks people see.
   static let yesterdayCount = 5
 

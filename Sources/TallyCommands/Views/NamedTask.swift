@@ -13,6 +13,23 @@ struct NamedTask {
 /// The lists found so far: many tasks share few lists.
 typealias KnownLists = [UUID: TaskList]
 
+extension NamedTask {
+  /// The task with a handle of some digits, if its own has fewer: any longer tail of the id names it, too.
+  func withHandle(ofLength count: Int) -> NamedTask {
+    guard handle.utf8.count < count else { return self }
+    return NamedTask(
+      task: task, handle: String(task.id.text.filter { $0 != "-" }.suffix(count)), list: list, depth: depth)
+  }
+}
+
+extension [NamedTask] {
+  /// The tasks with handles of one length, for a view.
+  var withHandlesOfOneLength: [NamedTask] {
+    let count = map(\.handle.utf8.count).max() ?? 0
+    return map { $0.withHandle(ofLength: count) }
+  }
+}
+
 extension StoreTransaction where Base: ~Copyable {
   /// Finds the handle and the list of a task.
   func name(_ task: TaskItem, knowing lists: inout KnownLists) throws -> NamedTask {

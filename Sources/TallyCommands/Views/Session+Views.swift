@@ -30,7 +30,7 @@ extension Session {
     var columns: RecordColumns?
     try transaction.forEachNamedTask(of: description) { task, _ in
       let facts = task.facts
-      let known = columns ?? RecordColumns(NamedTask.columns, in: facts)
+      let known = columns ?? RecordColumns(options.taskColumns ?? NamedTask.columns, in: facts)
       columns = known
       try output.write(known.record(of: facts))
     }
@@ -42,6 +42,7 @@ extension Session {
     var json = JSONWriter(layout: .compact)
     json.beginObject()
     json.write(membersOf: headFacts(ofView: description.view.name, completedCount: counts.completed))
+    if let list = description.list { json.write(membersOf: ["listID": .id(list.id), "list": .text(list.name)]) }
     json.beginArray("sections")
     var section: CalendarDay??
     func endSection() {

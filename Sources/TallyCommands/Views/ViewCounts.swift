@@ -34,12 +34,28 @@ extension StoreTransaction where Base: ~Copyable {
   /// Visits the tasks of a view, named.
   func forEachNamedTask(of description: ViewDescription, _ body: (NamedTask, CalendarDay?) throws -> Void) throws {
     var lists: KnownLists = [:]
+    let handleLength = try handleLength(in: description)
     try forEachTask(of: description) { task, day, depth in
-      var named = try name(task, knowing: &lists)
+      var named = try name(task, knowing: &lists).withHandle(ofLength: handleLength)
       named.depth = depth
       try body(named, day)
     }
   }
+
+  /// The length of the longest handle of a view, so that all its handles can have it.
+  ///
+  /// A large view takes the longest one of all tasks, which one scan of an index finds.
+  private func handleLength(in description: ViewDescription) throws -> Int {
+    var (first, count, length) = (description, 0, 0)
+    first.limit = min(description.limit ?? .max, Self.mostTasksLookedAt + 1)
+    try forEachTask(of: first) { task, _, _ in
+      count += 1
+      if count <= Self.mostTasksLookedAt { length = max(length, try handle(of: task.id).utf8.count) }
+    }
+    return count > Self.mostTasksLookedAt ? try longestHandleLength() : length
+  }
+
+  private static var mostTasksLookedAt: Int { 500 }
 
   private func forEachTask(
     of description: ViewDescription, _ body: (TaskItem, CalendarDay?, _ depth: Int) throws -> Void

@@ -7,6 +7,8 @@ struct ViewDescription {
   let title: String
   /// What the view is for and how to fill it, printed if it is empty.
   let emptyHint: String
+  /// The list whose tasks these are; `nil` for other views.
+  var list: TaskList?
   /// The statistics whose completions these are; only for completed tasks.
   var completions: StatisticsOptions?
   /// How many tasks at most; all for `nil`.

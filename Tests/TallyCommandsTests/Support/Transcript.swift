@@ -146,8 +146,10 @@ extension Transcript {
     var result = text.replacing(program.directory.string, with: "DIRECTORY")
     let tasks = try program.run(["all", "--plain"]).output.split(separator: "\n")
       .map { $0.split(separator: "\t", omittingEmptySubsequences: false) }
-    for task in tasks where task.last?.hasPrefix(Fixture.idPrefix) == false {
-      result = result.replacing(try Regex("\\b\(task[0])\\b"), with: "made")
+    // The handles of a view have the length of its longest one.
+    for id in tasks.map({ $0[7] }) where !id.hasPrefix(Fixture.idPrefix) {
+      let tails = (4...11).reversed().map { String(id.suffix($0)) }.joined(separator: "|")
+      result = result.replacing(try Regex("\\b(?:\(tails))\\b"), with: "made")
     }
     // Tasks that are gone are in the history.
     let history = try program.run(["history", "--json"]).output

@@ -24,6 +24,22 @@ extension StoreTransaction where Base: ~Copyable {
     return id.lastDigits(digitCount)
   }
 
+  /// The length of the longest handle of all tasks.
+  ///
+  /// - Complexity: a walk through the index of the identifiers' ends.
+  package func longestHandleLength() throws -> Int {
+    var sharedDigitCount = 0
+    var cursor = try tables.byTail.cursor(in: base)
+    guard try cursor.moveToFirst() else { return minimumHandleDigitCount }
+    var last = try cursor.key()
+    while try cursor.next() {
+      let key = try cursor.key()
+      sharedDigitCount = max(sharedDigitCount, key.sharedDigitCount(with: last))
+      last = key
+    }
+    return min(max(sharedDigitCount + 1, minimumHandleDigitCount), TailKey.digitCount)
+  }
+
   /// The tasks whose identifier ends in the given hexadecimal digits, at most `limit` of them.
   ///
   /// - Parameters:

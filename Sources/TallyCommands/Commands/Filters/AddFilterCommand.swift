@@ -13,7 +13,7 @@ struct AddFilterCommand: SessionCommand {
       Dates stay relative: a saved due<=today always means the current day.
 
       EXAMPLES
-        tally filters add 'Due soon' is:open 'due<=today+3d'
+        tally filters add 'Due soon' is:open due.by:today+3d
       """
   )
 

@@ -16,7 +16,7 @@ struct FiltersCommand: SessionCommand {
       With --plain, a line has these columns: \(SavedFilter.columns.joined(separator: ", ")).
 
       EXAMPLES
-        tally filters add Chores '#home' is:open
+        tally filters add Chores +home is:open
         tally filter Chores
       """,
     subcommands: withGlobalOptions([AddFilterCommand.self, DeleteFilterCommand.self])
@@ -33,7 +33,7 @@ struct FiltersCommand: SessionCommand {
       }
     }
     if filters.isEmpty {
-      session.hint("There are no saved filters yet. Save one: tally filters add Chores '#home' is:open")
+      session.hint("There are no saved filters yet. Save one: tally filters add Chores +home is:open")
     }
   }
 }

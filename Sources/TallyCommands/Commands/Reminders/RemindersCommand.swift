@@ -26,6 +26,7 @@ struct RemindersCommand: SessionCommand {
     let start = try from.map { try session.clock.instant($0, of: "--from", bareDay: .morning) }
     let reminders = try session.read { transaction in
       try transaction.pendingReminders(from: start, limit: limited.limit ?? .max).map { try transaction.name($0) }
+        .withHandlesOfOneLength
     }
     let section: Facts = ["day": .day(nil), "tasks": .array(reminders.map(\.facts))]
     try session.answer(

@@ -15,7 +15,7 @@ struct TagsCommand: SessionCommand {
 
       EXAMPLES
         tally tags rename house home
-        tally find '#home' is:open
+        tally find +home is:open
       """,
     subcommands: withGlobalOptions([RenameTagCommand.self, DeleteTagCommand.self])
   )
