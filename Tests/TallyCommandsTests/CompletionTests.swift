@@ -36,7 +36,10 @@ struct CompletionTests {
       let shown = try program.run(["all", "--plain"]).output.split(separator: "\n")
         .map { $0.split(separator: "\t", omittingEmptySubsequences: false) }
         .filter { $0[1] != "completed" }.map { String($0[0]) }
-      #expect(Set(try candidates(program, ["edit"], "")) == Set(shown))
+      // A view gives all its handles the length of the longest one, at the front; the shorter ones are typed, too.
+      let offered = try candidates(program, ["edit"], "")
+      #expect(offered.count == shown.count)
+      #expect(shown.allSatisfy { handle in offered.contains { handle.hasSuffix($0) } })
     }
   }
 
