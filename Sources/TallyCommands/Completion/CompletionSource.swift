@@ -83,7 +83,13 @@ extension Session {
       var seen: Set<UUID> = []
       return try transaction.likelyTasks(startingWith: prefix, areCompleted: areCompleted)
         .filter { $0.isCompleted == areCompleted && seen.insert($0.id).inserted }
-        .map { Completion.Candidate(text: try transaction.handle(of: $0.id), label: $0.title) }
+        .map { task in
+          let handle = try transaction.handle(of: task.id)
+          // A view may have shown some digits more, at the front.
+          let digits = task.id.text.filter { $0 != "-" }
+          let shown = (handle.utf8.count...handle.utf8.count + 4).map { String(digits.suffix($0)) }
+          return Completion.Candidate(text: shown.first { $0.hasPrefix(prefix) } ?? handle, label: task.title)
+        }
     }
   }
 
