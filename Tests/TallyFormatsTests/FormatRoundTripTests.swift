@@ -13,7 +13,7 @@ struct FormatRoundTripTests {
   private static let titles =
     NastyTexts.all + [
       "@ann +garage", "x 2026-01-01 done", "(A) first", "2026-01-01 day", "due:2026-01-01", "a:b", "- [ ] item",
-      "# head",
+      "# head", "(B)", "x", "2026-01-01",
       "end #tag", "http://x.y/z", "tally:{}", "=1+1", "'=quoted", "a;b,c\\n", "<!-- tally {-->", "BEGIN:VTODO", "a  b",
     ]
 

@@ -446,17 +446,22 @@ extension CommandDescription {
     """
     export: Write tasks to a file, in Tally's format or another one.
     option | -o | file |  | The file, or '-' for standard output.
-    option | --format | format | json ndjson taskwarrior todotxt ical csv markdown todoist | The format. Default: \
-    by the file's extension; an import also looks at the contents.
+    option | --format | format | json ndjson taskwarrior todotxt ical csv markdown todoist ticktick org | The \
+    format. Default: by the file's extension; an import also looks at the contents.
+    flag | --plain-lines |  |  | Write only what the format itself can say.
     positional* |  | filter |  | Which tasks to look for; all of them without any.
     """,
     """
     import: Import the tasks of a file, all of them or none.
     positional |  | file |  | The file, or '-' for standard input.
-    option | --format | format | json ndjson taskwarrior todotxt ical csv markdown todoist | The format. Default: \
-    by the file's extension; an import also looks at the contents.
+    option | --format | format | json ndjson taskwarrior todotxt ical csv markdown todoist ticktick org | The \
+    format. Default: by the file's extension; an import also looks at the contents.
     flag | --dry-run |  |  | Report what would change, and change nothing.
+    option | --source | name |  | The name of the source. Default: the file's.
+    option | --date-order | order | dmy mdy | How 3/4/2026 is read: dmy or mdy.
+    option | --completed-on | day |  | When tasks were completed that are done without a date.
     flag | --lenient |  |  | Ignore keys that the format does not define.
+    flag | --strict |  |  | Refuse a file of another program for anything that is not understood.
     flag | --overwrite |  |  | Do as the file says, even where the store has something newer.
     """,
     """

@@ -9,7 +9,7 @@ struct OrgKeywords {
   ]
   private var closed: Set = ["DONE", "CANCELLED", "CANCELED", "KILL"]
 
-  /// Adds the states that a file names: `TODO NEXT(n) | DONE CANCELLED(c@)`; without a bar the last one is closed.
+  /// Adds the states that a file names: `NEXT(n) WAIT | DONE CANCELLED(c@)`; without a bar the last one is closed.
   mutating func add(_ text: String) {
     let words = text.split(separator: " ").map { String($0.prefix { $0 != "(" }) }
     let bar = words.firstIndex(of: "|") ?? words.count - 1
@@ -23,7 +23,7 @@ struct OrgKeywords {
   func isClosed(_ word: String) -> Bool { closed.contains(word) && (word != "TODO") }
 }
 
-/// A heading: `** TODO [#A] Title :home:garden:`.
+/// A heading: `** NEXT [#A] Title :home:garden:`.
 struct OrgHeading {
   let level: Int
   private(set) var keyword: String?

@@ -32,7 +32,7 @@ extension TaskwarriorRecord {
       context.remarks.add("task without a description", values["uuid"]?.text ?? "")
     }
     for name in Self.keptOnly {
-      if let value = values[name] { context.remarks.add(name, value.text ?? value.number ?? "") }
+      if let value = values[name] { context.remarks.add(name, value.text ?? value.number ?? value.json ?? "") }
     }
   }
 

@@ -22,6 +22,11 @@ struct TodoTxtRecord: ForeignRecord {
   /// Takes a line apart.
   init(line: String) {
     words = Self.words(of: line)
+    // First, so that the words are read as they are written without it: a title may be `(B)` alone.
+    let mark = Self.extensionKey + ":{"
+    if let index = words.lastIndex(where: { $0.hasPrefix(mark) }) {
+      exact = String(words.remove(at: index).dropFirst(mark.count - 1))
+    }
     if words.first == "x", words.count > 1 {
       isCompleted = true
       words.removeFirst()
@@ -36,10 +41,6 @@ struct TodoTxtRecord: ForeignRecord {
     if isCompleted { (completed, created) = (dates.first, dates.dropFirst().first) } else { created = dates.first }
     // Some programs keep the priority behind the mark.
     if priority == nil { readPriority() }
-    let mark = Self.extensionKey + ":{"
-    if let index = words.lastIndex(where: { $0.hasPrefix(mark) }) {
-      exact = String(words.remove(at: index).dropFirst(mark.count - 1))
-    }
   }
 
   /// The parts between blanks; as scalars, since a combining mark may follow a blank.
