@@ -11,7 +11,7 @@ export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH := $(shell expr 2 '*' $$(g
 .PHONY: hub hub-set-up demo-hub test-hub test-hub-api test-hub-faults bench-hub test-long test-devices test-faults test-mutants test-sanitizers
 .PHONY: web test-web quick-web bench-web
 .PHONY: install install-web uninstall completions installation
-.PHONY: bench-peers bench-growth bench-cli bench-observation bench-before bench-search bench-sync bench-commits
+.PHONY: bench-floor bench-slowed bench-answers bench-work bench-counts bench-record bench-record-counts bench-peers bench-growth bench-cli bench-observation bench-before bench-search bench-sync bench-commits
 
 help: ## Lists the targets.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -27,8 +27,31 @@ check: set-up lint build test test-hub faults demo schemas formats readers compl
 format: ## Formats every Swift file in place.
 	swift format --in-place --recursive --parallel $(SWIFT_FILES)
 
-bench: ## Measures the operations that have a limit; exceeding it fails.
+BENCH_SUITES = floor peers search growth sync cli
+bench: ## Runs every suite of benchmarks; fails if a row of any misses its goal or costs more than recorded.
+	@failed=; Benchmarks/Scripts/work.py times || failed=work; \
+	for suite in $(BENCH_SUITES); do Benchmarks/Scripts/bench.py $$suite || failed="$$failed $$suite"; done; \
+	if [ -n "$$failed" ]; then echo "bench: failed: $$failed" >&2; exit 1; fi
+
+bench-floor: ## Measures the operations that have a limit in time; exceeding it fails.
 	@Benchmarks/Scripts/bench.py floor
+
+bench-work: ## Times pieces of everyday work beside a yardstick; a row fails that costs more than it did when recorded.
+	@Benchmarks/Scripts/work.py times
+
+bench-counts: ## Counts instructions, system calls, flushes and bytes of everyday work; 5 % more than recorded fail.
+	@Scripts/set-up.sh counts
+	@Benchmarks/Scripts/work.py counts
+
+bench-record: ## Records what the rows of every suite cost, on a quiet machine.
+	@Scripts/set-up.sh counts
+	@Benchmarks/Scripts/work.py record counts
+	@Benchmarks/Scripts/work.py record times
+	@for suite in peers search growth sync cli; do Benchmarks/Scripts/bench.py $$suite --record || exit; done
+
+bench-record-counts: ## Records the counts of everyday work, after a change of the library that is meant to change them.
+	@Scripts/set-up.sh counts
+	@Benchmarks/Scripts/work.py record counts
 
 bench-peers: ## Measures Tally beside SQLite (GRDB) and liblmdb, in turn, and prints ratios.
 	@Benchmarks/Scripts/bench.py peers
@@ -53,8 +76,12 @@ bench-commits: ## Measures commits with a journal and without: the slowest ones,
 bench-cli: ## Times the command line beside Taskwarrior, as whole processes.
 	@Benchmarks/Scripts/bench.py cli
 
-bench-before: ## Measures this checkout and the last commit without tags and search in turn, and prints ratios.
-	@Benchmarks/Scripts/before.py
+bench-before: ## Says whether this checkout is within 3 % of another: make bench-before COMMIT=main
+	@Scripts/set-up.sh counts
+	@Benchmarks/Scripts/before.py $(or $(COMMIT),$(error give a commit: make bench-before COMMIT=main))
+
+bench-slowed: ## Slows each row of everyday work down on purpose, and ensures that it fails.
+	@Benchmarks/Scripts/slowed.py times
 
 bench-readme: ## Puts the results of the last runs into Benchmarks/README.md.
 	@Benchmarks/Scripts/bench.py readme
@@ -197,9 +224,13 @@ test-long: set-up ## Compares views, filters, searches and merges with plain mod
 test-sanitizers: set-up ## Runs every test under AddressSanitizer and ThreadSanitizer; half an hour.
 	@Scripts/test-sanitizers.sh
 
-smoke: ## Runs the benchmarks on small stores, to check their answers, not their times.
-	@for suite in floor peers search growth sync cli; do Benchmarks/Scripts/bench.py $$suite --smoke || exit; done
-	@Benchmarks/Scripts/before.py --smoke >/dev/null
+smoke: ## Counts what everyday work costs, which no load changes; 5 % more than recorded fail.
+	@python3 -m unittest discover -s Benchmarks/Scripts/Tests
+	@Scripts/set-up.sh counts
+	@Benchmarks/Scripts/work.py counts
 	@Benchmarks/Scripts/bench.py readme --check
+
+bench-answers: ## Runs the benchmarks on small stores, to check their answers, not their times.
+	@for suite in $(BENCH_SUITES); do Benchmarks/Scripts/bench.py $$suite --smoke || exit; done
 
 SWIFT_FILES := $(wildcard Sources Tests Examples Benchmarks/Sources Benchmarks/Benchmarks Benchmarks/Package.swift Hub/Sources Hub/Tests Hub/Package.swift Web/Sources Web/Tests Web/Package.swift Package.swift)

@@ -62,6 +62,11 @@ let package = Package(
     ),
     .executableTarget(name: "ObservationFigures", dependencies: [tally, systemPackage], swiftSettings: settings),
     .executableTarget(name: "CommitFigures", dependencies: [tally, systemPackage], swiftSettings: settings),
+    .executableTarget(
+      name: "WorkFigures",
+      dependencies: ["BenchmarkData", "CRawLMDB", tally, systemPackage],
+      swiftSettings: settings
+    ),
     benchmarks("FloorBenchmarks"),
     benchmarks("GrowthBenchmarks", dependencies: [systemPackage]),
     benchmarks("PeerBenchmarks", dependencies: ["SQLitePeer", systemPackage, grdb]),

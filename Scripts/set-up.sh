@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Installs missing programs and libraries: Scripts/set-up.sh [bench|cli|formats|readers|shells|hub|database|faults|browser]
+# Installs missing programs and libraries: Scripts/set-up.sh [bench|counts|cli|formats|readers|shells|hub|database|faults|browser]
 #   without an argument: LMDB's library and header, pkg-config, by which SwiftPM finds them, and the tz database
 #   bench    also SQLite's library, for the benchmarks
+#   counts   also SQLite's library, valgrind and strace, which count what work costs
 #   cli      also hyperfine, which times whole processes, and Taskwarrior
 #   formats  also Taskwarrior, for Scripts/check-formats.py
 #   readers  also the programs of liblmdb, for Scripts/check-readers.py
@@ -50,7 +51,7 @@ need() {
 }
 
 case ${1-} in
-  '' | bench | cli | formats | readers | shells | hub | database | faults) ;;
+  '' | bench | counts | cli | formats | readers | shells | hub | database | faults) ;;
   browser)
     if ! command -v chromium >/dev/null && [ -z "${TALLY_NO_BROWSER-}" ]; then
       find_installer
@@ -60,17 +61,21 @@ case ${1-} in
     fi
     exit 0
     ;;
-  *) fail "unknown argument $1: give bench, cli, formats, readers, shells, hub, database, faults, browser or none" ;;
+  *) fail "unknown argument $1: give bench, counts, cli, formats, readers, shells, hub, database, faults, browser or none" ;;
 esac
 
 command -v swift >/dev/null || fail 'Swift is missing: install 6.2 or newer from https://www.swift.org/install'
 command -v pkg-config >/dev/null || need pkg-config pkgconf-pkg-config pkgconf pkgconf
 pkg-config --exists lmdb 2>/dev/null || need liblmdb-dev lmdb-devel lmdb lmdb
 [ -e "${TZDIR:-/usr/share/zoneinfo}/Europe/Amsterdam" ] || need tzdata tzdata tzdata ''
-case ${1-} in bench | cli)
+case ${1-} in bench | counts | cli)
   pkg-config --exists sqlite3 2>/dev/null || need libsqlite3-dev sqlite-devel sqlite sqlite
   ;;
 esac
+if [ "${1-}" = counts ]; then
+  command -v valgrind >/dev/null || need valgrind valgrind valgrind ''
+  command -v strace >/dev/null || need strace strace strace ''
+fi
 if [ "${1-}" = cli ]; then
   command -v hyperfine >/dev/null || need hyperfine hyperfine hyperfine hyperfine
 fi

@@ -1,6 +1,5 @@
-"""Turns the results of benchmarks into tables, and puts them into Benchmarks/README.md."""
+"""Turns verdicts into the table of results, and puts it into Benchmarks/README.md."""
 
-import copy
 import json
 import os
 import platform
@@ -8,6 +7,9 @@ import statistics
 import subprocess
 import tempfile
 import time
+
+import figures
+import goals
 
 
 def output(*command, cwd=None):
@@ -51,150 +53,58 @@ def flush_time(folder):
     return round(statistics.median(times) * 1e6)
 
 
-def table(suite, report):
-    """The suite's table as Markdown, and the names of the rows whose limit was exceeded."""
-    rows, failures = TABLES[report["suite"]](suite, {result["name"]: result for result in report["results"]})
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    rows.insert(1, ["-" * width for width in widths])
-    lines = ["| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths)) + " |" for row in rows]
-    return "\n".join(lines) + "\n", failures
+BEGIN, END = "<!-- results: made by make bench-readme -->", "<!-- results: end -->"
+SUITES = ["floor", "peers", "search", "growth", "sync", "cli"]
+HEADING = ["what", "against", "measured", "limit", "verdict"]
 
 
-def short(value):
-    """Three digits, or fewer after many zeros: repeated runs do not agree on more."""
-    digits = 0 if value >= 100 else 1 if value >= 10 else 2 if value >= 1 else 3 if value >= 0.1 else 4
-    return f"{value:,.{digits}f}"
+def lines(row, results, sizes, recorded):
+    """The lines of a row in the table of results: one for each of its goals, or one for its recorded cost."""
+    names = goals.benchmarks(row, sizes)
+    against = row.get("peer", "its smallest store" if "group" in row and "growth" in row else "")
+    if "name" in row:
+        against = "Taskwarrior"
+    if any(name not in results for name in names):
+        return [[row["operation"], against, "not measured", "", ""]]
+    found = []
+    for key, (value, goal) in goals.bounds(row, results, sizes).items():
+        goal = goal | ({"known": row["known"][key]} if key in row.get("known", {}) else {})
+        verdict = figures.judge_goal({"name": goals.name(row)}, value, goal)
+        limit = ("at least " if "atLeast" in goal else "at most ") + shown(row, key, row[key])
+        if "known" in goal and verdict.state != "met":
+            limit += f" (known: {shown(row, key, goal['known'])})"
+        share = ", p99" if key == "limitOfP99" else ""
+        found.append([row["operation"] + share, against, shown(row, key, value), limit, verdict.state])
+    if not found:
+        cost = goals.relative(row, results, sizes)
+        measure = "memory" if row.get("metric") == "privateKilobytes" else "time"
+        verdict = figures.judge_time(row | {"name": goals.name(row)}, {"relative": cost}, recorded.get(goals.name(row)))
+        limit = "its record" if verdict.limit is None else f"at most {short(verdict.limit)}× its {measure}"
+        state = "no record" if verdict.limit is None else verdict.state
+        found.append([row["operation"], against, f"{short(cost)}× its {measure}", limit, state])
+    return found
 
 
-# Of a limit's unit: nanoseconds for times, kilobytes for sizes.
-UNITS = {"ms": 1e6, "MB": 1e3}
-
-
-def floor_table(suite, results):
-    rows, failures = [["operation, 1,000 tasks", "limit (p99)", "p50", "p99", "margin"]], []
-    for row in suite["rows"]:
-        measured = results[row["benchmark"]]["metrics"][row.get("metric", "wallClock")]
-        limit, unit = row["limit"], row["unit"]
-        p50, p99 = measured["p50"] / UNITS[unit], measured["p99"] / UNITS[unit]
-        rows.append([row["operation"], f"{limit:,} {unit}", f"{short(p50)} {unit}", f"{short(p99)} {unit}",
-                     f"{short(limit / max(p99, 1e-6))}×"])
-        if p99 > limit:
-            failures.append(f"{row['operation']} ({short(p99)} of {limit} {unit})")
-    return rows, failures
-
-
-# The number of tasks in the suite of peers.
-TASK_COUNT = 100_000
-
-
-def peers_table(suite, results):
-    rows = [["work, 100,000 tasks", "peer", "Tally", "peer's", "peer ÷ Tally (p10–p90)", "target", "verdict"]]
-    for row in suite["rows"]:
-        metrics = results[row["benchmark"]]["metrics"]
-        if row["benchmark"] == "room" or "against" in row:
-            metric = row["metric"]
-            other = results[row.get("against", row["benchmark"])]["metrics"][row.get("againstMetric", metric)]
-            tally, peer = max(1, metrics[metric]["p50"]), other["p50"]
-            unit = size if metric == "privateKilobytes" else lambda value: f"{value:,.0f} bytes"
-            ratio, spread = peer / tally, ""
-        else:
-            tally, peer, unit = metrics["tallyNanoseconds"]["p50"], metrics["peerNanoseconds"]["p50"], duration
-            ratios = metrics["peerByTallyThousandths"]
-            ratio = ratios["p50"] / 1000
-            spread = f" ({short(ratios['p10'] / 1000)}–{short(ratios['p90'] / 1000)})"
-        target, verdict = judge(row, ratio)
-        if "limitSeconds" in row:
-            limit = row["limitSeconds"] * 1e9
-            target = ", ".join(filter(None, [target, f"at most {duration(limit)}"]))
-            if tally > limit:
-                verdict = f"missed: {duration(tally)}"
-            elif not verdict:
-                verdict = "met"
-        if "timesDocument" in row:
-            document = results["room"]["metrics"]["documentBytesPerTask"]["p50"] * TASK_COUNT / 1024
-            target = f"less than {row['timesDocument']} times the file"
-            verdict = f"{'met' if tally < row['timesDocument'] * document else 'missed'}: {short(tally / document)}×"
-        rows.append([row["operation"], row["peer"], unit(tally), unit(peer), short(ratio) + spread, target, verdict])
-    return rows, []
-
-
-def growth_table(suite, results):
-    sizes = sorted({int(name.rpartition("-")[2]) for name in results})
-    rows = [["p50"] + [f"{count:,} tasks" for count in sizes] + ["growth", "target", "verdict"]]
-    for row in suite["rows"]:
-        values = [results[f"{row['group']}-{count}"]["metrics"][row["metric"]]["p50"] for count in sizes]
-        ratio = values[-1] / max(1, values[0])
-        targets, is_met = [], True
-        if "growth" in row:
-            targets.append(f"at most {row['growth']}×")
-            is_met = ratio <= row["growth"]
-        if "limit" in row:
-            targets.append(f"at most {in_unit(row, row['limit'])}")
-            judged = [value for value, count in zip(values, sizes) if count == row.get("limitAt", count)]
-            is_met = is_met and max(judged) <= row["limit"]
-        rows.append([row["operation"]] + [in_unit(row, value) for value in values] + [
-            f"{short(ratio)}×" if "unit" not in row else "", ", ".join(targets),
-            ("met" if is_met else "missed") if targets else ""])
-    return rows, []
-
-
-def sync_table(suite, results):
-    rows = [["work, 100,000 tasks", "p50", "p99", "without", "with ÷ without (p10–p90)", "target", "verdict"]]
-    for row in suite["rows"]:
-        metrics = results[row["benchmark"]]["metrics"]
-        if "atMost" in row:
-            with_it, without = metrics["tallyNanoseconds"], metrics["peerNanoseconds"]["p50"]
-            shares = {name: 1000 / max(1, value) for name, value in metrics["peerByTallyThousandths"].items()}
-            target, verdict = judge(row, 1 / shares["p50"])
-            rows.append([row["operation"], duration(with_it["p50"]), duration(with_it["p99"]), duration(without),
-                         f"{short(shares['p50'])} ({short(shares['p90'])}–{short(shares['p10'])})", target, verdict])
-            continue
-        measured, targets = metrics[row["metric"]], []
-        is_met = all(measured[share] <= row.get(limit, measured[share])
-                     for share, limit in [("p50", "limit"), ("p99", "limitOfP99")])
-        if "limit" in row:
-            targets.append(f"at most {in_unit(row, row['limit'])}")
-        if "limitOfP99" in row:
-            targets.append(f"p99 at most {in_unit(row, row['limitOfP99'])}")
-        # Of a few repetitions the slowest is not a percentile.
-        slowest = in_unit(row, measured["p99"]) if measured["count"] >= 100 else ""
-        rows.append([row["operation"], in_unit(row, measured["p50"]), slowest, "", "", ", ".join(targets),
-                     ("met" if is_met else "missed") if targets else ""])
-    return rows, []
-
-
-def cli_table(suite, results):
-    sizes = sorted({int(name.rpartition("-")[2]) for name in results})
-    rows = [["whole process, p50"] + [f"{program}, {count:,}" for count in sizes for program in ["tally", "task"]]
-            + ["target", "verdict"]]
-    for row in suite["rows"]:
-        cells, target, verdict = [], "", ""
-        times = [results.get(f"{row['name']}-{count}", {}).get("metrics") for count in sizes]
-        for both in times:
-            cells += [duration(both[program]["p50"]) if both else "" for program in ["tally", "peer"]]
-        if "limitSeconds" in row and any(times):
-            limit, longest = row["limitSeconds"] * 1e9, max(both["tally"]["p50"] for both in times if both)
-            target = f"at most {duration(limit)}"
-            verdict = "met" if longest <= limit else f"missed: {duration(longest)}"
-        rows.append([row["operation"]] + cells + [target, verdict])
-    return rows, []
+def shown(row, key, value):
+    """A value or limit of a goal, with its unit."""
+    if key in ["limit", "limitOfP99"]:
+        return in_unit(row, value)
+    if key == "limitSeconds":
+        return duration(value * 1e9)
+    return f"{short(value)}×" + (" its time" if key == "atMost" else "")
 
 
 def in_unit(row, value):
     unit = row.get("unit", "ns")
     if unit == "kB":
         return size(value)
-    return duration(value * (1e6 if unit == "ms" else 1)) if unit != "bytes" else f"{value:,}"
+    return duration(value * (1e6 if unit == "ms" else 1)) if unit != "bytes" else f"{value:,} bytes"
 
 
-def judge(row, ratio):
-    """A target's text and the verdict; `atLeast` times as fast as the peer, or `atMost` that multiple of its time."""
-    if "atLeast" in row:
-        return f"at least {row['atLeast']}×", "met" if ratio >= row["atLeast"] else f"missed: {short(ratio)}×"
-    if "atMost" in row:
-        return (f"at most {row['atMost']}× its time",
-                "met" if 1 / ratio <= row["atMost"] else f"missed: {short(1 / ratio)}× its time")
-    return "", "" if ratio >= 1 else "slower" if "GRDB" in row["peer"] else ""
+def short(value):
+    """Three digits, or fewer after many zeros: repeated runs do not agree on more."""
+    digits = 0 if value >= 100 else 1 if value >= 10 else 2 if value >= 1 else 3 if value >= 0.1 else 4
+    return f"{value:,.{digits}f}"
 
 
 def duration(nanoseconds):
@@ -208,73 +118,64 @@ def size(kilobytes):
     return f"{kilobytes:,} kB" if kilobytes < 1024 else f"{short(kilobytes / 1024)} MB"
 
 
-def prove_limits(suite, report):
-    """Ensures that each row of the floor can fail, with a measurement just over its limit."""
-    for row in suite["rows"]:
-        slow = copy.deepcopy(report)
-        result = next(result for result in slow["results"] if result["name"] == row["benchmark"])
-        result["metrics"][row.get("metric", "wallClock")]["p99"] = row["limit"] * UNITS[row["unit"]] * 1.01
-        if len(table(suite, slow)[1]) == 0:
-            raise SystemExit(f"bench: the limit of {row['operation']} cannot be exceeded")
+def table(suite, report, recorded):
+    """The lines of a suite as Markdown."""
+    results = {result["name"]: result for result in report["results"]}
+    rows = [line for row in suite["rows"] for line in lines(row, results, suite["dataSets"], recorded)]
+    return aligned([HEADING] + rows)
 
 
-TABLES = {"floor": floor_table, "peers": peers_table, "search": peers_table, "growth": growth_table, "sync": sync_table,
-          "cli": cli_table}
+def aligned(rows):
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    rows.insert(1, ["-" * width for width in widths])
+    return "\n".join("| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths)) + " |" for row in rows)
 
 
-def update_readme(root, is_check):
-    """Puts the tables of the results in Benchmarks/Results into Benchmarks/README.md; with a check, returns the fault.
-
-    Without a check, it first copies the results of the last runs to Benchmarks/Results.
-    """
-    kept, readme = root / "Benchmarks/Results", root / "Benchmarks/README.md"
-    if not is_check:
-        kept.mkdir(exist_ok=True)
-        for file in sorted((root / ".build/bench/results").glob("*.json")):
-            (kept / file.name).write_text(file.read_text())
-    try:
-        text = replace_section(readme.read_text(), "targets", targets(root, kept))
-        for name in TABLES:
-            text = replace_section(text, name, section(root, name, kept / f"{name}.json"))
-    except KeyError as missing:
-        return f"Benchmarks/Results lack {missing}: run the suite that has it, then make bench-readme"
-    if is_check:
-        return None if text == readme.read_text() else "Benchmarks/README.md differs from Benchmarks/Results: make bench-readme"
-    readme.write_text(text)
-    return None
-
-
-def targets(root, kept):
-    """Each row with a target, its result and the verdict, of all suites except the floor."""
-    lines = []
-    for name in ["peers", "search", "growth", "sync", "cli"]:
-        if not (kept / f"{name}.json").exists():
-            continue
-        report = json.loads((kept / f"{name}.json").read_text())
+def update_readme(root, recorded):
+    """Puts the table of the last runs of all suites, which are kept under .build, into Benchmarks/README.md."""
+    rows, machines = [HEADING], []
+    for name in SUITES:
+        file = root / f".build/bench/results/{name}.json"
+        report = json.loads(file.read_text()) if file.exists() else {"results": [], "machine": None}
         suite = json.loads((root / f"Benchmarks/Suites/{name}.json").read_text())
-        rows = TABLES[name](suite, {result["name"]: result for result in report["results"]})[0]
-        for row in rows[1:]:
-            if row[-2]:
-                against = f", against {row[1]}" if name in ["peers", "search"] else ""
-                # For growth and whole processes the figures of every size, for synchronisation all of them.
-                result = f"{row[4]}; {row[2]}" if name in ["peers", "search"] else " · ".join(cell for cell in row[1:-2] if cell)
-                lines.append(f"| {row[0]}{against} | {row[-2]} | {result} | {row[-1]} |")
-    return "\n".join(["| work | target | result | verdict |", "| --- | --- | --- | --- |"] + lines) + "\n"
+        results = {result["name"]: result for result in report["results"]}
+        for row in suite["rows"]:
+            rows += lines(row, results, suite["dataSets"], recorded.get(name, {}))
+        if report["machine"]:
+            machines.append(measured_on(name, report["machine"]))
+    rows += lines_of_work(root, recorded.get("work", {}))
+    readme = root / "Benchmarks/README.md"
+    before, _, rest = readme.read_text().partition(BEGIN)
+    content = aligned(rows) + "\n\n" + "\n".join(dict.fromkeys(machines))
+    readme.write_text(f"{before}{BEGIN}\n\n{content}\n\n{END}{rest.partition(END)[2]}")
 
 
-def section(root, name, file):
-    if not file.exists():
-        return "Not measured yet.\n"
-    report = json.loads(file.read_text())
-    suite = json.loads((root / f"Benchmarks/Suites/{name}.json").read_text())
-    machine = report["machine"]
-    return (f"{table(suite, report)[0]}\nMeasured {machine['date']} at {machine['commit']}: {machine['processor']}, "
-            f"{machine['memoryGiB']} GiB, {machine['system']}, {machine['filesystem']} (4 KiB written and flushed in "
-            f"{machine['fdatasyncMicroseconds']} µs); {machine['swift']}; liblmdb {machine['liblmdb']}, "
-            f"SQLite {machine['sqlite']}.\n")
+def lines_of_work(root, recorded):
+    """The lines of everyday work, each beside its yardstick."""
+    file = root / ".build/bench/results/work-times.json"
+    found = json.loads(file.read_text()) if file.exists() else {}
+    rows = []
+    for row in json.loads((root / "Benchmarks/Suites/work.json").read_text())["rows"]:
+        against = "liblmdb, one create" if row.get("waitsForDisk") else "arithmetic"
+        if row["name"] not in found:
+            rows.append([row["operation"], against, "not measured", "", ""])
+            continue
+        cost, time = found[row["name"]]["relative"], duration(found[row["name"]]["microseconds"] * 1e3)
+        verdict = figures.judge_time(row, found[row["name"]], recorded.get(row["name"]))
+        limit = "" if verdict.limit is None else f"at most {short(verdict.limit)}×"
+        rows.append([row["operation"], against, f"{short(cost)}× ({time})", limit, verdict.state if limit else "no record"])
+    return rows
 
 
-def replace_section(text, name, content):
-    begin, end = f"<!-- {name}: made by make bench-readme -->\n", f"<!-- {name}: end -->"
-    before, _, rest = text.partition(begin)
-    return before + begin + "\n" + content + "\n" + end + rest.partition(end)[2]
+def measured_on(name, machine):
+    return (f"{name}: {machine['date']} at {machine['commit']}, {machine['processor']}, {machine['memoryGiB']} GiB, "
+            f"{machine['filesystem']} (4 KiB flushed in {machine['fdatasyncMicroseconds']} µs), "
+            f"SQLite {machine['sqlite']}.  ")
+
+
+def missing_rows(root):
+    """The rows of the suites that the table in Benchmarks/README.md does not name."""
+    content = (root / "Benchmarks/README.md").read_text().partition(BEGIN)[2].partition(END)[0]
+    rows = [row for name in SUITES + ["work"]
+            for row in json.loads((root / f"Benchmarks/Suites/{name}.json").read_text())["rows"]]
+    return [row["operation"] for row in rows if f"| {row['operation']}" not in content]

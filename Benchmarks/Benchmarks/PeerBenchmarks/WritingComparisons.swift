@@ -14,8 +14,11 @@ enum WritingComparisons {
   static func register() {
     for usesJournal in [false, true] {
       let suffix = usesJournal ? "-journal" : ""
-      creates("create-durable\(suffix)", isDurable: true, usesJournal: usesJournal)
-      creates("create-relaxed\(suffix)", isDurable: false, usesJournal: usesJournal)
+      for isSteady in [false, true] {
+        let name = suffix + (isSteady ? "-steady" : "")
+        creates("create-durable\(name)", isDurable: true, usesJournal: usesJournal, isSteady: isSteady)
+        creates("create-relaxed\(name)", isDurable: false, usesJournal: usesJournal, isSteady: isSteady)
+      }
       concurrentCreates("create-durable-16\(suffix)", isDurable: true, usesJournal: usesJournal)
       concurrentCreates("create-relaxed-16\(suffix)", isDurable: false, usesJournal: usesJournal)
     }
@@ -41,13 +44,25 @@ enum WritingComparisons {
 
   private static func title(_ number: Int) -> String { "Water the plants \(number)" }
 
-  private static func creates(_ name: String, isDurable: Bool, usesJournal: Bool) {
-    comparison(name) {
+  /// How many pairs of creates are done before those that are timed, and how many are timed, where both stores are to be
+  /// in their steady state: a peer's log grows through its first thousand writes, and is then written anew from its
+  /// beginning, with a checkpoint now and then.
+  private static let pairsBeforeSteady = BenchmarkFolder.isSmoke ? 2 : 1_200
+  private static let steadyPairs = 3_000
+
+  private static func creates(_ name: String, isDurable: Bool, usesJournal: Bool, isSteady: Bool) {
+    comparison(name, iterations: isSteady ? steadyPairs : 200, seconds: isSteady ? 30 : 6) {
       let peers = try Peers(name, isDurable: isDurable, usesJournal: usesJournal)
-      return Comparison(
-        tally: { number in _ = try peers.tally.writeAndWait { try $0.add(title(number), to: .list(peers.project)) } },
-        peer: { try add($0, to: peers) },
-        close: peers.close)
+      let tally: @Sendable (Int) throws -> Void = { number in
+        _ = try peers.tally.writeAndWait { try $0.add(title(number), to: .list(peers.project)) }
+      }
+      if isSteady {
+        for number in 0..<pairsBeforeSteady {
+          try tally(number)
+          try add(number, to: peers)
+        }
+      }
+      return Comparison(tally: tally, peer: { try add($0, to: peers) }, close: peers.close)
     }
   }
 

@@ -40,7 +40,7 @@ package func comparison(
   Benchmark(
     name,
     configuration: configuration,
-    closure: { benchmark in try ready.runOnce(benchmark) },
+    closure: { benchmark in try ready.runOnce(benchmark, name) },
     setup: { try ready.comparison.withLock { $0 = try makeReady() } },
     teardown: { try ready.comparison.withLock { try $0?.close() } }
   )
@@ -51,13 +51,17 @@ private final class Ready: Sendable {
   let comparison = Mutex<Comparison?>(nil)
   private let runCount = Mutex(0)
 
-  func runOnce(_ benchmark: Benchmark) throws {
+  func runOnce(_ benchmark: Benchmark, _ name: String) throws {
     guard let comparison = comparison.withLock({ $0 }) else { throw WrongAnswer(description: "nothing to compare") }
     let run = runCount.withLock { count in
       defer { count += 1 }
       return count
     }
-    let tally = { try time(comparison.tallyRepetitionCount, run, comparison.tally) }
+    let tally = {
+      try time(comparison.tallyRepetitionCount, run) { number in
+        try Slowdown.run(name) { try comparison.tally(number) }
+      }
+    }
     let peer = { try time(comparison.peerRepetitionCount, run, comparison.peer) }
     // They take turns at being first, since the first one finds the caches as the other left them.
     let isTallyFirst = run.isMultiple(of: 2)
