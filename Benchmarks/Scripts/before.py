@@ -132,7 +132,10 @@ def main():
         fail(f"{' and '.join(counts.missing_programs())} are missing: Scripts/set-up.sh counts")
     folder = check_out(arguments.commit)
     sides = {"old": (folder, build(folder)), "new": (ROOT, build(ROOT))}
-    verdicts = judge_instructions(*(instructions(*sides[side], arguments.row) for side in ["old", "new"]))
+    suite = json.loads((ROOT / "Benchmarks/Suites/work.json").read_text())["rows"]
+    chosen = figures.chosen(suite, arguments.row)
+    counted = [row["name"] for row in chosen if not row.get("startsProcess")]
+    verdicts = judge_instructions(*(instructions(*sides[side], counted) for side in ["old", "new"]))
     verdicts += judge_times(measured_ratios(sides, arguments.row, arguments.pairs))
     for verdict in verdicts:
         print(verdict)

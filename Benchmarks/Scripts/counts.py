@@ -27,7 +27,7 @@ class CountingFailed(Exception):
 
 
 def missing_programs():
-    return [name for name in ["valgrind", "strace"] if not shutil.which(name)]
+    return [name for name in ["valgrind", "strace", "strip"] if not shutil.which(name)]
 
 
 def call(command, environment, cwd):
@@ -42,8 +42,11 @@ def instructions(command, folder, environment, cwd):
     """Instructions by piece, of all threads of the program."""
     for file in folder.glob("callgrind.out*"):
         file.unlink()
-    call(["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/callgrind.out", "--quiet", *command],
-         environment, cwd)
+    # Valgrind gives up on the debugging information of Swift's linker, and counts without it.
+    stripped = folder / "stripped"
+    call(["strip", "--strip-debug", "-o", str(stripped), command[0]], environment, cwd)
+    call(["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/callgrind.out", "--quiet", str(stripped),
+          *command[1:]], environment, cwd)
     found = {}
     for file in folder.glob("callgrind.out*"):
         name, total = dump(file.read_text(errors="replace"))
@@ -93,11 +96,13 @@ def calls_by_piece(lines):
     return found
 
 
-def count(command, folder, environment=os.environ, cwd=None):
-    """All counts by piece."""
+def count(program, rows, folder, environment=os.environ, cwd=None):
+    """All counts by row; valgrind cannot run what starts another process, so such rows have system calls only."""
     folder.mkdir(parents=True, exist_ok=True)
     environment = dict(environment)
-    counts = system_calls(command, folder, environment, cwd)
-    for name, total in instructions(command, folder, environment, cwd).items():
-        counts.setdefault(name, {})["instructions"] = total
+    counts = system_calls([program, "count", *(row["name"] for row in rows)], folder, environment, cwd)
+    names = [row["name"] for row in rows if not row.get("startsProcess")]
+    if names:
+        for name, total in instructions([program, "count", *names], folder, environment, cwd).items():
+            counts.setdefault(name, {})["instructions"] = total
     return counts

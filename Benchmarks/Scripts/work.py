@@ -68,7 +68,7 @@ def measured_counts(path, rows):
     if missing:
         fail(f"{' and '.join(missing)} count instructions and system calls, and are missing: install them")
     try:
-        return counts.count([path, "count", *(row["name"] for row in rows)], FOLDER / "counts", environment(), ROOT)
+        return counts.count(path, rows, FOLDER / "counts", environment(), ROOT)
     except counts.CountingFailed as error:
         fail(str(error))
 
