@@ -88,7 +88,7 @@ def ensure_complete(path, rows):
         fail(f"{SUITE.relative_to(ROOT)} and WorkFigures differ in {', '.join(wrong)}")
 
 
-def compare(kind, path, rows, recorded):
+def compare(kind, path, rows, recorded, is_kept=False):
     """Measures, judges and prints; returns the verdicts that fail."""
     known = recorded.get("work", {})
     measure = measured_times if kind == "times" else measured_counts
@@ -101,7 +101,8 @@ def compare(kind, path, rows, recorded):
     verdicts, found = figures.tried(rows, lambda left: measure(path, left), judge)
     for row in rows:
         print_row(row["name"], found.get(row["name"]), verdicts[row["name"]])
-    save(kind, found)
+    if is_kept:
+        save(kind, found)
     return figures.failures(verdicts)
 
 
@@ -153,7 +154,7 @@ def main():
         rows = figures.chosen(rows, arguments.row)
     except ValueError as error:
         fail(str(error))
-    missed = compare(arguments.command, path, rows, recorded)
+    missed = compare(arguments.command, path, rows, recorded, is_kept=not arguments.row)
     shutil.rmtree(FOLDER / "scratch", ignore_errors=True)
     if missed:
         fail("these rows cost more than recorded:\n" + "\n".join(f"  {verdict}" for verdict in missed))
