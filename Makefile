@@ -11,7 +11,7 @@ export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH := $(shell expr 2 '*' $$(g
 .PHONY: hub hub-set-up demo-hub test-hub test-hub-api test-hub-faults bench-hub test-long test-devices test-faults test-mutants test-sanitizers
 .PHONY: web test-web quick-web bench-web
 .PHONY: install install-web uninstall completions installation
-.PHONY: bench-floor bench-slowed bench-answers bench-work bench-counts bench-record bench-record-counts bench-peers bench-growth bench-cli bench-observation bench-before bench-search bench-sync bench-commits
+.PHONY: bench-floor bench-slowed bench-work bench-counts bench-record bench-record-counts bench-peers bench-growth bench-cli bench-observation bench-before bench-search bench-sync bench-commits
 
 help: ## Lists the targets.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -224,13 +224,9 @@ test-long: set-up ## Compares views, filters, searches and merges with plain mod
 test-sanitizers: set-up ## Runs every test under AddressSanitizer and ThreadSanitizer; half an hour.
 	@Scripts/test-sanitizers.sh
 
-smoke: ## Counts what everyday work costs, which no load changes; 5 % more than recorded fail.
+smoke: ## Runs the benchmarks on small stores, to check their answers, and tests how results are judged.
 	@python3 -m unittest discover -s Benchmarks/Scripts/Tests
-	@Scripts/set-up.sh counts
-	@Benchmarks/Scripts/work.py counts
-	@Benchmarks/Scripts/bench.py readme --check
-
-bench-answers: ## Runs the benchmarks on small stores, to check their answers, not their times.
 	@for suite in $(BENCH_SUITES); do Benchmarks/Scripts/bench.py $$suite --smoke || exit; done
+	@Benchmarks/Scripts/bench.py readme --check
 
 SWIFT_FILES := $(wildcard Sources Tests Examples Benchmarks/Sources Benchmarks/Benchmarks Benchmarks/Package.swift Hub/Sources Hub/Tests Hub/Package.swift Web/Sources Web/Tests Web/Package.swift Package.swift)
