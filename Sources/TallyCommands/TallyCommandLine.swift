@@ -60,8 +60,10 @@ extension TallyCommandLine {
       options: command.global, settings: settings.get(), commandName: command.words.joined(separator: " "),
       countsWeeks: command.own.countsWeeks,
       invocation: invocation, output: output)
-    try CommandFailure.replacing({ CommandFailure($0).offeringCommand(in: invocation.arguments) }) {
+    do {
       try command.own.run(in: session)
+    } catch where !(error is NeedsCompanion) {
+      throw CommandFailure(error).offeringCommand(in: invocation.arguments)
     }
   }
 
