@@ -62,7 +62,9 @@ extension TallyCommandLine {
       invocation: invocation, output: output)
     do {
       try command.own.run(in: session)
-    } catch where !(error is NeedsCompanion) {
+    } catch let needed as NeedsCompanion {
+      throw needed
+    } catch {
       throw CommandFailure(error).offeringCommand(in: invocation.arguments)
     }
   }

@@ -15,7 +15,7 @@ extension TaskStore {
   /// print(summary.tasks.added, summary.tasks.keptNewer)
   /// ```
   ///
-  /// One bad value costs that value alone: the task comes in without it, and ``ImportSummary/account`` names it.
+  /// One bad value costs that value alone: the task comes in without it, and `ImportSummary.account` names it.
   ///
   /// - Parameters:
   ///   - file: The path of the document.

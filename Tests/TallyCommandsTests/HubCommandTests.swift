@@ -114,7 +114,9 @@ struct HubCommandTests {
       ])
       #expect(shown.status == 0, "\(shown)")
       #expect(
-        shown.output.contains("--time-zone Asia/Kathmandu --week-start 1 --day-start 0 --port 0 --open"), "\(shown)")
+        shown.output.contains(
+          "--time-zone Asia/Kathmandu --week-start 1 --day-start 0 --next-weights 50,40,30,10,10,0,2,1 --port 0 --open"),
+        "\(shown)")
     }
   }
 

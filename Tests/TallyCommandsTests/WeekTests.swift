@@ -100,6 +100,9 @@ private struct Week {
   init(program: Program, setting: WeekTests.Setting) {
     self.program = program
     self.program.environment["COLUMNS"] = nil
+    // Nothing can be kept there, so what is said once in a terminal's session is said each time: terminals are numbered in
+    // the order in which tests that run at the same time open them.
+    self.program.environment["XDG_RUNTIME_DIR"] = "/dev/null"
     self.program.environment.merge(setting.environment) { $1 }
     terminal = PseudoTerminal(columns: UInt16(setting.columns), rows: 24)
   }

@@ -3,7 +3,10 @@ import Foundation
 import Tally
 
 /// Changes that are on the disk when the call returns.
-func changePieces() -> [Piece] {
+func changePieces() -> [Piece] { taskPieces() + groupPieces() }
+
+/// Changes of one task.
+private func taskPieces() -> [Piece] {
   [
     .writing("create") { store, number in
       try store.writeAndWait { _ = try $0.add("Water the plants \(number)", to: .today) }
@@ -32,6 +35,12 @@ func changePieces() -> [Piece] {
     .onTasks("delete") { transaction, id in _ = try transaction.delete(id) },
     .onTasks("schedule") { transaction, id in _ = try transaction.schedule(id, on: TaskGenerator.today) },
     .onTasks("move-to-list") { transaction, id in _ = try transaction.move(id, toList: transaction.lists()[1].id) },
+  ]
+}
+
+/// Changes of several tasks, of lists, tags and the history.
+private func groupPieces() -> [Piece] {
+  [
     .prepared("move-to-front", { try $0.read { try $0.view(.inbox).tasks.map(\.id) } }) { store, ids, number in
       // The last one goes to the front, again and again.
       let count = ids.count

@@ -17,7 +17,7 @@ extension DateExpression: TextCodable {
   /// The same as ``description``.
   public var text: String { description }
 
-  /// As ``init(_:as:)``.
+  /// As ``init(_:as:dateOrder:)``.
   public init(text: String) throws(TallyError) { try self.init(text) }
 }
 

@@ -10,7 +10,7 @@ extension StoreTransaction where Base == WriteTransaction {
   /// }
   /// ```
   ///
-  /// Unlike ``add(_:to:id:_:)`` and ``update(_:_:)`` it derives nothing: the times of creation and change, the sort order
+  /// Unlike ``add(_:to:id:_:)`` and ``update(_:keepingReminder:_:)`` it derives nothing: the times of creation and change, the sort order
   /// and the completion are those of the task, and no next task of a series is made. The model's rules hold, the
   /// statistics follow, sub-tasks follow their parent into another list, and it can be undone. For many new tasks
   /// ``insert(contentsOf:)`` is faster.
