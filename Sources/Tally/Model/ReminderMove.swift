@@ -16,8 +16,8 @@ extension TaskItem {
   /// What became of the reminder when the task got other days, so that an application can say it.
   ///
   /// ```swift
-  /// let zone = TimeZone.current
-  /// switch moved.reminderMove(from: task, in: zone) {
+  /// let (before, after) = (tasks[0], tasks[1])
+  /// switch after.reminderMove(from: before, in: .current) {
   /// case .moved(let instant): print("Reminder moved to", instant)
   /// case .stayed(let instant): print("Reminder stays at", instant)
   /// case nil: break

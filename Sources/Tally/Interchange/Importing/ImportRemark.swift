@@ -1,9 +1,8 @@
 /// What an import did not understand or could not keep as a field, of one kind.
 ///
 /// ```swift
-/// for remark in try store.importDocument(from: "tasks.ics", as: .ical).account {
-///   print(remark.kind, remark.count, remark.example)  // zone 3 TZID=Customized Time Zone
-/// }
+/// let summary = try store.importDocument(from: "export.json")
+/// for remark in summary.account { print(remark.kind, remark.count, remark.example, remark.line ?? 0) }
 /// ```
 public struct ImportRemark: Hashable, Sendable {
   /// What was not understood, in one word, such as `recurrence`, `column`, `zone` or `date`.
