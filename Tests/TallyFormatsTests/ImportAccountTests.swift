@@ -24,7 +24,7 @@ struct ImportAccountTests {
   static let id = "00000000-0000-4000-8000-000000000001"
   static let cases: [Case] = [
     Case(.taskwarrior, "[{\"description\":\"a\"}]", [], ["a"]),
-    Case(.taskwarrior, "[{\"uuid\":\"\(id)\"}]", ["task without a description"], ["Untitled"]),
+    Case(.taskwarrior, "[{\"uuid\":\"\(id)\"}]", ["title"], ["Untitled"]),
     Case(.taskwarrior, "[{\"uuid\":\"x\",\"description\":\"a\"}]", ["uuid"], ["a"]),
     Case(.taskwarrior, "[{\"uuid\":\"\(id)\",\"description\":\"a\",\"due\":\"soon\"}]", ["date"], ["a"]),
     Case(.taskwarrior, "[{\"uuid\":\"\(id)\",\"description\":\"a\",\"priority\":\"X\"}]", ["priority"], ["a"]),
@@ -43,7 +43,15 @@ struct ImportAccountTests {
     Case(.csv, "text,id\n\"a\"b,\n", ["quote"], ["ab"]),
     Case(.csv, "text\na,b\n", ["cell"], ["a"]),
     Case(.csv, "text,id\na,7\n", ["id"], ["a"]),
-    Case(.csv, "text,notes\n,b\n", ["row without a title"], []),
+    Case(.csv, "text,notes\n,b\n", ["title"], ["Untitled"]),
+    Case(.csv, "text,notes\n,\nb,c\n", [], ["b"]),
+    Case(.csv, "text,id\na,\(id)\nb,\(id)\n", ["duplicate"], ["a", "b"]),
+    Case(.ticktick, "\"List Name\",\"Title\",\"parentId\"\nHome,\" \",\nHome,b,7\n", ["title", "parent"], ["Untitled", "b"]),
+    Case(.todoist, todoist("task, ,,4,1,,en"), ["title"], ["Untitled"]),
+    Case(.ical, twice("SUMMARY:a"), ["duplicate"], ["a", "a"]),
+    Case(
+      .ical, calendar("SUMMARY:a\nDTSTART;TZID=Nowhere:20260101T000000\nBEGIN:VALARM\nTRIGGER:-PT5M\nEND:VALARM"), ["zone"],
+      ["a"]),
     Case(.csv, "text,due\na,3/4/2026\n", ["date"], ["a"]),
     Case(.todotxt, "a rec:3b\n", ["recurrence"], ["a"]),
     Case(.todotxt, "a due:soon\n", ["date"], ["a"]),
@@ -62,6 +70,11 @@ struct ImportAccountTests {
     "BEGIN:VCALENDAR\nVERSION:2.0\nBEGIN:VTODO\nUID:\(id)\n\(lines)\nEND:VTODO\nEND:VCALENDAR\n"
   }
 
+  private static func twice(_ lines: String) -> String {
+    let task = "BEGIN:VTODO\nUID:\(id)\n\(lines)\nEND:VTODO\n"
+    return "BEGIN:VCALENDAR\nVERSION:2.0\n\(task)\(task)END:VCALENDAR\n"
+  }
+
   private static func todoist(_ row: String) -> String {
     "TYPE,CONTENT,DESCRIPTION,PRIORITY,INDENT,DATE,DATE_LANG\n\(row)\n"
   }
@@ -73,6 +86,7 @@ struct ImportAccountTests {
       let summary = try store.importText(example.text, as: example.format)
       #expect(summary.account.map(\.kind).sorted() == example.kinds.sorted(), "\(summary.account)")
       #expect(rehearsal.account == summary.account)
+      #expect(summary.account.allSatisfy { $0.count == 1 })
       #expect(try store.tasks.map(\.title) == example.tasks)
       try checkInvariants(of: store)
     }
@@ -87,6 +101,27 @@ struct ImportAccountTests {
       }
       #expect(error?.position != nil, "\(error as Any)")
       #expect(try store.tasks.isEmpty)
+    }
+  }
+
+  /// What has no field stays with the task: a column that comes twice, one without a name, a cell too much, a parent.
+  @Test func nothingOfARowIsLost() throws {
+    try withStore { (store: TaskStore) throws in
+      let row = "text,text,,parentID\na,b,c,00000000-0000-4000-8000-000000000009,e\n"
+      try store.importText(row, as: .csv)
+      let attributes = try #require(try store.tasks.first).attributes
+      let parent: AttributeValue = "00000000-0000-4000-8000-000000000009"
+      #expect(
+        attributes == ["column 2": "b", "column 3": "c", "column 5": "e", "parent as imported": parent])
+    }
+  }
+
+  /// A long text without tasks takes no more memory than its kinds.
+  @Test func manyRemarksAreCounted() throws {
+    try withStore { (store: TaskStore) throws in
+      let text = String(repeating: "words\n\n", count: 20_000) + "- [ ] a\n"
+      let account = try store.importText(text, as: .markdown).account
+      #expect(account == [ImportRemark(kind: "text", count: 20_000, example: "words", line: 1)])
     }
   }
 

@@ -24,16 +24,15 @@ final class TableSource: ForeignSource {
     while let row = try rows.next() {
       let position = row[0].position
       context.remarks.position = position
-      for cell in row.dropFirst(columns.count) where !cell.text.isEmpty { context.remarks.add("cell", cell.text) }
       var cells: [String: String] = [:]
-      for (column, cell) in zip(columns, row) where !column.isEmpty && !cell.text.isEmpty {
-        cells[column] = TableText.text(cell.text)
+      for (index, cell) in row.enumerated() where !cell.text.isEmpty {
+        let isInTable = index < columns.count
+        if !isInTable { context.remarks.add("cell", cell.text) }
+        cells[isInTable ? columns[index] : Self.name(ofColumn: index)] = TableText.text(cell.text)
       }
+      // A spreadsheet may have rows of separators alone.
+      if cells.isEmpty { continue }
       var document = try TableRecord(cells: cells).importing(context)
-      guard document[.text]?.text.map(\.isBlank) == false else {
-        if !cells.isEmpty { context.remarks.add("row without a title", cells.values.sorted().joined(separator: ", ")) }
-        continue
-      }
       identity.identify(&document, by: zip(columns, row).map { "\($0)=\($1.text)" }.joined(separator: "\u{1E}"))
       return (document, position)
     }
@@ -42,21 +41,22 @@ final class TableSource: ForeignSource {
 
   /// The names of the columns; those of Tally's own may be written in any case, others have usual names.
   ///
-  /// A column that comes a second time, or has no name, is left out.
+  /// A column that comes a second time, or has no name, gets a number.
   private func columns(_ head: [TableReader.Cell]) throws -> [String] {
     let names = head.map { TableText.text($0.text).trimmed }
     let own = TableRecord.columns + [TableRecord.extensionColumn, "title"]
     let ownOfHead = names.map { name in own.first { $0.lowercased() == name.lowercased() } }
     // Tally's own table, where every other column is an attribute.
     let isOwn = ownOfHead.contains(TableRecord.extensionColumn)
-    var seen = Set(ownOfHead.compactMap(\.self))
-    if seen.contains("title") { seen.insert("text") }
+    let seen = Set(ownOfHead.compactMap(\.self))
     var taken: Set<String> = []
-    let columns = zip(names, ownOfHead).map { name, ownName -> String in
-      if let ownName { return taken.insert(ownName).inserted ? ownName : "" }
-      let usual = isOwn ? nil : TableHeading.column(name).map { $0 == "text" && seen.contains("text") ? "" : $0 }
-      if let usual, !usual.isEmpty, !seen.contains(usual), taken.insert(usual).inserted { return usual }
-      return !name.isEmpty && taken.insert(name).inserted ? name : ""
+    let columns = names.enumerated().map { index, name -> String in
+      let usual = ownOfHead[index] ?? (isOwn ? nil : Self.usualColumn(name, beside: seen))
+      if let usual, taken.insert(usual).inserted { return usual }
+      // The name of a column that comes a second time would hide the first.
+      let own = name.isEmpty || usual != nil || taken.contains(name) ? Self.name(ofColumn: index) : name
+      taken.insert(own)
+      return own
     }
     guard columns.contains("text") || columns.contains("title") else {
       throw TallyError.malformed(
@@ -68,6 +68,15 @@ final class TableSource: ForeignSource {
     }
     return columns
   }
+
+  /// The column of Tally's that a heading means, unless the table has that by its own name.
+  private static func usualColumn(_ name: String, beside seen: Set<String>) -> String? {
+    let column = TableHeading.column(name)
+    let isThere = column.map { seen.contains($0) || $0 == "text" && seen.contains("title") } ?? false
+    return isThere ? nil : column
+  }
+
+  private static func name(ofColumn index: Int) -> String { "column \(index + 1)" }
 }
 
 extension String {

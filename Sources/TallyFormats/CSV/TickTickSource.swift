@@ -33,7 +33,7 @@ final class TickTickSource: ForeignSource {
       context.remarks.position = position
       let cells = zip(columns, row).map { ($0, $1.text) }.filter { !$0.1.isEmpty }
       let values = Dictionary(cells) { first, _ in first }
-      guard values["Title"] != nil || values["Content"] != nil else { continue }
+      if values.isEmpty { continue }
       return (task(values), position)
     }
     return nil

@@ -188,7 +188,6 @@ struct CalendarWriter: DocumentWriter {
       record = CalendarRecord(task, in: list?.name, parentUID: CalendarRecord.uid(of: parent), context)
       record.exact = exact
     }
-    context.remarks.removeAll(after: 0)
     for zone in (record.lines + record.components.joined()).compactMap({ $0.parameter("TZID") }) {
       if described.insert(zone).inserted, let zone = WrittenZone.named(zone) { append(zone.component) }
     }

@@ -149,7 +149,10 @@ extension CalendarRecord {
     guard let seconds = CalendarDuration.seconds(trigger.value) else { return nil }
     let isFromEnd = trigger.parameter("RELATED")?.uppercased() == "END"
     let line = isFromEnd ? first("DUE") ?? first("DTSTART") : first("DTSTART") ?? first("DUE")
-    guard let line, let date = CalendarDate(line, zones: zones, context) else { return nil }
+    // What is not understood of the date has been said.
+    guard let line, let date = context.remarks.discarding({ CalendarDate(line, zones: zones, context) }) else {
+      return nil
+    }
     let length =
       isFromEnd && line.name == "DTSTART" ? first("DURATION").flatMap { CalendarDuration.seconds($0.value) } : 0
     return date.instant(in: context).adding(seconds: (length ?? 0) + seconds)

@@ -12,15 +12,21 @@ struct OrgKeywords {
   /// Adds the states that a file names: `NEXT(n) WAIT | DONE CANCELLED(c@)`; without a bar the last one is closed.
   mutating func add(_ text: String) {
     let words = text.split(separator: " ").map { String($0.prefix { $0 != "(" }) }
-    let bar = words.firstIndex(of: "|") ?? words.count - 1
+    let bar = words.firstIndex(of: "|") ?? max(words.count - 1, 1)
     for (index, word) in words.enumerated() where word != "|" {
-      if index < bar { open.insert(word) } else { closed.insert(word) }
+      if index < bar {
+        open.insert(word)
+        closed.remove(word)
+      } else {
+        closed.insert(word)
+        open.remove(word)
+      }
     }
   }
 
   func contains(_ word: String) -> Bool { open.contains(word) || closed.contains(word) }
 
-  func isClosed(_ word: String) -> Bool { closed.contains(word) && (word != "TODO") }
+  func isClosed(_ word: String) -> Bool { closed.contains(word) }
 }
 
 /// A heading: `** NEXT [#A] Title :home:garden:`.

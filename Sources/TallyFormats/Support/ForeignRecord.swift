@@ -39,8 +39,7 @@ extension ForeignRecord {
   static func exporting(_ task: TaskItem, in list: String?, _ context: FormatContext) -> Self {
     var record = Self(task, in: list, context)
     guard !context.options.isPlain else { return record }
-    defer { context.remarks.removeAll(after: 0) }
-    let plain = try? record.document(context)
+    let plain = try? context.remarks.discarding { try record.document(context) }
     let lost = TaskField.all.filter { field in
       if omits(field, of: task, context) { return false }
       guard let plain else { return task[field] != nil }
@@ -68,9 +67,9 @@ extension ForeignRecord {
     let found = try document(context)
     var (document, task) = (found, found.task)
     for field in TaskField.all where exactly.has(field) { task[field] = exactly[field] }
-    let remarkCount = context.remarks.count
-    defer { context.remarks.removeAll(after: remarkCount) }
-    let again = try? Self(task, in: list ?? document.listName, context).document(context)
+    let again = try? context.remarks.discarding {
+      try Self(task, in: list ?? document.listName, context).document(context)
+    }
     guard let again else { return document }
     for field in TaskField.all where exactly.has(field) {
       let group = Self.groups.first { $0.contains(field) } ?? [field]

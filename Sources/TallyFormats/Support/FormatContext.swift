@@ -60,27 +60,33 @@ struct FormatContext: Sendable {
   }
 }
 
-/// Collects what a reader does not understand, in the order of the document.
+/// Collects what a reader does not understand, by kind, so that a long text takes no more memory than a short one.
 ///
 /// One reader uses it, on one thread at a time.
 final class RemarkLog: @unchecked Sendable {
-  private var remarks: [(DocumentRemark, TextPosition?)] = []
+  private var remarks: [(remark: DocumentRemark, position: TextPosition?)] = []
+  /// Whether some text was passed over that belongs to no task.
+  private(set) var hasTexts = false
   /// The place of what is being read; `nil` for that of its task.
   var position: TextPosition?
 
   /// Notes something of a kind, as the document has it.
   func add(_ kind: String, _ example: some StringProtocol, at position: TextPosition? = nil) {
-    remarks.append((DocumentRemark(kind, String(example)), position ?? self.position))
+    hasTexts = hasTexts || kind == "text"
+    if let index = remarks.firstIndex(where: { $0.remark.kind == kind }) {
+      remarks[index].remark.count += 1
+    } else {
+      remarks.append((DocumentRemark(kind, String(example)), position ?? self.position))
+    }
   }
 
   /// Removes and returns the first remark.
   func takeFirst() -> (DocumentRemark, TextPosition?)? { remarks.isEmpty ? nil : remarks.removeFirst() }
 
-  /// Forgets the remarks since a number of them, as when something is read only to compare it.
-  func removeAll(after count: Int) { remarks.removeSubrange(count...) }
-
-  var count: Int { remarks.count }
-
-  /// Whether some text was passed over.
-  var hasTexts: Bool { remarks.contains { $0.0.kind == "text" } }
+  /// Forgets what `body` notes, as it reads something only to compare it.
+  func discarding<R>(_ body: () throws -> R) rethrows -> R {
+    let before = remarks
+    defer { remarks = before }
+    return try body()
+  }
 }

@@ -26,11 +26,7 @@ extension TaskwarriorRecord {
     if let uuid = values["uuid"]?.text, UUID(uuidString: uuid) == nil {
       leaveOut("uuid", .text(uuid), "uuid", context)
     }
-    // Control characters of a title are blanks here, and Tally's extension has them.
-    if values["description"] == nil || exact == nil && values["description"]?.text?.isBlank == true {
-      values["description"] = nil
-      context.remarks.add("task without a description", values["uuid"]?.text ?? "")
-    }
+    if values["description"] == nil { context.remarks.add("title", values["uuid"]?.text ?? "") }
     for name in Self.keptOnly {
       if let value = values[name] { context.remarks.add(name, value.text ?? value.number ?? value.json ?? "") }
     }

@@ -6,6 +6,11 @@ extension TaskDocument {
   /// - Returns: What was left out.
   mutating func leaveOutInvalid() -> [DocumentRemark] {
     var remarks: [DocumentRemark] = []
+    // A task needs a title; what else a person wrote comes in without one.
+    if !has(.text) || self[.text]?.text?.unicodeScalars.allSatisfy(\.properties.isWhitespace) ?? true {
+      self[.text] = .text("Untitled")
+      remarks.append(DocumentRemark("title", ""))
+    }
     if case .tags(let tags)? = self[.tags] {
       let (allowed, others) = tags.allowed
       if allowed != tags { self[.tags] = allowed.isEmpty ? nil : .tags(allowed) }

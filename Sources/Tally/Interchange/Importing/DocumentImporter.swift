@@ -112,8 +112,7 @@ extension DocumentImporter where Source: ~Copyable {
     hasTasks = true
     var document = document
     if source.isForeign { for remark in document.leaveOutInvalid() { try note(remark, at: position) } }
-    let id = document.id ?? transaction.ids.next(at: transaction.now)
-    guard taskIDs.insert(id) else { throw TallyError.duplicate("task", id) }
+    let id = try newID(of: document, at: position, in: transaction)
     let merge = merge(at: transaction.now)
     let old = try storedTask(id, in: transaction)
     let deletion = old == nil && !options.overwrites ? try deletions.date(.task, id, in: transaction) : nil
@@ -134,6 +133,26 @@ extension DocumentImporter where Source: ~Copyable {
     summary.tasks.count(outcome)
     try report(ImportedRecord.Outcome(outcome), .task, id, task.title)
     if outcome.isWritten { batch.add(task, replacing: old, at: transaction.commitSequence) }
+  }
+
+  /// The id of a task of the document, which has it once.
+  ///
+  /// In another program's document an id may come again. The second task gets one that follows from it, so that neither is
+  /// lost and importing the document again changes nothing.
+  private mutating func newID(
+    of document: TaskDocument, at position: TextPosition,
+    in transaction: borrowing StoreTransaction<some LMDBTransaction & ~Copyable>
+  ) throws -> UUID {
+    let id = document.id ?? transaction.ids.next(at: transaction.now)
+    if taskIDs.insert(id) { return id }
+    guard source.isForeign else { throw TallyError.duplicate("task", id) }
+    try note(DocumentRemark("duplicate", id.uuidString.lowercased()), at: position)
+    var ordinal = 2
+    while true {
+      let other = UUID(namedBy: id.uuidString, "duplicate", "\(ordinal)")
+      if taskIDs.insert(other) { return other }
+      ordinal += 1
+    }
   }
 
   /// The store's task; not looked up if its id comes after all that were there before, as the import writes none twice.

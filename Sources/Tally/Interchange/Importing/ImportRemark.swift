@@ -15,12 +15,14 @@ public struct ImportRemark: Hashable, Sendable {
   public let line: Int?
 }
 
-/// One thing that a reader did not understand.
+/// What a reader did not understand, of one kind.
 package struct DocumentRemark: Hashable, Sendable {
   /// The kind, as ``ImportRemark/kind``: one of a few words of the code, never a text of the document.
   package let kind: String
-  /// What the document says there.
+  /// What the document says in the first place.
   package let example: String
+  /// How often it came.
+  package var count = 1
 
   /// Creates a remark.
   package init(_ kind: String, _ example: String) {
@@ -34,11 +36,11 @@ extension [ImportRemark] {
   /// Counts a remark under its kind; the first of a kind is the example.
   mutating func add(_ remark: DocumentRemark, at line: Int?) {
     if let index = firstIndex(where: { $0.kind == remark.kind }) {
-      self[index].count += 1
+      self[index].count += remark.count
     } else {
       let example = remark.example.prefix(Self.mostCharacters)
       let isCut = example.endIndex != remark.example.endIndex
-      append(ImportRemark(kind: remark.kind, count: 1, example: example + (isCut ? "…" : ""), line: line))
+      append(ImportRemark(kind: remark.kind, count: remark.count, example: example + (isCut ? "…" : ""), line: line))
     }
   }
 }

@@ -64,7 +64,7 @@ struct SubtaskReferences {
         guard isForeign else { throw error.at(subtask.position) }
         try transaction.update(subtask.id) { task in
           task.parentID = nil
-          guard let (name, text) = subtask.elsewhere else { return }
+          let (name, text) = subtask.elsewhere ?? ("parent as imported", subtask.parentID.uuidString.lowercased())
           if case .text(let others)? = task.attributes[name], others != text {
             task.attributes[name] = .text(others + "\n" + text)
           } else {
