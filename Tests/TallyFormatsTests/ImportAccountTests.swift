@@ -46,11 +46,14 @@ struct ImportAccountTests {
     Case(.csv, "text,notes\n,b\n", ["title"], ["Untitled"]),
     Case(.csv, "text,notes\n,\nb,c\n", [], ["b"]),
     Case(.csv, "text,id\na,\(id)\nb,\(id)\n", ["duplicate"], ["a", "b"]),
-    Case(.ticktick, "\"List Name\",\"Title\",\"parentId\"\nHome,\" \",\nHome,b,7\n", ["title", "parent"], ["Untitled", "b"]),
+    Case(
+      .ticktick, "\"List Name\",\"Title\",\"parentId\"\nHome,\" \",\nHome,b,7\n", ["title", "parent"],
+      ["Untitled", "b"]),
     Case(.todoist, todoist("task, ,,4,1,,en"), ["title"], ["Untitled"]),
     Case(.ical, twice("SUMMARY:a"), ["duplicate"], ["a", "a"]),
     Case(
-      .ical, calendar("SUMMARY:a\nDTSTART;TZID=Nowhere:20260101T000000\nBEGIN:VALARM\nTRIGGER:-PT5M\nEND:VALARM"), ["zone"],
+      .ical, calendar("SUMMARY:a\nDTSTART;TZID=Nowhere:20260101T000000\nBEGIN:VALARM\nTRIGGER:-PT5M\nEND:VALARM"),
+      ["zone"],
       ["a"]),
     Case(.csv, "text,due\na,3/4/2026\n", ["date"], ["a"]),
     Case(.todotxt, "a rec:3b\n", ["recurrence"], ["a"]),

@@ -30,15 +30,16 @@ struct WrittenZone {
   private init?(_ name: String) {
     guard let zone = CalendarZones.named(name) else { return nil }
     var lines = [ContentLine("BEGIN", "VTIMEZONE"), ContentLine("TZID", name)]
-    let changes = Self.changes(of: zone, in: Self.year)
+    // After 28 years the weekdays come on the same days again.
+    let changes = (Self.year..<Self.year + 28).flatMap { Self.changes(of: zone, in: $0) }
     if changes.isEmpty {
       let offset = zone.secondsFromGMT(for: Self.start(of: Self.year).date)
       lines += Self.observance("STANDARD", "19700101T000000", offset, offset, rule: nil)
     }
-    for change in changes {
-      guard let rule = Self.rule(of: change, zone), let first = Self.onset(rule, at: change, in: Self.firstYear) else {
-        return nil
-      }
+    for change in changes where Self.wallDay(change.wall).year == Self.year {
+      guard let rule = Self.rule(of: change, among: changes),
+        let first = Self.onset(rule, at: change, in: Self.firstYear)
+      else { return nil }
       let kind = change.offset > change.offsetBefore ? "DAYLIGHT" : "STANDARD"
       lines += Self.observance(kind, first, change.offsetBefore, change.offset, rule: rule)
     }
@@ -92,16 +93,19 @@ struct WrittenZone {
     return changes
   }
 
-  /// The rule that gives a change and those of the next five years; `nil` if none does.
-  private static func rule(of change: Change, _ zone: TimeZone) -> String? {
-    let day = wallDay(change.wall)
+  /// The rule that gives a change and those of its kind in the other years: a weekday of a month, counted from its end or
+  /// its beginning, or the first one from some day on; `nil` if none does.
+  private static func rule(of change: Change, among changes: [Change]) -> String? {
+    let alike = changes.filter { $0.offset == change.offset && $0.offsetBefore == change.offsetBefore }
+    let (day, days) = (wallDay(change.wall), alike.map { wallDay($0.wall).day })
+    guard alike.count == 28, let first = days.min() else { return nil }
     let weekday = ["MO", "TU", "WE", "TH", "FR", "SA", "SU"][day.weekday - 1]
-    let fromStart = (day.day - 1) / 7 + 1
-    let rules = ["-1", "\(fromStart)"].map { "FREQ=YEARLY;BYMONTH=\(day.month);BYDAY=\($0)\(weekday)" }
-    let others = (year...year + 5).flatMap { changes(of: zone, in: $0) }
-      .filter { $0.offset == change.offset && $0.offsetBefore == change.offsetBefore }
-    return rules.first { rule in
-      others.count == 6 && others.allSatisfy { onset(rule, at: change, in: wallDay($0.wall).year) == text($0.wall) }
+    let week = (first..<first + 7).map(String.init).joined(separator: ",")
+    let rules = [
+      "BYDAY=-1\(weekday)", "BYDAY=\((day.day - 1) / 7 + 1)\(weekday)", "BYMONTHDAY=\(week);BYDAY=\(weekday)",
+    ]
+    return rules.map { "FREQ=YEARLY;BYMONTH=\(day.month);\($0)" }.first { rule in
+      alike.allSatisfy { onset(rule, at: change, in: wallDay($0.wall).year) == text($0.wall) }
     }
   }
 

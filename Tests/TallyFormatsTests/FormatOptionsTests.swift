@@ -1,0 +1,112 @@
+import Foundation
+import SystemPackage
+import TallyFormats
+import TallyTestSupport
+import Testing
+
+@testable import Tally
+
+/// What a caller says about a document: its source, the order of dates, when undated tasks were done, how plain it is.
+struct FormatOptionsTests {
+  /// Imports a text from a file of a name.
+  private static func importFile(
+    _ text: String, named name: String, into store: TaskStore, _ options: FormatOptions = FormatOptions()
+  ) throws -> ImportSummary {
+    try withTemporaryDirectory { directory in
+      let file = directory.appending(name)
+      try Data(text.utf8).write(to: URL(filePath: file.string))
+      return try store.importDocument(from: file, as: nil, formatOptions: options)
+    }
+  }
+
+  @Test(arguments: [
+    ("TYPE,CONTENT,PRIORITY\ntask,Review,4\n", "Work.csv", "Home.csv"), ("Review\n", "a.txt", "b.txt"),
+    ("- [ ] Review\n", "a.md", "b.md"), ("title,due\nReview,2026-12-24\n", "a.csv", "b.csv"),
+    ("* TODO Review\n", "a.org", "b.org"),
+  ])
+  func equalLinesOfTwoFilesAreTwoTasks(text: String, first: String, second: String) throws {
+    try withStore { (store: TaskStore) throws in
+      #expect(try Self.importFile(text, named: first, into: store).tasks.added == 1)
+      let task = try #require(try store.tasks.first)
+      try store.writeAndWait { _ = try $0.complete(task.id) }
+      // What is done here does not swallow the line of another file, and stays done for its own.
+      #expect(try Self.importFile(text, named: second, into: store).tasks.added == 1)
+      #expect(try Self.importFile(text, named: first, into: store).tasks.added == 0)
+      #expect(try store.tasks.map(\.isCompleted).sorted { !$0 && $1 } == [false, true])
+      // Renamed, with the name that it had.
+      let known = FormatOptions(source: first)
+      #expect(try Self.importFile(text, named: "other." + first.suffix(3), into: store, known).tasks.added == 0)
+    }
+  }
+
+  @Test func aProjectOfTodoistIsAList() throws {
+    try withStore { (store: TaskStore) throws in
+      let text = "TYPE,CONTENT,PRIORITY\nsection,Beds,\ntask,Water,4\n"
+      _ = try Self.importFile(text, named: "Garden [2203].csv", into: store)
+      #expect(try store.read { try $0.lists().map(\.name) } == ["Garden"])
+      #expect(try store.tasks.first?.attributes["section"] == "Beds")
+    }
+  }
+
+  @Test(
+    arguments: [
+      ("3/4/2026", DateOrder.dayFirst, "2026-04-03"), ("3/4/2026", .monthFirst, "2026-03-04"), ("3/4/2026", nil, nil),
+      ("4/4/2026", nil, "2026-04-04"), ("24/12/2026", .monthFirst, "2026-12-24"),
+      ("12/24/2026", .dayFirst, "2026-12-24"),
+      ("3.4.2026", .monthFirst, "2026-04-03"), ("2026/3/4", .dayFirst, "2026-03-04"),
+      ("3-4-26", .dayFirst, "2026-04-03"),
+      ("Dec 24, 2026", nil, "2026-12-24"), ("24 December 2026", nil, "2026-12-24"), ("29.2.2026", nil, nil),
+      ("2026-12-24T10:00:00+0200", nil, "2026-12-24"), ("tomorrow", .dayFirst, nil), ("12", .dayFirst, nil),
+    ] as [(String, DateOrder?, String?)])
+  func aWrittenDateIsReadByTheOrder(date: String, order: DateOrder?, day: String?) throws {
+    try withStore { (store: TaskStore) throws in
+      let text = "title;due;x\na;\"\(date)\";\n"
+      let summary = try Self.importFile(text, named: "a.csv", into: store, FormatOptions(dateOrder: order))
+      let task = try #require(try store.tasks.first)
+      #expect(task.dueDay(in: store.configuration.calendar.timeZone)?.iso8601 == day)
+      #expect(summary.account.filter { $0.kind == "date" }.count == (day == nil ? 1 : 0))
+    }
+  }
+
+  @Test(arguments: [
+    ("x Pay\n", "a.txt"), ("- [x] Pay\n", "a.md"), ("title,done\nPay,yes\n", "a.csv"), ("* DONE Pay\n", "a.org"),
+  ])
+  func aTaskThatIsDoneWithoutADateCountsOnNoRecentDay(text: String, name: String) throws {
+    try withStore { (store: TaskStore) throws in
+      _ = try Self.importFile(text, named: name, into: store)
+      #expect(try store.tasks.map(\.isCompleted) == [true])
+      let counts = try store.read { try $0.statistics().completed }
+      #expect(counts.today == 0 && counts.thisYear == 0 && counts.allTime == 1)
+    }
+    try withStore { (store: TaskStore) throws in
+      let today = try store.read { CalendarDay(containing: $0.now, in: $0.calendar) }
+      _ = try Self.importFile(text, named: name, into: store, FormatOptions(completedOn: today))
+      #expect(try store.read { try $0.statistics().completed.today } == 1)
+    }
+  }
+
+  @Test(arguments: [
+    (DocumentFormat.todotxt, "tally:"), (.markdown, "<!-- tally"), (.ical, "X-TALLY:"), (.taskwarrior, "\"tally\""),
+  ])
+  func aPlainExportHasNoExtension(format: DocumentFormat, mark: String) throws {
+    try withStore { (store: TaskStore) throws in
+      try store.writeAndWait { _ = try $0.add("a", to: .inbox) { $0.reminderDate = .latest } }
+      #expect(try store.exportedText(as: format).contains(mark))
+      try withTemporaryDirectory { directory in
+        let file = directory.appending("plain")
+        try store.export(to: file, as: format, formatOptions: FormatOptions(isPlain: true))
+        #expect(try !String(contentsOfFile: file.string, encoding: .utf8).contains(mark))
+      }
+    }
+  }
+
+  @Test func linesKeepTheirOrder() throws {
+    let lines = (0..<40).map { "line \(($0 * 17) % 40)" }
+    try withStore { (store: TaskStore) throws in
+      _ = try Self.importFile(lines.joined(separator: "\n"), named: "a.txt", into: store)
+      #expect(try store.tasks.map(\.title) == lines)
+      let written = try store.exportedText(as: .todotxt).split(separator: "\n")
+      #expect(zip(written, lines).allSatisfy { $0.contains(" \($1) tally:") } && written.count == lines.count)
+    }
+  }
+}
