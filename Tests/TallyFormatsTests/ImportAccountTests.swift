@@ -119,6 +119,27 @@ struct ImportAccountTests {
     }
   }
 
+  @Test func tagsThatAreTooManyAreKept() throws {
+    try withStore { (store: TaskStore) throws in
+      let tags = (100..<170).map { "t\($0)" }
+      let account = try store.importText("title,tags\na,\"\(tags.joined(separator: ","))\"\n", as: .csv).account
+      #expect(account == [ImportRemark(kind: "tag", count: 6, example: "t164", line: 2)])
+      let task = try #require(try store.tasks.first)
+      #expect(task.tags.count == 64 && task.attributes["tags as imported"] == "t164,t165,t166,t167,t168,t169")
+    }
+  }
+
+  /// A duration gives the due date, and does not go out beside it.
+  @Test func aDurationGivesTheDueDate() throws {
+    try withStore { (store: TaskStore) throws in
+      let text = Self.calendar("SUMMARY:a\nDTSTART:20260105T090000Z\nDURATION:P1DT30M")
+      #expect(try store.importText(text, as: .ical).account.isEmpty)
+      #expect(try store.tasks.first?.dueDate?.iso8601 == "2026-01-06T09:30:00Z")
+      let written = try store.exportedText(as: .ical)
+      #expect(written.contains("\r\nDUE:20260106T093000Z\r\n") && !written.contains("\r\nDURATION"))
+    }
+  }
+
   /// A long text without tasks takes no more memory than its kinds.
   @Test func manyRemarksAreCounted() throws {
     try withStore { (store: TaskStore) throws in

@@ -19,6 +19,8 @@ extension CalendarRecord {
   private static let kept: Set<String> = [
     "DTSTART", "DUE", "COMPLETED", "RRULE", "PERCENT-COMPLETE", "RELATED-TO", "STATUS", "PRIORITY",
   ]
+  /// Those of the others that say something that the task has.
+  private static let understood: Set<String> = ["RECURRENCE-ID", "DURATION"]
   /// The attribute with the components that are not plain reminders.
   static let componentsName = "VALARM"
 
@@ -26,6 +28,9 @@ extension CalendarRecord {
   mutating func append(_ text: String, of name: String) {
     if name == Self.componentsName {
       components += Self.components(text)
+    } else if name == "DURATION", first("DUE") != nil {
+      // Only one of the two may be there (RFC 5545, section 3.6.2), and the due date may have changed.
+      return
     } else if Self.isProperty(name) || Self.kept.contains(name) && isRoom(for: name) {
       let written = text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
         let isWhole = line.hasPrefix(";") || line.hasPrefix(":")
@@ -161,7 +166,9 @@ extension CalendarRecord {
   /// Says what of the to-do Tally has no field for.
   func remark(_ context: FormatContext) {
     for line in lines where line.name != Self.extensionName && line.name != Self.listName {
-      if !Self.mapped.contains(line.name), line.name != "RECURRENCE-ID" { context.remarks.add("property", line.text) }
+      if !Self.mapped.contains(line.name), !Self.understood.contains(line.name) {
+        context.remarks.add("property", line.text)
+      }
     }
     let alarms = components.filter { instant(ofAlarm: $0, context) != nil }
     for component in components where instant(ofAlarm: component, context) == nil || component != alarms.first {

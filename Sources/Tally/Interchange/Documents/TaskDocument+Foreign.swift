@@ -15,6 +15,12 @@ extension TaskDocument {
       let (allowed, others) = tags.allowed
       if allowed != tags { self[.tags] = allowed.isEmpty ? nil : .tags(allowed) }
       remarks += others.map { DocumentRemark("tag", $0) }
+      if !others.isEmpty { keep(others.joined(separator: ","), as: "tags as imported") }
+    }
+    if self[.dueDate] != nil, case .day(let day)? = self[.dueDay] {
+      remarks.append(DocumentRemark("date", day.iso8601))
+      self[.dueDay] = nil
+      keep(day.iso8601, as: "dueDay as imported")
     }
     if case .attributes(let attributes)? = self[.attributes] {
       let (allowed, others) = AttributeValue.allowed(attributes)
@@ -25,15 +31,19 @@ extension TaskDocument {
       remarks.append(DocumentRemark("order", "\(order)"))
       leaveOut(.sortOrder)
     }
-    if self[.dueDate] != nil, case .day(let day)? = self[.dueDay] {
-      remarks.append(DocumentRemark("date", day.iso8601))
-      self[.dueDay] = nil
-    }
     if let id, self[.parentID] == .id(id) {
       remarks.append(DocumentRemark("parent", id.uuidString.lowercased()))
       self[.parentID] = nil
     }
     return remarks
+  }
+
+  /// Adds an attribute with a value that its field cannot have.
+  private mutating func keep(_ text: String, as name: String) {
+    var attributes: [String: AttributeValue] = [:]
+    if case .attributes(let others)? = self[.attributes] { attributes = others }
+    attributes[name] = .text(text)
+    self[.attributes] = .attributes(attributes)
   }
 }
 
