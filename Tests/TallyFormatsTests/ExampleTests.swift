@@ -154,6 +154,35 @@ struct ExampleTests {
       ["Water", "notes twice", "dueDay 2026-12-01", "tags garden", "in Home"]),
     Example(.markdown, "1. [X] Done\n", ["Done", "state completed", "completedAt 1970-01-01T00:00:00Z"]),
     Example(.markdown, "* [ ] Issue #12\n- item\n- [y] no\n", ["Issue #12"]),
+    Example(
+      .ticktick,
+      "\"Date: 2026-11-01\"\nList Name,Title,Tags,Content,Start Date,Due Date,Repeat,Priority,Status,Timezone,Is All Day\n"
+        + "Home,Pay,\"a, b\",now,2026-11-29T23:00:00+0000,2026-11-30T23:00:00+0000,RRULE:FREQ=WEEKLY,5,0,Europe/Berlin,true\n",
+      [
+        "Pay", "notes now", "in Home", "tags a,b", "scheduledDate 2026-11-30", "dueDay 2026-12-01", "priority high",
+        "recurrence FREQ=WEEKLY",
+      ]),
+    Example(
+      .ticktick,
+      "List Name,Title,Due Date,Status,Completed Time,Timezone\nHome,Pay,2026-12-01T09:00:00+0000,-1,"
+        + "2026-11-20T10:00:00+0000,Europe/Istanbul\n",
+      [
+        "Pay", "in Home", "state completed", "dueDate 2026-12-01T09:00:00Z", "completedAt 2026-11-20T13:00:00+03:00",
+        "@STATUS=text(\"CANCELLED\")",
+      ]),
+    Example(
+      .org,
+      "#+TODO: WAIT | GONE\n* Home\n** GONE [#A] Pay :a:\n   CLOSED: [2026-11-20 Fri 13:00] DEADLINE: <2026-12-01 Tue>\n"
+        + "   :PROPERTIES:\n   :EFFORT: 1h\n   :END:\n   now\n",
+      [
+        "Pay", "notes now", "in Home", "tags a", "dueDay 2026-12-01", "priority high", "state completed",
+        "completedAt 2026-11-20T13:00:00+03:00", "@EFFORT=text(\"1h\")", "@org state=text(\"GONE\")",
+      ]),
+    Example(
+      .org, "* Read <2026-11-30>\n  SCHEDULED: <2026-12-01 Tue 09:00 .+3d>\n",
+      [
+        "Read <2026-11-30>", "scheduledDate 2026-12-01", "reminderDate 2026-12-01T06:00:00Z", "recurrence after 3 days",
+      ]),
   ]
 
   @Test(arguments: todotxt + calendars + taskwarrior + others)
