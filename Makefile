@@ -130,6 +130,7 @@ uninstall: ## Removes what `make install` and `make install-web` have installed:
 
 formats: build ## Moves tasks to Taskwarrior, calendars, todo.txt, tables and checklists, and back.
 	@Scripts/check-formats.py
+	@Scripts/check-calendars.py
 
 readers: build ## Lets mdb_stat, mdb_dump and py-lmdb read files with a journal that are closed, open or were not closed.
 	@Scripts/set-up.sh readers

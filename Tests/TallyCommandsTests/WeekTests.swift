@@ -100,6 +100,8 @@ private struct Week {
   init(program: Program, setting: WeekTests.Setting) {
     self.program = program
     self.program.environment["COLUMNS"] = nil
+    // A path of one length, as a message that names it is wrapped.
+    self.program.environment["TALLY_STORE"] = "tasks.tally"
     // Nothing can be kept there, so what is said once in a terminal's session is said each time: terminals are numbered in
     // the order in which tests that run at the same time open them.
     self.program.environment["XDG_RUNTIME_DIR"] = "/dev/null"

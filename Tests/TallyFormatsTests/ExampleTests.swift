@@ -73,7 +73,9 @@ struct ExampleTests {
     Example(.ical, todo("SUMMARY:a\r\nPRIORITY:3"), ["a", "priority high", "@PRIORITY=text(\"3\")", uid]),
     Example(.ical, todo("SUMMARY:a\r\nPRIORITY:0"), ["a", uid]),
     Example(.ical, todo("SUMMARY:a\r\nPRIORITY:6"), ["a", "priority low", "@PRIORITY=text(\"6\")", uid]),
-    Example(.ical, todo("SUMMARY:a\r\nCATEGORIES:b,c\\,d\r\nCATEGORIES:#E"), ["a", "tags b,c,d,E", uid]),
+    Example(
+      .ical, todo("SUMMARY:a\r\nCATEGORIES:b,c\\,d\r\nCATEGORIES:#E"),
+      ["a", "tags b,c,d,E", "@CATEGORIES=text(\"b,c\\\\,d\\n#E\")", uid]),
     Example(.ical, todo("SUMMARY:a\r\nCATEGORIES:b,c\r\nCATEGORIES:D"), ["a", "tags b,c,D", uid]),
     Example(.ical, todo("SUMMARY:a\r\nSTATUS:IN-PROCESS"), ["a", "state active", uid]),
     Example(

@@ -19,8 +19,13 @@ extension CalendarRecord {
   private static let kept: Set<String> = [
     "DTSTART", "DUE", "COMPLETED", "RRULE", "PERCENT-COMPLETE", "RELATED-TO", "STATUS", "PRIORITY",
   ]
-  /// Those of the others that say something that the task has.
-  private static let understood: Set<String> = ["RECURRENCE-ID", "DURATION"]
+  /// The properties that a to-do may have more than once.
+  private static let repeated: Set<String> = [
+    "ATTACH", "ATTENDEE", "CATEGORIES", "COMMENT", "CONTACT", "EXDATE", "RELATED-TO", "REQUEST-STATUS", "RESOURCES",
+    "RDATE", "IMAGE", "CONFERENCE",
+  ]
+  /// Those of the others that say something that the task has, and the number of the version, which nobody wrote.
+  private static let understood: Set<String> = ["RECURRENCE-ID", "DURATION", "SEQUENCE"]
   /// The attribute with the components that are not plain reminders.
   static let componentsName = "VALARM"
 
@@ -32,15 +37,36 @@ extension CalendarRecord {
       // Only one of the two may be there (RFC 5545, section 3.6.2), and the due date may have changed.
       return
     } else if Self.isProperty(name) || Self.kept.contains(name) && isRoom(for: name) {
-      let written = text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
-        let isWhole = line.hasPrefix(";") || line.hasPrefix(":")
-        return ContentLine(isWhole ? "\(name)\(line)" : "\(name):\(line)")
-      }
-      // A text that no line can hold is exact only.
-      guard written.allSatisfy({ $0?.name == name && $0?.text.unicodeScalars.allSatisfy(Self.isPlain) == true }) else {
-        return
-      }
-      lines += written.compactMap(\.self)
+      lines += Self.written(text, of: name) ?? []
+    }
+  }
+
+  /// The lines of an attribute that came from a property.
+  ///
+  /// - Returns: `nil` if no line can hold its text, or if a value would let other programs refuse the whole calendar; the
+  ///   text is then only in what Tally writes for itself.
+  static func written(_ text: String, of name: String) -> [ContentLine]? {
+    var lines: [ContentLine] = []
+    for part in text.split(separator: "\n", omittingEmptySubsequences: false) {
+      let isWhole = part.hasPrefix(";") || part.hasPrefix(":")
+      guard let line = ContentLine(isWhole ? "\(name)\(part)" : "\(name):\(part)"), line.name == name,
+        line.text.unicodeScalars.allSatisfy(isPlain), isWellFormed(line)
+      else { return nil }
+      lines.append(line)
+    }
+    return lines.count == 1 || repeated.contains(name) || name.hasPrefix("X-") ? lines : nil
+  }
+
+  /// Whether a value has the form of its property's type (RFC 5545, section 3.8).
+  private static func isWellFormed(_ line: ContentLine) -> Bool {
+    switch line.name {
+    case "PRIORITY", "PERCENT-COMPLETE", "SEQUENCE": Int(line.value) != nil
+    case "DTSTART", "DUE", "COMPLETED", "RECURRENCE-ID": BasicDate.isWellFormed(line.value)
+    case "EXDATE": line.value.split(separator: ",").allSatisfy { BasicDate.isWellFormed(String($0)) }
+    case "RRULE": line.value.uppercased().split(separator: ";").contains { $0.hasPrefix("FREQ=") }
+    case "DURATION": CalendarDuration.seconds(line.value) != nil
+    case "GEO": line.value.split(separator: ";").compactMap { Double($0) }.count == 2
+    default: true
     }
   }
 
@@ -81,6 +107,9 @@ extension CalendarRecord {
       if BasicDate.day(line.value) == nil || line.parameters != ";VALUE=DATE" {
         attributes[name] = .text(Self.text([line]))
       }
+    }
+    if case .tags(let tags)? = document[.tags], tags.allowed.tags != tags {
+      attributes["CATEGORIES"] = .text(Self.text(lines.filter { $0.name == "CATEGORIES" }))
     }
     if document[.recurrence] == nil, let rule = first("RRULE") { attributes["RRULE"] = .text(Self.text([rule])) }
     let isCompleted = document[.state] == .state(.completed)

@@ -70,9 +70,7 @@ extension CalendarRecord {
     if let number = Self.numbers[task.priority] {
       lines.append(ContentLine("PRIORITY", Self.number(of: task) ?? number))
     }
-    if !task.tags.isEmpty {
-      lines.append(ContentLine("CATEGORIES", task.tags.map(ContentLine.escape).joined(separator: ",")))
-    }
+    lines += Self.categories(of: task)
     if let parentUID { lines.append(ContentLine("RELATED-TO", ContentLine.escape(parentUID))) }
     if let list { lines.append(ContentLine(Self.listName, ContentLine.escape(list))) }
     if case .rule(let rule)? = task.recurrence { lines.append(ContentLine("RRULE", text(of: rule, context))) }
@@ -83,6 +81,17 @@ extension CalendarRecord {
       append(text, of: name)
     }
     appendAlarms(of: task, context)
+  }
+
+  /// The categories: as they came, as long as they mean the task's tags.
+  private static func categories(of task: TaskItem) -> [ContentLine] {
+    if case .text(let text)? = task.attributes["CATEGORIES"], let kept = written(text, of: "CATEGORIES"),
+      TagSet(kept.flatMap(\.unescapedList)).allowed.tags == task.tags
+    {
+      return kept
+    }
+    if task.tags.isEmpty { return [] }
+    return [ContentLine("CATEGORIES", task.tags.map(ContentLine.escape).joined(separator: ","))]
   }
 
   /// The parameters that a text came with.
@@ -121,7 +130,10 @@ extension CalendarRecord {
       lines.append(start)
     } else if let due = task.dueDate, case .rule? = task.recurrence {
       lines.append(zonedLine("DTSTART", due, context))
-    } else if let day = task.scheduledDate, task.dueDate == nil, task.dueDay.map({ $0 > day }) ?? true {
+    } else if let day = task.scheduledDate, let due = task.dueDate {
+      let start = context.start(of: day)
+      if start < due { lines.append(zonedLine("DTSTART", start, context)) }
+    } else if let day = task.scheduledDate, task.dueDay.map({ $0 > day }) ?? true {
       lines.append(ContentLine("DTSTART", parameters: ";VALUE=DATE", BasicDate.text(day)))
     }
     if let due = task.dueDate {

@@ -35,6 +35,11 @@ enum BasicDate {
     return isLater ? later : guess
   }
 
+  /// Whether a text is a day, a local time or an instant in UTC.
+  static func isWellFormed(_ text: String) -> Bool {
+    day(text) != nil || instant(text.hasSuffix("Z") ? text : text + "Z") != nil
+  }
+
   /// `20261121T090000` as `2026-11-21T09:00:00`.
   private static func components(_ text: Substring) -> String? {
     let parts = text.split(separator: "T", omittingEmptySubsequences: false)

@@ -49,7 +49,7 @@ extension TaskDocument {
 
 extension TagSet {
   /// The tags that a task may have, made of these by leaving out signs that no tag may have; and those that are too much.
-  fileprivate var allowed: (TagSet, others: [String]) {
+  package var allowed: (tags: TagSet, others: [String]) {
     var allowed = TagSet()
     var others: [String] = []
     for tag in self {
