@@ -27,7 +27,8 @@ extension DocumentFormat {
     if line.hasPrefix("* ") || line.hasPrefix("#+") || line.hasPrefix("** ") {
       return isChecklist(line) ? .markdown : .org
     }
-    if line.hasPrefix("#") || line.hasPrefix("- [") || line.hasPrefix("* [") { return .markdown }
+    let hasItems = text.contains(#/\n[ \t]*[-*+] \[[ xX]\] /#)
+    if line.hasPrefix("#") || line.hasPrefix("- [") || line.hasPrefix("* [") || hasItems { return .markdown }
     return nil
   }
 

@@ -138,6 +138,15 @@ struct ExampleTests {
   static let others: [Example] = [
     Example(.csv, "Title,Cost,tags\r\n\"a, \"\"b\"\"\",5,\"x,y\"\r\n", ["a, \"b\"", "tags x,y", "@Cost=text(\"5\")"]),
     Example(.csv, "text;state\na;active\n", ["a", "state active"]),
+    Example(.csv, "text;state\ra;deferred\r", ["a"]),
+    Example(.csv, "text,status\r\na,in progress\r\n", ["a", "state active"]),
+    Example(
+      .csv,
+      "Subject,Due Date,Due Time,Reminder On/Off,Reminder Date,Reminder Time\n"
+        + "a,12/24/2026,5:30:00 PM,True,12/24/2026,9:00:00 AM\n",
+      ["a", "dueDate 2026-12-24T14:30:00Z", "reminderDate 2026-12-24T06:00:00Z"]),
+    Example(
+      .csv, "Subject,Reminder On/Off,Reminder Date,Reminder Time\na,False,12/24/2026,9:00:00 AM\n", ["a"]),
     Example(.csv, "text\n'=1+1\n", ["=1+1"]), Example(.csv, "text\n'quoted'\n", ["'quoted'"]),
     Example(.csv, "text,dueDay,priority\na,2026-12-01,High\n", ["a", "dueDay 2026-12-01", "priority high"]),
     Example(
@@ -154,6 +163,21 @@ struct ExampleTests {
     Example(
       .markdown, "# Home\n\n- [ ] Water #garden due:2026-12-01\n  twice\n\ntext\n",
       ["Water", "notes twice", "dueDay 2026-12-01", "tags garden", "in Home"]),
+    Example(
+      .markdown, "- [ ] Water\n\n  two litres\n\n\n  at noon\n\ntext\n",
+      ["Water", "notes two litres\n\n\nat noon"]),
+    Example(
+      .markdown, "- [ ] Clean 📅 2026-12-01 🔁 every week ⏫ ⏳ 2026-11-30 ➕ 2026-11-01 #home\n",
+      [
+        "Clean", "scheduledDate 2026-11-30", "dueDay 2026-12-01", "priority high", "tags home",
+        "recurrence FREQ=WEEKLY",
+      ]),
+    Example(
+      .markdown, "- [x] Clean [due:: 2026-12-01] (repeat:: every 3 days when done) ✅ 2026-11-20\n",
+      [
+        "Clean", "state completed", "dueDay 2026-12-01", "completedAt 2026-11-20T12:00:00+03:00",
+        "recurrence after 3 days",
+      ]),
     Example(.markdown, "1. [X] Done\n", ["Done", "state completed", "completedAt 1970-01-01T00:00:00Z"]),
     Example(.markdown, "* [ ] Issue #12\n- item\n- [y] no\n", ["Issue #12"]),
     Example(
@@ -180,6 +204,16 @@ struct ExampleTests {
         "Pay", "notes now", "in Home", "tags a", "dueDay 2026-12-01", "priority high", "state completed",
         "completedAt 2026-11-20T13:00:00+03:00", "@EFFORT=text(\"1h\")", "@org state=text(\"GONE\")",
       ]),
+    Example(
+      .ticktick,
+      "List Name,Title,Due Date,Reminder,Timezone\nHome,Pay,2026-12-01T09:00:00+0000,-PT15M,Europe/Istanbul\n",
+      [
+        "Pay", "in Home", "dueDate 2026-12-01T09:00:00Z", "reminderDate 2026-12-01T08:45:00Z",
+        "@Reminder=text(\"-PT15M\")",
+      ]),
+    Example(
+      .todoist, "TYPE,CONTENT,DATE,DATE_LANG,TIMEZONE\ntask,a,2026-12-01 9am,en,Asia/Tokyo\n",
+      ["a", "dueDate 2026-12-01T00:00:00Z", "@DATE=text(\"2026-12-01 9am\")", "@TIMEZONE=text(\"Asia/Tokyo\")"]),
     Example(
       .org, "* Read <2026-11-30>\n  SCHEDULED: <2026-12-01 Tue 09:00 .+3d>\n",
       [

@@ -8,7 +8,7 @@ import Testing
 /// Broken documents: a typed error with its place, and an unchanged store.
 struct FormatFaultTests {
   @Test(arguments: [
-    (DocumentFormat.taskwarrior, "[1]", TallyError.Code.malformedDocument, "object is expected", 1, 2),
+    (DocumentFormat.taskwarrior, "[1]", TallyError.Code.malformedDocument, "no tasks", 1, 1),
     (.taskwarrior, "[{\"a\":1,\"a\":2}]", .malformedDocument, "twice", 1, 9),
     (.taskwarrior, "[{\"uuid\":", .malformedDocument, "ends too early", 1, 10),
     (.ical, "SUMMARY:a\r\n", .malformedDocument, "BEGIN:VCALENDAR", 1, 1),

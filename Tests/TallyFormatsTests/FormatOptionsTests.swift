@@ -19,6 +19,19 @@ struct FormatOptionsTests {
     }
   }
 
+  /// One date that shows the order of a table gives it to the others, whatever the locale has.
+  @Test(
+    arguments: [("13/4/2026", "2026-04-03"), ("4/13/2026", "2026-03-04"), ("4/4/2026", nil)] as [(String, String?)])
+  func aTableShowsTheOrderOfItsDates(evidence: String, day: String?) throws {
+    for order in [nil, DateOrder.dayFirst, .monthFirst] where day != nil || order == nil {
+      try withStore { (store: TaskStore) throws in
+        let text = "title,due\na,3/4/2026\nb,\(evidence)\n"
+        _ = try Self.importFile(text, named: "a.csv", into: store, FormatOptions(dateOrder: order))
+        #expect(try store.tasks.first { $0.title == "a" }?.dueDay?.iso8601 == day)
+      }
+    }
+  }
+
   @Test(arguments: [
     ("TYPE,CONTENT,PRIORITY\ntask,Review,4\n", "Work.csv", "Home.csv"), ("Review\n", "a.txt", "b.txt"),
     ("- [ ] Review\n", "a.md", "b.md"), ("title,due\nReview,2026-12-24\n", "a.csv", "b.csv"),

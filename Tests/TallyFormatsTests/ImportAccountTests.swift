@@ -56,6 +56,22 @@ struct ImportAccountTests {
       ["zone"],
       ["a"]),
     Case(.csv, "text,due\na,3/4/2026\n", ["date"], ["a"]),
+    Case(.csv, "text,due,due time\na,3/4/2026,noonish\nb,3/14/2026,8:30\n", ["date"], ["a", "b"]),
+    Case(.csv, "text,Reminder On/Off\na,perhaps\n", ["value"], ["a"]),
+    Case(.taskwarrior, "[{\"description\":\"a\"},[1,{\"b\":2}]]", ["text"], ["a"]),
+    Case(.ical, calendar("SUMMARY:a\nSTATUS:NEEDS-HUG\nPRIORITY:12"), ["state", "priority"], ["a"]),
+    Case(.ical, calendar("SUMMARY:a\nSTATUS:COMPLETED\nCOMPLETED:yesterday"), ["date"], ["a"]),
+    Case(.ticktick, "List Name,Title,Priority\nHome,a,7\n", ["priority"], ["a"]),
+    Case(.ticktick, "List Name,Title,Timezone\nHome,a,Nowhere/City\n", ["zone"], ["a"]),
+    Case(.ticktick, "List Name,Title,Due Date,Reminder\nHome,a,2026-12-01,PT0S PT5M\n", ["reminder"], ["a"]),
+    Case(.todoist, todoist("task,a,,urgent,one,,en"), ["priority", "value"], ["a"]),
+    Case(.todoist, "TYPE,CONTENT,DATE,TIMEZONE,DEADLINE\ntask,a,,Mars/Olympus,friday\n", ["zone", "date"], ["a"]),
+    Case(.markdown, "---\ntags: x\n---\n- [ ] a\n```\n- [ ] code\n```\n", ["front matter", "code"], ["a"]),
+    Case(.markdown, "- [ ] a 📅 2026-13-01\n", ["date"], ["a 📅 2026-13-01"]),
+    Case(.markdown, "- [ ] a 🔁 every blue moon ⛔ x1\n", ["recurrence", "attribute"], ["a 🔁 every blue moon"]),
+    Case(.org, "* Shopping\n* TODO a\n", ["heading"], ["a"]),
+    Case(.org, "* DONE a\n  CLOSED: [once]\n", ["date"], ["a"]),
+    Case(.org, "* TODO\n", ["title"], ["Untitled"]),
     Case(.todotxt, "a rec:3b\n", ["recurrence"], ["a"]),
     Case(.todotxt, "a due:soon\n", ["date"], ["a"]),
     Case(.todotxt, "b tally:{\"text\":5}\n", ["extension"], ["b"]),
@@ -116,6 +132,40 @@ struct ImportAccountTests {
       let parent: AttributeValue = "00000000-0000-4000-8000-000000000009"
       #expect(
         attributes == ["column 2": "b", "column 3": "c", "column 5": "e", "parent as imported": parent])
+    }
+  }
+
+  /// Each column that is no field is named.
+  @Test func everyOtherColumnIsNamed() throws {
+    try withStore { (store: TaskStore) throws in
+      let names = (1...40).map { "Column number \($0)" }
+      let account = try store.importText("title,\(names.joined(separator: ","))\na\n", as: .csv).account
+      #expect(account.map(\.count) == [40] && account.first?.example == names.joined(separator: ", "))
+    }
+  }
+
+  /// A task whose parent is elsewhere does not change when its document comes again, and gets the parent when that comes.
+  @Test(arguments: [
+    (
+      DocumentFormat.ical, twice("SUMMARY:a").replacing("UID:\(id)", with: "UID:k\nRELATED-TO:\(id)"),
+      calendar("SUMMARY:p")
+    ),
+    (.ticktick, "List Name,Title,taskId,parentId\nHome,a,1,2\n", "List Name,Title,taskId,parentId\nHome,p,2,\n"),
+  ])
+  func aMissingParentIsFoundWhenItComes(format: DocumentFormat, child: String, parent: String) throws {
+    try withStore { (store: TaskStore) throws in
+      let added = try store.importText(child, as: format).tasks.added
+      let before = try store.exportedText(as: .ndjson)
+      let again = try store.importText(child, as: format)
+      #expect(again.tasks == ImportSummary.Counts(unchanged: added) && again.account.contains { $0.kind == "parent" })
+      #expect(try store.exportedText(as: .ndjson) == before)
+      try store.importText(parent, as: format)
+      #expect(try !store.importText(child, as: format).account.contains { $0.kind == "parent" })
+      let tasks = try store.tasks
+      let found = try #require(tasks.first { $0.title == "p" })
+      #expect(tasks.allSatisfy { $0.title == "p" || $0.parentID == found.id })
+      #expect(tasks.allSatisfy { $0.attributes["RELATED-TO"] == nil && $0.attributes["parentId"] == nil })
+      try checkInvariants(of: store)
     }
   }
 

@@ -2,10 +2,12 @@ internal import Tally
 
 /// Reads a table of tasks, whose first row names the columns.
 final class TableSource: ForeignSource {
-  private let context: FormatContext
+  private var context: FormatContext
   private var rows: TableReader
   private var columns: [String]?
   private var identity: ContentIdentity
+  /// The first rows, which were read ahead for the order of their dates, in reverse.
+  private var waiting: [[TableReader.Cell]] = []
 
   init(_ input: consuming JSONInput, _ context: FormatContext) {
     self.context = context
@@ -19,9 +21,12 @@ final class TableSource: ForeignSource {
     if columns == nil {
       guard let head = try rows.next() else { return nil }
       columns = try columns(head)
+      while waiting.count < Self.rowsReadAhead, let row = try rows.next() { waiting.append(row) }
+      context.options.dateOrder = WrittenDate.order(waiting.joined().lazy.map(\.text)) ?? context.options.dateOrder
+      waiting.reverse()
     }
     guard let columns else { return nil }
-    while let row = try rows.next() {
+    while let row = try waiting.popLast() ?? rows.next() {
       let position = row[0].position
       context.remarks.position = position
       var cells: [String: String] = [:]
@@ -38,6 +43,9 @@ final class TableSource: ForeignSource {
     }
     return nil
   }
+
+  /// How many rows may decide whether days or months come first.
+  private static let rowsReadAhead = 1_000
 
   /// The names of the columns; those of Tally's own may be written in any case, others have usual names.
   ///
@@ -59,12 +67,14 @@ final class TableSource: ForeignSource {
       return own
     }
     guard columns.contains("text") || columns.contains("title") else {
-      throw TallyError.malformed(
-        "No column of the first row has the name of a title, such as title, task or name", line: head[0].position.line)
+      let found = names.joined(separator: ", ").prefix(200)
+      throw TallyError(
+        .malformedDocument, "No column has the name of a title; the first row has \(found)",
+        remedy: "Give the column of the titles the name “title” in the first row", at: head[0].position)
     }
-    let known = Set(own + ["due", "done"])
+    let known = Set(own).union(TableRecord.usualColumns)
     for (index, column) in columns.enumerated() where !isOwn && !known.contains(column) && !names[index].isEmpty {
-      context.remarks.add("column", names[index], at: head[index].position)
+      context.remarks.add("column", names[index], at: head[index].position, isListed: true)
     }
     return columns
   }

@@ -12,6 +12,10 @@ enum TableHeading {
       "scheduledDate", ["scheduled", "scheduleddate", "start", "startdate", "planned", "planneddate", "dodate", "when"]
     ),
     ("reminderDate", ["reminder", "reminderdate", "remindat", "reminddate", "alarm"]),
+    // Some programs have dates and their times in columns of their own, and reminders that are off.
+    ("dueTime", ["duetime", "timedue"]),
+    ("reminderTime", ["remindertime", "remindtime", "alarmtime"]),
+    ("reminderOn", ["reminderon/off", "reminderset", "hasreminder"]),
     ("done", ["done", "completed", "complete", "iscompleted", "isdone", "finished", "checked"]),
     ("state", ["state", "status"]),
     (

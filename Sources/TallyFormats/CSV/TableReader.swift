@@ -49,11 +49,7 @@ struct TableReader: ~Copyable {
     var separators = separators
     while true {
       row.append(try readCell(separators))
-      guard let byte = try input.peek() else { break }
-      if byte == UInt8(ascii: "\n") {
-        input.skipLineFeed()
-        break
-      }
+      guard !(try input.skipLineEnd()), let byte = try input.peek() else { break }
       input.skipByte()
       separator = separator ?? byte
       separators = [byte]
@@ -69,22 +65,24 @@ struct TableReader: ~Copyable {
     if try input.peek() == UInt8(ascii: "\"") {
       try readQuoted(into: &bytes, position)
     } else {
-      while let byte = try input.peek(), byte != UInt8(ascii: "\n"), !separators.contains(byte) {
-        skip(byte)
-        bytes.append(byte)
-      }
-      if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
+      try readPlain(into: &bytes, separators)
     }
     let closedCount = bytes.count
-    while let byte = try input.peek(), byte != UInt8(ascii: "\n"), !separators.contains(byte) {
-      skip(byte)
-      bytes.append(byte)
-    }
-    if bytes.count > closedCount, bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
+    try readPlain(into: &bytes, separators)
     let (text, isUTF8) = DecodedText.text(bytes)
     if !isUTF8 { remarks.add("encoding", text, at: position) }
     if bytes.count > closedCount { remarks.add("quote", text, at: position) }
     return Cell(text: text, position: position)
+  }
+
+  /// Reads up to a separator or the end of the line.
+  private mutating func readPlain(into bytes: inout [UInt8], _ separators: [UInt8]) throws {
+    while let byte = try input.peek(), byte != UInt8(ascii: "\n"), byte != UInt8(ascii: "\r"),
+      !separators.contains(byte)
+    {
+      skip(byte)
+      bytes.append(byte)
+    }
   }
 
   /// Reads a text in quotes, in which two quotes stand for one.
@@ -93,10 +91,7 @@ struct TableReader: ~Copyable {
     while let byte = try input.peek() {
       skip(byte)
       if byte == UInt8(ascii: "\"") {
-        if try input.peek() != UInt8(ascii: "\"") {
-          if try input.peek() == UInt8(ascii: "\r") { input.skipByte() }
-          return
-        }
+        guard try input.peek() == UInt8(ascii: "\"") else { return }
         input.skipByte()
       }
       bytes.append(byte)

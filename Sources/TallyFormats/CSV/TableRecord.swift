@@ -72,6 +72,7 @@ extension TableRecord {
   func document(_ context: FormatContext) throws -> TaskDocument {
     var document = TaskDocument()
     var attributes: [String: AttributeValue] = [:]
+    let cells = joiningTimes(&attributes, context)
     for field in Self.fields {
       guard let cell = cells["\(field.name)"] else {
         if field.isOptional { document[field] = nil }
@@ -87,7 +88,7 @@ extension TableRecord {
     }
     if !document.has(.text), let title = cells["title"] { document[.text] = .text(title) }
     document.listName = cells[Self.listColumn]
-    readDue(into: &document, &attributes, context)
+    readDue(cells["due"], into: &document, &attributes, context)
     readState(into: &document, &attributes, context)
     for (name, text) in cells where Self.isColumn(name) && !Self.usualColumns.contains(name) {
       attributes[name] = .text(text)
@@ -97,13 +98,39 @@ extension TableRecord {
   }
 
   /// The columns that stand for several fields.
-  private static let usualColumns: Set = ["due", "done"]
+  static let usualColumns: Set = ["due", "done", "dueTime", "reminderTime", "reminderOn"]
+
+  /// The cells with each time joined to its date, and without a reminder that is off.
+  private func joiningTimes(
+    _ attributes: inout [String: AttributeValue], _ context: FormatContext
+  ) -> [String: String] {
+    var cells = cells
+    for (column, timeColumn) in [("due", "dueTime"), ("reminderDate", "reminderTime")] {
+      guard let time = cells[timeColumn] else { continue }
+      let joined = cells[column].map { "\($0) \(time)" }
+      if let joined, case .instant? = WrittenDate(joined, context) {
+        cells[column] = joined
+      } else {
+        attributes["\(timeColumn) as imported"] = .text(time)
+        context.remarks.add("date", "\(timeColumn): \(time)")
+      }
+    }
+    if let isOn = cells["reminderOn"].flatMap(TableValue.isDone) {
+      // The program offers the date; nobody wants to be reminded then.
+      if !isOn { cells["reminderDate"] = nil }
+    } else if let text = cells["reminderOn"] {
+      attributes["reminderOn as imported"] = .text(text)
+      context.remarks.add("value", "reminderOn: \(text)")
+    }
+    return cells
+  }
 
   /// A column for due days and due dates alike.
   private func readDue(
-    into document: inout TaskDocument, _ attributes: inout [String: AttributeValue], _ context: FormatContext
+    _ cell: String?, into document: inout TaskDocument, _ attributes: inout [String: AttributeValue],
+    _ context: FormatContext
   ) {
-    guard let cell = cells["due"], document[.dueDay] == nil, document[.dueDate] == nil else { return }
+    guard let cell, document[.dueDay] == nil, document[.dueDate] == nil else { return }
     switch WrittenDate(cell, context) {
     case .day(let day)?: document[.dueDay] = .day(day)
     case .instant(let instant)?: document[.dueDate] = .instant(instant)

@@ -51,7 +51,8 @@ enum TableValue {
     if let state = try? TaskState(name: text) { return state }
     switch TableHeading.key(text) {
     case "active", "started", "inprogress", "doing", "next": return .active
-    case "todo", "open", "notstarted", "pending", "needsaction", "new", "waiting", "0", "backlog", "normal":
+    case "todo", "open", "notstarted", "pending", "needsaction", "new", "waiting", "0", "backlog", "normal",
+      "deferred", "waitingonsomeoneelse", "onhold", "someday":
       return .notStarted
     default: return isCancelled(text) || isDone(text) == true ? .completed : nil
     }
@@ -59,7 +60,7 @@ enum TableValue {
 
   /// Whether a text says that a task is closed without being done.
   static func isCancelled(_ text: String) -> Bool {
-    ["cancelled", "canceled", "abandoned", "wontdo", "won'tdo", "dropped", "deferred"].contains(TableHeading.key(text))
+    ["cancelled", "canceled", "abandoned", "wontdo", "won'tdo", "dropped"].contains(TableHeading.key(text))
   }
 
   /// What a text says about being done; `nil` if nothing.

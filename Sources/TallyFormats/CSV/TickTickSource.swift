@@ -45,12 +45,20 @@ final class TickTickSource: ForeignSource {
     document[.notes] = row["Content"].map { .text($0) }
     document.listName = row["List Name"]
     document[.tags] = row["Tags"].map { .tags(TagSet($0.split(separator: ",").map(String.init))) }
-    document[.priority] = ["1": .low, "3": .medium, "5": .high][row["Priority"] ?? ""].map { .priority($0) }
     var attributes: [String: AttributeValue] = [:]
+    let priority = row["Priority"] ?? "0"
+    document[.priority] = ["1": .low, "3": .medium, "5": .high][priority].map { .priority($0) }
+    if document[.priority] == nil, priority != "0" {
+      attributes["Priority"] = .text(priority)
+      context.remarks.add("priority", priority)
+    }
     readDates(row, into: &document, &attributes)
     readState(row, into: &document, &attributes)
     for (name, text) in row where !Self.known.contains(name) { attributes[name] = .text(text) }
-    if let parent = row["parentId"] { document[.parentID] = .id(id(parent)) }
+    if let parent = row["parentId"] {
+      document[.parentID] = .id(id(parent))
+      document.keptParent = ("parentId", parent)
+    }
     document.set(attributes)
     if let taskID = row["taskId"] { document[.id] = .id(id(taskID)) }
     identity.identify(&document, by: row["List Name"] ?? "", row["Title"] ?? "", row["Created Time"] ?? "")
@@ -70,7 +78,10 @@ final class TickTickSource: ForeignSource {
   ) {
     let isAllDay = row["Is All Day"]?.lowercased() == "true"
     let zone = context.in(row["Timezone"])
-    if let text = row["Timezone"], TimeZone(identifier: text) == nil { context.remarks.add("zone", text) }
+    if let text = row["Timezone"], TimeZone(identifier: text) == nil {
+      attributes["Timezone"] = .text(text)
+      context.remarks.add("zone", text)
+    }
     let date = { (name: String) -> WrittenDate? in row[name].flatMap { WrittenDate($0, zone) } }
     for name in ["Due Date", "Start Date", "Created Time"] where row[name] != nil && date(name) == nil {
       attributes[name] = row[name].map { .text($0) }
@@ -91,8 +102,20 @@ final class TickTickSource: ForeignSource {
         attributes["Repeat"] = .text(text)
       }
     }
-    // Reminders are durations before the date, of which a task can have an instant.
-    if let text = row["Reminder"] { context.remarks.add("reminder", text) }
+    readReminder(row, of: date("Due Date") ?? date("Start Date"), into: &document, zone)
+  }
+
+  /// Reminders are durations from the date, such as `-PT15M`; a task has one, which is the first that is understood.
+  private func readReminder(
+    _ row: [String: String], of date: WrittenDate?, into document: inout TaskDocument, _ zone: FormatContext
+  ) {
+    guard let text = row["Reminder"] else { return }
+    let parts = text.split { $0 == "," || $0.isWhitespace }.map { $0.replacing("TRIGGER:", with: "") }
+    let instants = parts.map { part in
+      date.flatMap { date in CalendarDuration.seconds(String(part)).map { date.instant(zone).adding(seconds: $0) } }
+    }
+    if let first = instants.compactMap({ $0 }).first { document[.reminderDate] = .instant(first) }
+    if instants.count != 1 || instants[0] == nil { context.remarks.add("reminder", text) }
   }
 
   private func readState(

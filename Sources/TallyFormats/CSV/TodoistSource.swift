@@ -56,7 +56,7 @@ final class TodoistSource: ForeignSource {
       guard let head = try rows.next() else { return nil }
       columns = head.map { $0.text.trimmed.uppercased() }
       guard columns?.contains("TYPE") == true, columns?.contains("CONTENT") == true else {
-        throw TallyError.malformed("The first row does not have the columns TYPE and CONTENT", line: 1)
+        throw TallyError.malformed("This is no file of Todoist: it lacks the columns TYPE and CONTENT", line: 1)
       }
     }
     guard let row = try rows.next(), let columns else { return nil }
@@ -102,13 +102,16 @@ final class TodoistSource: ForeignSource {
   /// A date is a recurrence, perhaps with its first day, or a day or a time, all in words.
   private func readDate(_ row: [String: String], into document: inout TaskDocument) {
     guard let text = row["DATE"] else { return }
+    let context = context.in(row["TIMEZONE"])
     let isEnglish = ["en", nil].contains(row["DATE_LANG"])
-    if isEnglish, readRecurrence(text, into: &document) || setDue(text, in: &document) { return }
+    if isEnglish, readRecurrence(text, into: &document, context) || setDue(text, in: &document, context) { return }
     context.remarks.add(text.lowercased().hasPrefix("ev") ? "recurrence" : "date", text)
   }
 
   /// Reads a phrase such as `every 2 weeks starting 5 May` or `every! monday 9:00`.
-  private func readRecurrence(_ text: String, into document: inout TaskDocument) -> Bool {
+  private func readRecurrence(
+    _ text: String, into document: inout TaskDocument, _ context: FormatContext
+  ) -> Bool {
     let parts = text.split(separator: #/(?i) (?:starting|from) /#, maxSplits: 1)
     let phrase = String(parts[0])
     if let recurrence = try? Recurrence(phrase: phrase) {
@@ -122,12 +125,12 @@ final class TodoistSource: ForeignSource {
       document[.dueDate] = (entry.dueDate ?? entry.reminderDate).map { .instant($0) }
       if document[.dueDate] == nil { document[.dueDay] = (entry.dueDay ?? entry.scheduledDate).map { .day($0) } }
     }
-    if parts.count > 1 { return setDue(String(parts[1]), in: &document) }
-    if document[.dueDay] == nil, document[.dueDate] == nil { setFirstDay(of: &document) }
+    if parts.count > 1 { return setDue(String(parts[1]), in: &document, context) }
+    if document[.dueDay] == nil, document[.dueDate] == nil { setFirstDay(of: &document, context) }
     return true
   }
 
-  private func setDue(_ text: String, in document: inout TaskDocument) -> Bool {
+  private func setDue(_ text: String, in document: inout TaskDocument, _ context: FormatContext) -> Bool {
     let reference = DateReference(now: context.now, calendar: context.calendar)
     switch WrittenDate(text, context) {
     case .day(let day)?: document[.dueDay] = .day(day)
@@ -143,7 +146,7 @@ final class TodoistSource: ForeignSource {
   }
 
   /// Gives a recurrence without a date the first day that its rule gives from today on.
-  private func setFirstDay(of document: inout TaskDocument) {
+  private func setFirstDay(of document: inout TaskDocument, _ context: FormatContext) {
     guard case .recurrence(let recurrence)? = document[.recurrence] else { return }
     let today = context.day(of: context.now)
     guard case .rule(let rule) = recurrence else { return document[.dueDay] = .day(today) }
@@ -153,7 +156,19 @@ final class TodoistSource: ForeignSource {
 
   /// Keeps what Tally has no field for, and a date that was not understood or counts from the day of the import.
   private func keepOthers(of row: [String: String], in document: inout TaskDocument) {
-    let known: Set = ["TYPE", "CONTENT", "DESCRIPTION", "PRIORITY", "INDENT", "DATE_LANG"]
+    var known: Set = ["TYPE", "CONTENT", "DESCRIPTION", "DATE_LANG"]
+    if ["1", "2", "3", "4", nil].contains(row["PRIORITY"]) {
+      known.insert("PRIORITY")
+    } else if let priority = row["PRIORITY"] {
+      context.remarks.add("priority", priority)
+    }
+    if ["1", "2", "3", "4", "5", nil].contains(row["INDENT"]) {
+      known.insert("INDENT")
+    } else if let indent = row["INDENT"] {
+      context.remarks.add("value", "INDENT: \(indent)")
+    }
+    if let zone = row["TIMEZONE"], TimeZone(identifier: zone) == nil { context.remarks.add("zone", zone) }
+    if let deadline = row["DEADLINE"] { context.remarks.add("date", "DEADLINE: \(deadline)") }
     var attributes: [String: AttributeValue] = [:]
     for (name, text) in row where !known.contains(name) && !name.isEmpty { attributes[name] = .text(text) }
     if let section, project != nil { attributes["section"] = .text(section) }

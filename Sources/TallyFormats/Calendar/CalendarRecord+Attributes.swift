@@ -101,7 +101,14 @@ extension CalendarRecord {
       attributes["UID"] = .text(uid)
     }
     if first("RECURRENCE-ID") != nil, let uid = first("UID")?.unescaped { attributes["UID"] = .text(uid) }
-    if first("STATUS")?.value.trimmed.uppercased() == "CANCELLED" { attributes["STATUS"] = "CANCELLED" }
+    let status = first("STATUS")?.value.trimmed ?? ""
+    if status.uppercased() == "CANCELLED" { attributes["STATUS"] = "CANCELLED" }
+    if !["", "COMPLETED", "IN-PROCESS", "NEEDS-ACTION", "CANCELLED"].contains(status.uppercased()) {
+      attributes["STATUS"] = .text(status)
+    }
+    if let line = first("COMPLETED"), !BasicDate.isWellFormed(line.value) {
+      attributes["COMPLETED"] = .text(Self.text([line]))
+    }
     for name in ["DTSTART", "DUE"] {
       guard let line = first(name), name == "DTSTART" || BasicDate.instant(line.value) == nil else { continue }
       if BasicDate.day(line.value) == nil || line.parameters != ";VALUE=DATE" {
@@ -120,9 +127,7 @@ extension CalendarRecord {
     for name in ["SUMMARY", "DESCRIPTION"] {
       if let line = first(name), !line.parameters.isEmpty { attributes[name] = .text(line.parameters) }
     }
-    if let number = first("PRIORITY")?.value, Self.priority(number) != .none,
-      Self.numbers[Self.priority(number)] != number
-    {
+    if let number = first("PRIORITY")?.value, number != "0", Self.numbers[Self.priority(number)] != number {
       attributes["PRIORITY"] = .text(number)
     }
     return attributes
@@ -194,6 +199,9 @@ extension CalendarRecord {
 
   /// Says what of the to-do Tally has no field for.
   func remark(_ context: FormatContext) {
+    if let number = first("PRIORITY")?.value, !(Int(number).map { (0...9).contains($0) } ?? false) {
+      context.remarks.add("priority", number)
+    }
     for line in lines where line.name != Self.extensionName && line.name != Self.listName {
       if !Self.mapped.contains(line.name), !Self.understood.contains(line.name) {
         context.remarks.add("property", line.text)

@@ -11,6 +11,7 @@ final class ChecklistSource: ForeignSource {
   private var ancestors: [(indentation: Int, id: UUID)] = []
   /// The line after the notes of an item.
   private var pending: Line?
+  private var isAtStart = true
 
   init(_ input: consuming JSONInput, _ context: FormatContext) {
     self.context = context
@@ -22,6 +23,12 @@ final class ChecklistSource: ForeignSource {
 
   func nextTask() throws -> (TaskDocument, TextPosition)? {
     while let line = try pending.take() ?? lines.next() {
+      defer { isAtStart = false }
+      if let end = Self.end(ofBlockBeginningWith: line.text, isAtStart: isAtStart) {
+        context.remarks.add(isAtStart ? "front matter" : "code", line.text, at: line.position)
+        while let next = try lines.next(), !end.contains(next.text.trimmed) {}
+        continue
+      }
       let read = ChecklistLine(line.text)
       if read.headingLevel != nil {
         let name = ChecklistRecord.listName(read.text)
@@ -44,12 +51,25 @@ final class ChecklistSource: ForeignSource {
     return nil
   }
 
-  /// Notes are the indented lines under an item, up to an empty line or another item.
+  /// What ends a block that has no items: code in fences, and the values that some programs keep at the start of a note.
+  private static func end(ofBlockBeginningWith line: String, isAtStart: Bool) -> Set<String>? {
+    if isAtStart, line == "---" { return ["---", "..."] }
+    let fence = line.trimmed.prefix { $0 == "`" || $0 == "~" }
+    return fence.count >= 3 && Set(fence).count == 1 ? [String(fence)] : nil
+  }
+
+  /// Notes are the indented lines under an item, with empty lines between them, up to another item.
   private func readNotes(into record: inout ChecklistRecord, under indentation: Int) throws {
+    var emptyCount = 0
     while let line = try lines.next() {
       let read = ChecklistLine(line.text)
-      guard !read.isItem, read.indentation > indentation, !read.text.trimmed.isEmpty else { return pending = line }
-      record.notes.append(Self.note(line.text, under: indentation))
+      if read.text.trimmed.isEmpty {
+        emptyCount += record.notes.isEmpty ? 0 : 1
+        continue
+      }
+      guard !read.isItem, read.indentation > indentation else { return pending = line }
+      record.notes += Array(repeating: "", count: emptyCount) + [Self.note(line.text, under: indentation)]
+      emptyCount = 0
     }
   }
 

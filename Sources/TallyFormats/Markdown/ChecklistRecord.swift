@@ -33,7 +33,7 @@ struct ChecklistRecord: ForeignRecord {
   var lines: [String] {
     var line = "- [\(mark)] \(text)"
     if let exact { line += " \(Self.commentStart)\(Self.commentText(exact).dropFirst())\(Self.commentEnd)" }
-    return [line] + notes.map { "  " + $0 }
+    return [line] + notes.map { $0.isEmpty ? "" : "  " + $0 }
   }
 
   /// JSON that does not end a comment or a line: signs that could are in texts alone, where an escape says the same.
@@ -60,8 +60,9 @@ struct ChecklistRecord: ForeignRecord {
     self = ChecklistRecord(mark: mark, text: text, under: list)
     guard let notes = task.notes, !notes.isEmpty else { return }
     self.notes = notes.split(separator: "\n", omittingEmptySubsequences: false).map { Self.plain(String($0)) }
-    // An empty line would end the notes, and an item would be a task.
-    if self.notes.contains(where: { $0.trimmed.isEmpty || ChecklistLine($0).isItem || $0.hasPrefix("#") }) {
+    // An item would be a task. Empty lines at the start or the end would not come back.
+    let isExact = self.notes.contains { ChecklistLine($0).isItem || $0.hasPrefix("#") }
+    if isExact || self.notes.first?.trimmed.isEmpty ?? true || self.notes.last?.trimmed.isEmpty ?? true {
       self.notes = []
     }
   }
@@ -80,9 +81,10 @@ struct ChecklistRecord: ForeignRecord {
 
   func document(_ context: FormatContext) throws -> TaskDocument {
     var document = TaskDocument()
-    var words = text.unicodeScalars.split(separator: " ", omittingEmptySubsequences: false).map(Substring.init)
+    let noted = NotebookMarks(text, context)
+    var words = noted.text.unicodeScalars.split(separator: " ", omittingEmptySubsequences: false).map(Substring.init)
     var tags: [String] = []
-    document[.dueDay] = nil
+    document[.dueDay] = noted.due.map { .day($0) }
     document[.dueDate] = nil
     while words.count > 1, let word = words.last {
       if word.hasPrefix("#"), Self.isTag(String(word.dropFirst())), !word.dropFirst().contains("#") {
@@ -97,12 +99,17 @@ struct ChecklistRecord: ForeignRecord {
     document[.text] = .text(words.joined(separator: " "))
     document[.tags] = tags.isEmpty ? nil : .tags(TagSet(tags.reversed()))
     document[.notes] = notes.isEmpty ? nil : .text(notes.joined(separator: "\n"))
+    if let day = noted.planned { document[.scheduledDate] = .day(day) }
+    if let day = noted.created { document[.createdAt] = .instant(context.start(of: day)) }
+    if let priority = noted.priority { document[.priority] = .priority(priority) }
+    if let recurrence = noted.recurrence { document[.recurrence] = .recurrence(recurrence) }
     let isCancelled = mark == "-" || mark == "~"
     let isCompleted = mark == "x" || mark == "X" || isCancelled
-    if isCancelled { document.set(["STATUS": "CANCELLED"]) }
+    document.set(noted.attributes.merging(isCancelled ? ["STATUS": "CANCELLED"] : [:]) { $1 })
     if "<>!?*".contains(mark) { context.remarks.add("state", "[\(mark)] \(text)") }
     document[.state] = .state(isCompleted ? .completed : mark == "/" ? .active : .notStarted)
-    document[.completedAt] = isCompleted ? .offsetInstant(context.undatedCompletion) : nil
+    let completed = noted.completed.map(context.noon) ?? context.undatedCompletion
+    document[.completedAt] = isCompleted ? .offsetInstant(completed) : nil
     if isCompleted { document.latestCompletion = .latest }
     document.listName = heading
     document[.listID] = nil

@@ -81,7 +81,7 @@ struct OrgEntry {
     } else if let match = text.wholeMatch(of: /:([\w-]+):/) {
       drawer = (match.1.uppercased(), [])
     } else if notes.isEmpty, text.prefixMatch(of: /(?:SCHEDULED|DEADLINE|CLOSED):/) != nil {
-      for match in text.matches(of: /(SCHEDULED|DEADLINE|CLOSED):\s*([<\[][^>\]]*[>\]](?:--[<\[][^>\]]*[>\]])?)/) {
+      for match in text.matches(of: /(SCHEDULED|DEADLINE|CLOSED):\s*([<\[][^>\]]*[>\]](?:--[<\[][^>\]]*[>\]])?|\S+)/) {
         dates[String(match.1)] = String(match.2)
       }
     } else if !notes.isEmpty || !text.isEmpty {

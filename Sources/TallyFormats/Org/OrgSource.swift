@@ -12,7 +12,17 @@ final class OrgSource: ForeignSource {
   private var keywords = OrgKeywords()
   private var fileTags: [String] = []
   /// The headings above the next one: their levels, and either a task or the name of a list.
-  private var ancestors: [(level: Int, task: UUID?, list: String?)] = []
+  private var ancestors: [Ancestor] = []
+
+  private struct Ancestor {
+    let level: Int
+    var task: UUID?
+    var list: String?
+    var position: TextPosition
+    /// Whether a task is under the heading, which is then its list.
+    var hasTasks = false
+  }
+
   /// The heading behind the entry that was read last.
   private var pending: (heading: OrgHeading, line: Line)?
 
@@ -28,18 +38,32 @@ final class OrgSource: ForeignSource {
     while let (heading, line) = try nextHeading() {
       context.remarks.position = line.position
       let entry = try readEntry()
-      ancestors.removeAll { $0.level >= heading.level }
+      leaveHeadings(from: heading.level)
       guard heading.keyword != nil || entry.hasDates else {
         let hasContents = !entry.notes.isEmpty || !entry.attributes.isEmpty
         if hasContents { context.remarks.add("text", ([heading.title] + entry.notes).joined(separator: " ")) }
-        ancestors.append((heading.level, nil, heading.title.isEmpty ? nil : heading.title))
+        let list = heading.title.isEmpty ? nil : heading.title
+        // A heading with contents has been named.
+        ancestors.append(
+          Ancestor(level: heading.level, list: list, position: line.position, hasTasks: hasContents || list == nil))
         continue
       }
+      for index in ancestors.indices { ancestors[index].hasTasks = true }
       let document = task(heading, entry)
-      ancestors.append((heading.level, document[.id]?.id, nil))
+      ancestors.append(
+        Ancestor(level: heading.level, task: document[.id]?.id, position: line.position, hasTasks: true))
       return (document, line.position)
     }
+    leaveHeadings(from: 0)
     return nil
+  }
+
+  /// Ends headings; those that are neither a task nor above one are named.
+  private func leaveHeadings(from level: Int) {
+    while let last = ancestors.last, last.level >= level {
+      if !last.hasTasks { context.remarks.add("heading", last.list ?? "", at: last.position) }
+      ancestors.removeLast()
+    }
   }
 
   /// The next heading; what stands before the first one is about the file.
@@ -83,7 +107,7 @@ final class OrgSource: ForeignSource {
   private func task(_ heading: OrgHeading, _ entry: OrgEntry) -> TaskDocument {
     var document = TaskDocument()
     var attributes = entry.attributes
-    document[.text] = .text(heading.title.isEmpty ? "Untitled" : heading.title)
+    document[.text] = .text(heading.title)
     let notes = entry.notes.joined(separator: "\n").trimmingCharacters(in: .whitespacesAndNewlines)
     document[.notes] = notes.isEmpty ? nil : .text(notes)
     let tags = heading.tags + fileTags
@@ -128,6 +152,10 @@ final class OrgSource: ForeignSource {
     }
     guard isClosed else { return }
     let closed = entry.dates["CLOSED"].flatMap { OrgDate($0, context) }
+    if closed == nil, let text = entry.dates["CLOSED"] {
+      attributes["CLOSED"] = .text(text)
+      context.remarks.add("date", "CLOSED: \(text)")
+    }
     document[.completedAt] = .offsetInstant(
       closed.map { TableValue.completion($0.date, context) } ?? context.undatedCompletion)
     document.latestCompletion = .latest

@@ -71,10 +71,13 @@ final class RemarkLog: @unchecked Sendable {
   var position: TextPosition?
 
   /// Notes something of a kind, as the document has it.
-  func add(_ kind: String, _ example: some StringProtocol, at position: TextPosition? = nil) {
+  ///
+  /// - Parameter isListed: whether each example is listed and not the first alone, as of columns, which are few.
+  func add(_ kind: String, _ example: some StringProtocol, at position: TextPosition? = nil, isListed: Bool = false) {
     hasTexts = hasTexts || kind == "text"
     if let index = remarks.firstIndex(where: { $0.remark.kind == kind }) {
       remarks[index].remark.count += 1
+      if isListed { remarks[index].remark.list(String(example)) }
     } else {
       remarks.append((DocumentRemark(kind, String(example)), position ?? self.position))
     }

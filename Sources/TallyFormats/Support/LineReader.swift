@@ -16,7 +16,7 @@ struct LineReader: ~Copyable {
 
   var byteCount: Int64 { input.consumedByteCount }
 
-  /// The next line without its end, a line feed with or without a carriage return; `nil` after the last one.
+  /// The next line without its end, a line feed, a carriage return or both; `nil` after the last one.
   ///
   /// A line that is not UTF-8 is read by Windows' code page 1252, with a remark.
   ///
@@ -25,18 +25,13 @@ struct LineReader: ~Copyable {
     let number = input.position.line
     guard try input.peek() != nil else { return nil }
     bytes.removeAll(keepingCapacity: true)
-    while let byte = try input.peek() {
-      if byte == UInt8(ascii: "\n") {
-        input.skipLineFeed()
-        break
-      }
+    while !(try input.skipLineEnd()), let byte = try input.peek() {
       input.skipByte()
       bytes.append(byte)
       guard bytes.count <= Self.lengthLimitInBytes else {
         throw TallyError.malformed("The line is longer than a gibibyte", line: number)
       }
     }
-    if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
     let (text, isUTF8) = DecodedText.text(bytes)
     if !isUTF8 { remarks.add("encoding", text, at: TextPosition(line: number, column: 1)) }
     return Line(number: number, text: text)

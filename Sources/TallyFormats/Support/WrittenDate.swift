@@ -25,6 +25,19 @@ enum WrittenDate {
     }
   }
 
+  /// The order of days and months in texts of which some are dates; `nil` if none shows it, or if they differ.
+  static func order(_ texts: some Sequence<String>) -> DateOrder? {
+    var orders: Set<DateOrder> = []
+    for text in texts {
+      guard let match = text.prefixMatch(of: /\s*(\d{1,2})[\/-](\d{1,2})[\/-](\d{4}|\d{2})(?!\d)/),
+        let first = Int(match.1), let second = Int(match.2)
+      else { continue }
+      if (13...31).contains(first), (1...12).contains(second) { orders.insert(.dayFirst) }
+      if (13...31).contains(second), (1...12).contains(first) { orders.insert(.monthFirst) }
+    }
+    return orders.count == 1 ? orders.first : nil
+  }
+
   /// The day, in the context's zone.
   func day(_ context: FormatContext) -> CalendarDay {
     switch self {

@@ -158,8 +158,9 @@ extension TaskwarriorRecord {
     let isCompleted = status == "completed"
     let isActive = values["start"] != nil
     document[.state] = .state(isCompleted ? .completed : isActive ? .active : .notStarted)
-    let end = try instant("end") ?? document.task.updatedAt
-    document[.completedAt] = isCompleted ? .offsetInstant(OffsetTimestamp(end, in: context.timeZone)) : nil
+    let end = try instant("end") ?? (document.has(.updatedAt) ? document.task.updatedAt : nil)
+    let completion = end.map { OffsetTimestamp($0, in: context.timeZone) } ?? context.undatedCompletion
+    document[.completedAt] = isCompleted ? .offsetInstant(completion) : nil
   }
 
   /// A date without a time is midnight for Taskwarrior.

@@ -64,13 +64,16 @@ final class TaskwarriorSource: ForeignSource {
   private func nextRecord() throws -> (TaskwarriorRecord, TextPosition)? {
     if !hasBegun, reader.framing == .document { _ = try reader.next() }
     hasBegun = true
-    switch try reader.next() {
-    case .beginObject: break
-    case .endArray where reader.framing == .document:
-      _ = try reader.next()
-      return nil
-    case .end: return nil
-    default: throw reader.fault("An object is expected here")
+    while true {
+      let token = try reader.next()
+      if token == .beginObject { break }
+      if token == .end { return nil }
+      if token == .endArray, reader.framing == .document {
+        _ = try reader.next()
+        return nil
+      }
+      guard reader.framing == .document else { throw reader.fault("An object is expected here") }
+      context.remarks.add("text", try reader.json(beginningWith: token), at: reader.tokenPosition)
     }
     let position = reader.tokenPosition
     var values: [String: TaskwarriorValue] = [:]

@@ -19,11 +19,15 @@ extension JSONReader {
     case .integer(let number): return .integer(number)
     case .double(let number): return .real(number)
     case .null: return nil
-    case let token:
-      var writer = JSONWriter(layout: .compact)
-      try copyValue(beginningWith: token, to: &writer)
-      return .json(String(decoding: writer.takeBytes(), as: UTF8.self))
+    case let token: return .json(try json(beginningWith: token))
     }
+  }
+
+  /// The value that begins with a token, as JSON.
+  mutating func json(beginningWith token: Token) throws -> String {
+    var writer = JSONWriter(layout: .compact)
+    try copyValue(beginningWith: token, to: &writer)
+    return String(decoding: writer.takeBytes(), as: UTF8.self)
   }
 
   /// Copies the value that begins with a token, however deep.

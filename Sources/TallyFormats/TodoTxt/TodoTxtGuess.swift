@@ -12,10 +12,19 @@ enum TodoTxtGuess {
     var lines = head.split(omittingEmptySubsequences: true, whereSeparator: \.isNewline)
     if lines.count > 1, head.utf8.count > 4_000 { lines.removeLast() }
     let strange = lines.count { isStrange($0) && !isMarked($0) }
-    guard isBinary || lines.first?.hasPrefix("#!") == true || strange * 4 > lines.count else { return }
+    guard isBinary || isOfAnotherKind(lines) || strange * 4 > lines.count else { return }
     throw TallyError(
       .malformedDocument, "The document does not look like a list of tasks",
       remedy: "Check the file, or name its format, as in --format todotxt")
+  }
+
+  /// Whether a text begins as a program, a document of an office, a card or a letter does.
+  private static func isOfAnotherKind(_ lines: [Substring]) -> Bool {
+    guard let first = lines.first else { return false }
+    if ["#!", "%PDF-", "{\\rtf", "%!PS"].contains(where: first.hasPrefix) { return true }
+    if first.uppercased().hasPrefix("BEGIN:") { return true }
+    let headers = ["From:", "To:", "Subject:", "Date:", "Received:", "Message-ID:", "Return-Path:", "MIME-Version:"]
+    return lines.prefix(8).count { line in headers.contains(where: line.hasPrefix) } > 1
   }
 
   /// Whether a line has a mark of todo.txt.
@@ -34,7 +43,14 @@ enum TodoTxtGuess {
     return ends.contains { text.hasSuffix($0) } || starts.contains { text.hasPrefix($0) } || text.count > 1_000
       || text.count { $0 == ":" } >= 4 && !text.contains(" ")
       || text.count { $0 == "\t" || $0 == "|" || $0 == ";" } >= 3
-      || isAssignment(text) || isOfLog(text)
+      || isAssignment(text) || isOfLog(text) || isProse(text)
+  }
+
+  /// A line of sentences, as letters have it.
+  private static func isProse(_ text: Substring) -> Bool {
+    let wordCount = text.split(separator: " ").count
+    return wordCount > 9 && (text.contains(". ") || text.contains(", ")) || wordCount > 25
+      || text.wholeMatch(of: #/(?:Dear|Hello|Hi) .*,/#) != nil
   }
 
   /// `key = value`, `[section]`, `def name():`.

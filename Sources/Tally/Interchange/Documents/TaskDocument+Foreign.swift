@@ -38,6 +38,33 @@ extension TaskDocument {
     return remarks
   }
 
+  /// The attribute of a parent that is nowhere here, in a format that has no other words for it.
+  static func keptParent(_ id: UUID) -> (name: String, text: String) {
+    ("parent as imported", id.uuidString.lowercased())
+  }
+
+  /// The text of an attribute that also keeps a parent that is nowhere here.
+  static func attribute(_ value: AttributeValue?, keeping parent: String) -> String {
+    guard case .text(let others)? = value, others != parent else { return parent }
+    return others + "\n" + parent
+  }
+
+  /// Reads a parent that was missing when the task came before as it was kept then, so that the task does not change.
+  ///
+  /// - Returns: The parent, which may be here now; `nil` if it was not missing.
+  mutating func takeMissingParent(as old: TaskItem?) -> UUID? {
+    guard let old, old.parentID == nil, let parentID = self[.parentID]?.id else { return nil }
+    let (name, text) = keptParent ?? Self.keptParent(parentID)
+    var attributes: [String: AttributeValue] = [:]
+    if case .attributes(let others)? = self[.attributes] { attributes = others }
+    let kept = Self.attribute(attributes[name], keeping: text)
+    guard old.attributes[name] == .text(kept) else { return nil }
+    attributes[name] = .text(kept)
+    self[.attributes] = .attributes(attributes)
+    self[.parentID] = nil
+    return parentID
+  }
+
   /// Adds an attribute with a value that its field cannot have.
   private mutating func keep(_ text: String, as name: String) {
     var attributes: [String: AttributeValue] = [:]

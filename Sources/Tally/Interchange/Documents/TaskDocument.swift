@@ -91,8 +91,9 @@ extension TaskDocument {
     sortOrder: (TaskItem) throws -> Int64
   ) throws -> TaskItem {
     var task = old ?? values
-    task.id = id
     if old != nil { for field in TaskField.all where has(field) { task[field] = values[field] } }
+    // A second task with the document's id has another one.
+    task.id = id
     if !has(.completedAt), has(.state), !task.isCompleted { task.completedAt = nil }
     if !has(.state) { task.state = task.completedAt != nil ? .completed : task.isCompleted ? .notStarted : task.state }
     // The store knows better: a task that is open here was completed since, not long ago.

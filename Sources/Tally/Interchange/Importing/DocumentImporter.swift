@@ -115,6 +115,7 @@ extension DocumentImporter where Source: ~Copyable {
     let id = try newID(of: document, at: position, in: transaction)
     let merge = merge(at: transaction.now)
     let old = try storedTask(id, in: transaction)
+    let missing = source.isForeign ? document.takeMissingParent(as: old?.item) : nil
     let deletion = old == nil && !options.overwrites ? try deletions.date(.task, id, in: transaction) : nil
     if let deletion, merge.keepsDeleted(document, since: deletion) {
       summary.tasks.keptNewer += 1
@@ -128,7 +129,7 @@ extension DocumentImporter where Source: ~Copyable {
     let outcome = merge.outcome(of: document, &task, replacing: old?.item)
     if outcome == .keptNewer { subtasks.hasKept = true }
     if let listID = task.listID { try references.note(listID, at: position, in: transaction) }
-    subtasks.note(task, replacing: old?.item, elsewhere: document.keptParent, at: position)
+    subtasks.note(task, replacing: old?.item, elsewhere: document.keptParent, missing: missing, at: position)
     placement.note(task)
     summary.tasks.count(outcome)
     try report(ImportedRecord.Outcome(outcome), .task, id, task.title)

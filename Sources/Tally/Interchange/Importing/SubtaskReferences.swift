@@ -13,6 +13,11 @@ struct SubtaskReferences {
     var position: TextPosition
     /// The attribute that keeps a parent that is elsewhere.
     var elsewhere: (name: String, text: String)?
+    /// Whether the parent was missing before, and the task has the attribute already.
+    var wasMissing = false
+
+    /// The attribute that keeps the parent while it is nowhere here.
+    var keptParent: (name: String, text: String) { elsewhere ?? TaskDocument.keptParent(parentID) }
 
     /// A sub-task whose parent is elsewhere, for the account.
     var orphan: (parent: String, line: Int) { (elsewhere?.text ?? parentID.uuidString.lowercased(), position.line) }
@@ -34,12 +39,15 @@ struct SubtaskReferences {
 
   /// Notes a task of the document.
   ///
-  /// The attribute `elsewhere` keeps the parent, if it is nowhere here.
+  /// The attribute `elsewhere` keeps the parent, if it is nowhere here. `missing` is one that the attribute keeps already.
   mutating func note(
-    _ task: TaskItem, replacing old: TaskItem?, elsewhere: (name: String, text: String)?, at position: TextPosition
+    _ task: TaskItem, replacing old: TaskItem?, elsewhere: (name: String, text: String)?, missing: UUID?,
+    at position: TextPosition
   ) {
-    if let parentID = task.parentID {
-      subtasks.append(Subtask(id: task.id, parentID: parentID, position: position, elsewhere: elsewhere))
+    if let parentID = missing ?? task.parentID {
+      subtasks.append(
+        Subtask(
+          id: task.id, parentID: parentID, position: position, elsewhere: elsewhere, wasMissing: missing != nil))
     }
     if let old, old.listID != task.listID { moved.append(task.id) }
   }
@@ -58,23 +66,38 @@ struct SubtaskReferences {
     }
     var orphans: [(parent: String, line: Int)] = []
     for subtask in subtasks {
+      if subtask.wasMissing, try !findParent(of: subtask, in: &transaction) {
+        orphans.append(subtask.orphan)
+        continue
+      }
       do {
         try resolve(subtask.id, in: &transaction)
       } catch let error as TallyError where error.code == .invalidParent {
         guard isForeign else { throw error.at(subtask.position) }
+        let (name, text) = subtask.keptParent
         try transaction.update(subtask.id) { task in
           task.parentID = nil
-          let (name, text) = subtask.elsewhere ?? ("parent as imported", subtask.parentID.uuidString.lowercased())
-          if case .text(let others)? = task.attributes[name], others != text {
-            task.attributes[name] = .text(others + "\n" + text)
-          } else {
-            task.attributes[name] = .text(text)
-          }
+          task.attributes[name] = .text(TaskDocument.attribute(task.attributes[name], keeping: text))
         }
         orphans.append(subtask.orphan)
       }
     }
     return orphans
+  }
+
+  /// Gives a task its parent, which was missing and has come since.
+  ///
+  /// - Returns: false if it is still missing.
+  private func findParent(of subtask: Subtask, in transaction: inout StoreWriteTransaction) throws -> Bool {
+    guard try transaction.tables.parentage(of: subtask.parentID, in: transaction.base) != nil else { return false }
+    let (name, text) = subtask.keptParent
+    try transaction.update(subtask.id) { task in
+      task.parentID = subtask.parentID
+      guard case .text(let kept)? = task.attributes[name] else { return }
+      let others = kept.split(separator: "\n").filter { $0 != text }.joined(separator: "\n")
+      task.attributes[name] = others.isEmpty ? nil : .text(others)
+    }
+    return true
   }
 
   /// Checks one sub-task; where the store's tasks stayed, it goes to its parent's list or becomes a task of its own.

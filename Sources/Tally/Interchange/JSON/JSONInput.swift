@@ -78,6 +78,24 @@ package struct JSONInput: ~Copyable {
   /// Skips a line feed.
   package mutating func skipLineFeed() {
     index += 1
+    beginLine()
+  }
+
+  /// Skips the end of a line: a line feed, a carriage return, as old spreadsheets write it, or both.
+  ///
+  /// - Returns: false, with nothing skipped, if no line ends here.
+  package mutating func skipLineEnd() throws -> Bool {
+    switch try peek() {
+    case UInt8(ascii: "\n"): skipLineFeed()
+    case UInt8(ascii: "\r"):
+      index += 1
+      if try peek() == UInt8(ascii: "\n") { skipLineFeed() } else { beginLine() }
+    default: return false
+    }
+    return true
+  }
+
+  private mutating func beginLine() {
     line += 1
     lineStart = consumedByteCount
     continuationByteCount = 0
