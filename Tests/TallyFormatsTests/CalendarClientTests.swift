@@ -94,6 +94,44 @@ struct CalendarClientTests {
     }
   }
 
+  /// With several alarms the reminder's own moves and goes, and the others stay.
+  @Test(arguments: [false, true])
+  func theOtherAlarmsStay(isPlainFirst: Bool) throws {
+    let plain = "BEGIN:VALARM\nACTION:DISPLAY\nDESCRIPTION:a\nTRIGGER;VALUE=DATE-TIME:20261201T080000Z\nEND:VALARM"
+    let other = "BEGIN:VALARM\nACTION:AUDIO\nTRIGGER:-PT15M\nEND:VALARM"
+    let second = plain.replacing("T080000Z", with: "T070000Z")
+    let alarms = (isPlainFirst ? [plain, other, second] : [other, plain, second]).joined(separator: "\n")
+    try withStore { (store: TaskStore) throws in
+      try store.importText(Self.calendar("UID:1\nSUMMARY:a\nDUE:20261201T090000Z\n\(alarms)"), as: .ical)
+      let task = try #require(try store.tasks.first)
+      #expect(task.reminderDate?.iso8601 == "2026-12-01T08:00:00Z")
+      let triggers = { (text: String) in
+        text.components(separatedBy: "\r\n").filter { $0.hasPrefix("TRIGGER") }.sorted()
+      }
+      let rest = ["TRIGGER:-PT15M", "TRIGGER;VALUE=DATE-TIME:20261201T070000Z"]
+      #expect(
+        triggers(try store.exportedText(as: .ical)) == rest + ["TRIGGER;VALUE=DATE-TIME:20261201T080000Z"])
+      let moved = try Timestamp(iso8601: "2026-12-02T10:00:00Z")
+      try store.writeAndWait { _ = try $0.update(task.id) { $0.reminderDate = moved } }
+      #expect(
+        triggers(try store.exportedText(as: .ical)) == rest + ["TRIGGER;VALUE=DATE-TIME:20261202T100000Z"])
+      try store.writeAndWait { _ = try $0.update(task.id) { $0.reminderDate = nil } }
+      #expect(triggers(try store.exportedText(as: .ical)) == rest)
+    }
+  }
+
+  /// An open occurrence that is described stands for its day, and a number of occurrences counts on.
+  @Test func anOpenOccurrenceStandsForItsDay() throws {
+    let series = "UID:s\nSUMMARY:a\nRRULE:FREQ=WEEKLY;COUNT=4\nDUE;VALUE=DATE:20270104\nEXDATE;VALUE=DATE:20270111"
+    let open = "UID:s\nSUMMARY:b\nRECURRENCE-ID;VALUE=DATE:20270104\nDUE;VALUE=DATE:20270105"
+    try withStore { (store: TaskStore) throws in
+      try store.importText(Self.calendar(series, open), as: .ical)
+      let tasks = Dictionary(uniqueKeysWithValues: try store.tasks.map { ($0.title, $0) })
+      #expect(tasks["a"]?.dueDay?.iso8601 == "2027-01-18" && tasks["b"]?.dueDay?.iso8601 == "2027-01-05")
+      #expect(tasks["a"]?.recurrence?.text == "FREQ=WEEKLY;COUNT=2")
+    }
+  }
+
   /// An occurrence that is done beside its series is a task of its own, and the series goes on behind it.
   @Test func aSeriesComesInWithItsOccurrences() throws {
     let series =

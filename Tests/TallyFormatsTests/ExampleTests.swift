@@ -138,6 +138,12 @@ struct ExampleTests {
   static let others: [Example] = [
     Example(.csv, "Title,Cost,tags\r\n\"a, \"\"b\"\"\",5,\"x,y\"\r\n", ["a, \"b\"", "tags x,y", "@Cost=text(\"5\")"]),
     Example(.csv, "text;state\na;active\n", ["a", "state active"]),
+    Example(
+      .csv, "Title,Status,Completed\na,done,2026-01-02\n",
+      ["a", "state completed", "completedAt 2026-01-02T12:00:00+03:00"]),
+    Example(
+      .csv, "Title,Due,Due Date,Description,Comment\na,2026-01-02,2026-01-03,n,c\n",
+      ["a", "notes n", "dueDay 2026-01-02", "@Comment=text(\"c\")", "@Due Date=text(\"2026-01-03\")"]),
     Example(.csv, "text;state\ra;deferred\r", ["a"]),
     Example(.csv, "text,status\r\na,in progress\r\n", ["a", "state active"]),
     Example(

@@ -19,16 +19,21 @@ struct FormatOptionsTests {
     }
   }
 
-  /// One date that shows the order of a table gives it to the others, whatever the locale has.
+  /// One date that shows the order of a table gives it to the others, whatever the locale has; but the caller knows best.
   @Test(
     arguments: [("13/4/2026", "2026-04-03"), ("4/13/2026", "2026-03-04"), ("4/4/2026", nil)] as [(String, String?)])
   func aTableShowsTheOrderOfItsDates(evidence: String, day: String?) throws {
     for order in [nil, DateOrder.dayFirst, .monthFirst] where day != nil || order == nil {
       try withStore { (store: TaskStore) throws in
         let text = "title,due\na,3/4/2026\nb,\(evidence)\n"
-        _ = try Self.importFile(text, named: "a.csv", into: store, FormatOptions(dateOrder: order))
+        _ = try Self.importFile(text, named: "a.csv", into: store, FormatOptions(usualDateOrder: order))
         #expect(try store.tasks.first { $0.title == "a" }?.dueDay?.iso8601 == day)
       }
+    }
+    try withStore { (store: TaskStore) throws in
+      let text = "title,due\na,3/4/2026\nb,\(evidence)\n"
+      _ = try Self.importFile(text, named: "a.csv", into: store, FormatOptions(dateOrder: .dayFirst))
+      #expect(try store.tasks.first { $0.title == "a" }?.dueDay?.iso8601 == "2026-04-03")
     }
   }
 

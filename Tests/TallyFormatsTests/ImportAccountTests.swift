@@ -72,6 +72,20 @@ struct ImportAccountTests {
     Case(.org, "* Shopping\n* TODO a\n", ["heading"], ["a"]),
     Case(.org, "* DONE a\n  CLOSED: [once]\n", ["date"], ["a"]),
     Case(.org, "* TODO\n", ["title"], ["Untitled"]),
+    Case(.org, "* TODO a\n  SCHEDULED: <2026-04-15 +1w> DEADLINE: <2026-04-20 +1m>\n", ["recurrence"], ["a"]),
+    Case(.todoist, todoist("task,a,,4,1, from ,en"), ["date"], ["a"]),
+    Case(.todoist, todoist("task,a,,4,1,every day starting nonsense,en"), ["date"], ["a"]),
+    Case(.todoist, todoist("task,a,,4,1, starting monday,en"), ["date"], ["a"]),
+    Case(.csv, "text,due,dueDay\na,2026-01-02,2026-01-01\n", ["date"], ["a"]),
+    Case(.ticktick, "List Name,Title,Kind\nHome,a,NOTE\n", ["note"], ["a"]),
+    Case(.ticktick, "List Name,Title,Status,Completed Time\nHome,a,2,lately\n", ["date"], ["a"]),
+    Case(.todotxt, "c t:shirt x\n", [], ["c t:shirt x"]),
+    Case(.todotxt, "a due:whenever due:later\n", ["date"], ["a due:whenever"]),
+    Case(
+      .ical,
+      calendar(
+        "SUMMARY:a\nDUE:20260101T090000Z\nBEGIN:VALARM\nACTION:AUDIO\nTRIGGER:-PT15M\nEND:VALARM\nBEGIN:VALARM\n"
+          + "ACTION:DISPLAY\nDESCRIPTION:a\nTRIGGER;VALUE=DATE-TIME:20260101T080000Z\nEND:VALARM"), ["alarm"], ["a"]),
     Case(.todotxt, "a rec:3b\n", ["recurrence"], ["a"]),
     Case(.todotxt, "a due:soon\n", ["date"], ["a"]),
     Case(.todotxt, "b tally:{\"text\":5}\n", ["extension"], ["b"]),
@@ -132,6 +146,55 @@ struct ImportAccountTests {
       let parent: AttributeValue = "00000000-0000-4000-8000-000000000009"
       #expect(
         attributes == ["column 2": "b", "column 3": "c", "column 5": "e", "parent as imported": parent])
+    }
+  }
+
+  /// Ids that come again cost the same each time.
+  @Test func manyTasksOfOneIDComeIn() throws {
+    try withStore { (store: TaskStore) throws in
+      let text = "title,id\n" + (0..<3_000).map { "t\($0),\(Self.id)\n" }.joined()
+      #expect(try store.importText(text, as: .csv).tasks == ImportSummary.Counts(added: 3_000))
+      #expect(try store.importText(text, as: .csv).tasks == ImportSummary.Counts(unchanged: 3_000))
+    }
+  }
+
+  /// Lists of tasks that look a little like something else are lists of tasks; what is something else is refused.
+  @Test(
+    arguments: [
+      ("buy milk\nreturn books (library)\ncall mom\n", 3),
+      ("if it rains: umbrella\nbuy milk, eggs, and a lot of other things\n", 2),
+      ("Dear Ann,\n\nthank you for the flowers, which are so very beautiful. We like them. See you soon.\n", nil),
+      ("From: a@b.c\nTo: d@e.f\nSubject: hello\n\nwords\n", nil), ("BEGIN:VCARD\nFN:Ann\nEND:VCARD\n", nil),
+      ("%PDF-1.4\n1 0 obj\n", nil), ("{\\rtf1 hello}\n", nil),
+    ] as [(String, Int?)])
+  func onlyListsOfTasksAreTaken(text: String, count: Int?) throws {
+    try withStore { (store: TaskStore) throws in
+      if let count {
+        #expect(try store.importText(text, as: nil).tasks.added == count)
+      } else {
+        #expect(throws: TallyError.self) { try store.importText(text, as: nil) }
+      }
+    }
+  }
+
+  @Test func theRestOfAnEntryIsKept() throws {
+    try withStore { (store: TaskStore) throws in
+      let text =
+        "* TODO a\n  DEADLINE: <2026-01-02> or so\n  :PROPERTIES:\n  no property\n  :END:\n  :LOG:\n  one\n  :END:\n"
+        + "  :LOG:\n  two\n  :END:\n  :note:\n  words\n* TODO b\n  DEADLINE: soon please\n"
+      try store.importText(text, as: .org)
+      let tasks = Dictionary(uniqueKeysWithValues: try store.tasks.map { ($0.title, $0) })
+      #expect(tasks["a"]?.notes == "or so\nno property\n:note:\nwords" && tasks["a"]?.attributes["LOG"] == "one\ntwo")
+      #expect(tasks["b"]?.notes == "DEADLINE: soon please" && tasks["a"]?.dueDay?.iso8601 == "2026-01-02")
+    }
+  }
+
+  /// Half of a surrogate pair becomes a replacement character, in the middle and at the end.
+  @Test func brokenTextInUTF16ComesIn() throws {
+    let units: [UInt16] = [0xFEFF] + Array("a ".utf16) + [0xD83D, 0x62] + Array("\nc ".utf16) + [0xD83D, 0xD83D]
+    try withStore { (store: TaskStore) throws in
+      try store.importBytes(units.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }, as: .todotxt)
+      #expect(try store.tasks.map(\.title).sorted() == ["a \u{FFFD}b", "c \u{FFFD}\u{FFFD}"])
     }
   }
 

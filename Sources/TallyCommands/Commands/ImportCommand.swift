@@ -89,7 +89,7 @@ struct ImportCommand: SessionCommand {
   private func importDocument(_ input: FileDescriptor, into store: TaskStore, _ session: Session) throws {
     var affected: [ImportedRecord] = []
     let formatOptions = FormatOptions(
-      source: source, dateOrder: dateOrder ?? session.clock.dateOrder(),
+      source: source, dateOrder: dateOrder, usualDateOrder: session.clock.dateOrder(),
       completedOn: try completedOn.map { try session.clock.day($0, of: "--completed-on", looking: .backward) })
     let summary = try session.withProgress(dryRun ? "Reading" : "Importing") { progress in
       try store.importDocument(

@@ -22,7 +22,7 @@ final class TableSource: ForeignSource {
       guard let head = try rows.next() else { return nil }
       columns = try columns(head)
       while waiting.count < Self.rowsReadAhead, let row = try rows.next() { waiting.append(row) }
-      context.options.dateOrder = WrittenDate.order(waiting.joined().lazy.map(\.text)) ?? context.options.dateOrder
+      if !context.hasDateOrder, let order = dateOrder() { context.options.dateOrder = order }
       waiting.reverse()
     }
     guard let columns else { return nil }
@@ -44,6 +44,15 @@ final class TableSource: ForeignSource {
     return nil
   }
 
+  /// The order of days and months that the columns of dates show.
+  private func dateOrder() -> DateOrder? {
+    let columns = columns ?? []
+    let dates = waiting.lazy.flatMap { row in
+      zip(columns, row).compactMap { TableRecord.dateColumns.contains($0) ? $1.text : nil }
+    }
+    return WrittenDate.order(dates)
+  }
+
   /// How many rows may decide whether days or months come first.
   private static let rowsReadAhead = 1_000
 
@@ -62,7 +71,7 @@ final class TableSource: ForeignSource {
       let usual = ownOfHead[index] ?? (isOwn ? nil : Self.usualColumn(name, beside: seen))
       if let usual, taken.insert(usual).inserted { return usual }
       // The name of a column that comes a second time would hide the first.
-      let own = name.isEmpty || usual != nil || taken.contains(name) ? Self.name(ofColumn: index) : name
+      let own = !TableRecord.isColumn(name) || name.isEmpty || taken.contains(name) ? Self.name(ofColumn: index) : name
       taken.insert(own)
       return own
     }

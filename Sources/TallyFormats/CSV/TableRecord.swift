@@ -97,6 +97,11 @@ extension TableRecord {
     return document
   }
 
+  /// The columns of dates.
+  static let dateColumns: Set = [
+    "due", "dueDate", "dueDay", "scheduledDate", "reminderDate", "done", "completedAt", "createdAt", "updatedAt",
+  ]
+
   /// The columns that stand for several fields.
   static let usualColumns: Set = ["due", "done", "dueTime", "reminderTime", "reminderOn"]
 
@@ -130,8 +135,9 @@ extension TableRecord {
     _ cell: String?, into document: inout TaskDocument, _ attributes: inout [String: AttributeValue],
     _ context: FormatContext
   ) {
-    guard let cell, document[.dueDay] == nil, document[.dueDate] == nil else { return }
-    switch WrittenDate(cell, context) {
+    guard let cell else { return }
+    let isFree = document[.dueDay] == nil && document[.dueDate] == nil
+    switch isFree ? WrittenDate(cell, context) : nil {
     case .day(let day)?: document[.dueDay] = .day(day)
     case .instant(let instant)?: document[.dueDate] = .instant(instant)
     case nil:
@@ -144,12 +150,14 @@ extension TableRecord {
   private func readState(
     into document: inout TaskDocument, _ attributes: inout [String: AttributeValue], _ context: FormatContext
   ) {
-    if !document.has(.state), let cell = cells["done"] {
+    if let cell = cells["done"] {
       if let isDone = TableValue.isDone(cell) {
-        document[.state] = .state(isDone ? .completed : .notStarted)
+        if !document.has(.state) { document[.state] = .state(isDone ? .completed : .notStarted) }
       } else if let date = WrittenDate(cell, context) {
-        document[.state] = .state(.completed)
-        document[.completedAt] = .offsetInstant(TableValue.completion(date, context))
+        if !document.has(.state) { document[.state] = .state(.completed) }
+        if document[.completedAt] == nil {
+          document[.completedAt] = .offsetInstant(TableValue.completion(date, context))
+        }
       } else {
         attributes["done as imported"] = .text(cell)
         context.remarks.add("state", "done: \(cell)")

@@ -55,6 +55,10 @@ final class TickTickSource: ForeignSource {
     readDates(row, into: &document, &attributes)
     readState(row, into: &document, &attributes)
     for (name, text) in row where !Self.known.contains(name) { attributes[name] = .text(text) }
+    if let kind = row["Kind"], kind == "NOTE" {
+      attributes["Kind"] = .text(kind)
+      context.remarks.add("note", row["Title"] ?? "")
+    }
     if let parent = row["parentId"] {
       document[.parentID] = .id(id(parent))
       document.keptParent = ("parentId", parent)
@@ -92,6 +96,7 @@ final class TickTickSource: ForeignSource {
     }
     if let start = date("Start Date"), row["Start Date"] != row["Due Date"] {
       document[.scheduledDate] = .day(start.day(zone))
+      if !isAllDay { attributes["Start Date"] = row["Start Date"].map { .text($0) } }
     }
     if let created = date("Created Time") { document[.createdAt] = .instant(created.instant(zone)) }
     if let text = row["Repeat"] {
@@ -131,6 +136,10 @@ final class TickTickSource: ForeignSource {
     document[.state] = .state(.completed)
     let completed = row["Completed Time"].flatMap { WrittenDate($0, context) }.map {
       TableValue.completion($0, context)
+    }
+    if completed == nil, let text = row["Completed Time"] {
+      attributes["Completed Time"] = .text(text)
+      context.remarks.add("date", "Completed Time: \(text)")
     }
     document[.completedAt] = .offsetInstant(completed ?? context.undatedCompletion)
     document.latestCompletion = completed?.instant ?? .latest

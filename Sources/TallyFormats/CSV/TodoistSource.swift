@@ -113,7 +113,7 @@ final class TodoistSource: ForeignSource {
     _ text: String, into document: inout TaskDocument, _ context: FormatContext
   ) -> Bool {
     let parts = text.split(separator: #/(?i) (?:starting|from) /#, maxSplits: 1)
-    let phrase = String(parts[0])
+    guard let phrase = parts.first.map(String.init) else { return false }
     if let recurrence = try? Recurrence(phrase: phrase) {
       document[.recurrence] = .recurrence(recurrence)
     } else {
@@ -125,7 +125,7 @@ final class TodoistSource: ForeignSource {
       document[.dueDate] = (entry.dueDate ?? entry.reminderDate).map { .instant($0) }
       if document[.dueDate] == nil { document[.dueDay] = (entry.dueDay ?? entry.scheduledDate).map { .day($0) } }
     }
-    if parts.count > 1 { return setDue(String(parts[1]), in: &document, context) }
+    if parts.count > 1, !setDue(String(parts[1]), in: &document, context) { context.remarks.add("date", parts[1]) }
     if document[.dueDay] == nil, document[.dueDate] == nil { setFirstDay(of: &document, context) }
     return true
   }

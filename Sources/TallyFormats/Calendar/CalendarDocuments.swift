@@ -37,11 +37,14 @@ final class CalendarSource: ForeignSource {
       occurrences.append(next)
     }
     var series = task(first)
-    let closed = occurrences.filter(\.isClosed).compactMap { $0.record.first("RECURRENCE-ID") }
-    let days = (closed + first.record.lines.filter { $0.name == "EXDATE" }).flatMap { line in
+    // An occurrence that is described, open or closed, is a task of its own.
+    let described = occurrences.compactMap { $0.record.first("RECURRENCE-ID") }
+    let days = (described + first.record.lines.filter { $0.name == "EXDATE" }).flatMap { line in
       line.value.split(separator: ",").compactMap { value in
-        CalendarDate(
-          ContentLine(line.name, parameters: line.parameters, String(value)), zones: zones, context)?.day(in: context)
+        // What is not understood of it is named with its to-do.
+        context.remarks.discarding {
+          CalendarDate(ContentLine(line.name, parameters: line.parameters, String(value)), zones: zones, context)
+        }?.day(in: context)
       }
     }
     series.0.moveOn(past: Set(days), context)
@@ -54,12 +57,6 @@ final class CalendarSource: ForeignSource {
     let record: CalendarRecord
     let contents: String
     let number: Int
-
-    /// Whether it is done or cancelled.
-    var isClosed: Bool {
-      ["COMPLETED", "CANCELLED"].contains(record.first("STATUS")?.value.uppercased())
-        || record.first("COMPLETED") != nil
-    }
   }
 
   /// The next to-do; the other components are zones, or are named in the account.
@@ -122,9 +119,13 @@ final class CalendarSource: ForeignSource {
     context.remarks.position = place
     var record = toDo.record
     record.zones = zones
-    // Nothing of it throws: what is not understood is in the remarks.
-    var document = (try? record.importing(context)) ?? TaskDocument()
-    record.remark(context)
+    var document = TaskDocument()
+    do {
+      document = try record.importing(context)
+      record.remark(context)
+    } catch {
+      context.remarks.add("component", toDo.contents)
+    }
     // A to-do needs no summary (RFC 5545, section 3.6.2), a task does.
     if document[.text]?.text?.isBlank ?? true { document[.text] = .text("Untitled") }
     document.listName = document.listName ?? calendarName
@@ -142,8 +143,12 @@ extension TaskDocument {
     guard case .recurrence(.rule(let rule))? = self[.recurrence], self[.state] != .state(.completed), !days.isEmpty,
       let start = firstDay(context)
     else { return }
-    var day = start
-    while days.contains(day), let next = rule.next(after: day, from: start) { day = next }
+    var (day, count) = (start, 0)
+    while days.contains(day), let next = rule.next(after: day, from: start) { (day, count) = (next, count + 1) }
+    if case .count(let whole) = rule.end, whole > count, count > 0 {
+      let text = rule.text.replacingOccurrences(of: "COUNT=\(whole)", with: "COUNT=\(whole - count)")
+      self[.recurrence] = (try? Recurrence(text: text)).map { .recurrence($0) }
+    }
     let distance = Int(day.dayNumber) - Int(start.dayNumber)
     guard distance > 0 else { return }
     for field in [TaskField.scheduledDate, .dueDay] {

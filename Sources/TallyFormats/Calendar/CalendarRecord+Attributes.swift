@@ -95,7 +95,10 @@ extension CalendarRecord {
     }
     var attributes: [String: AttributeValue] = [:]
     for (name, lines) in texts { attributes[name] = .text(Self.text(lines)) }
-    let foreign = components.filter { instant(ofAlarm: $0, context) == nil || !Self.isPlainAlarm($0) }
+    let alarms = components.indices.filter { instant(ofAlarm: components[$0], context) != nil }
+    var foreign = components
+    // Tally writes the only alarm again from the reminder.
+    if alarms.count == 1, Self.isPlainAlarm(components[alarms[0]]) { foreign.remove(at: alarms[0]) }
     if !foreign.isEmpty { attributes[Self.componentsName] = .text(Self.text(components: foreign)) }
     if let uid = first("UID")?.unescaped, UUID(uuidString: uid)?.uuidString.lowercased() != uid {
       attributes["UID"] = .text(uid)
@@ -168,11 +171,12 @@ extension CalendarRecord {
       && component[1].value == "DISPLAY" && component[3].parameters == ";VALUE=DATE-TIME"
   }
 
-  /// The reminder of the first alarm that has an instant, or one that follows from the start or the due date.
-  func reminder(_ context: FormatContext) -> Timestamp? {
-    let instants = components.map { (component: $0, instant: instant(ofAlarm: $0, context)) }
-    return instants.first { $0.instant != nil && Self.isPlainAlarm($0.component) }?.instant
-      ?? instants.lazy.compactMap(\.instant).first
+  /// The alarm that is the task's reminder: the first one as Tally writes it, else the first one that has an instant.
+  func reminder(_ context: FormatContext) -> (index: Int, instant: Timestamp)? {
+    let alarms = components.indices.compactMap { index in
+      instant(ofAlarm: components[index], context).map { (index: index, instant: $0) }
+    }
+    return alarms.first { Self.isPlainAlarm(components[$0.index]) } ?? alarms.first
   }
 
   /// The instant of an alarm: its own, or so long before or after the start, or the due date if it says so or there is no
@@ -207,8 +211,8 @@ extension CalendarRecord {
         context.remarks.add("property", line.text)
       }
     }
-    let alarms = components.filter { instant(ofAlarm: $0, context) != nil }
-    for component in components where instant(ofAlarm: component, context) == nil || component != alarms.first {
+    let reminder = reminder(context)?.index
+    for (index, component) in components.enumerated() where index != reminder {
       let isAlarm = component.first?.value.uppercased() == "VALARM"
       context.remarks.add(isAlarm ? "alarm" : "component", component.map(\.text).joined(separator: " "))
     }

@@ -61,7 +61,7 @@ extension CalendarRecord {
     case .instant(let instant)?: document[.dueDate] = .instant(instant)
     case nil: break
     }
-    document[.reminderDate] = reminder(context).map { .instant($0) }
+    document[.reminderDate] = (reminder(context)?.instant).map { .instant($0) }
     document[.recurrence] = nil
     guard let rule = first("RRULE")?.value else { return }
     document[.recurrence] = (try? Recurrence(text: rule, timeZone: context.timeZone)).map { .recurrence($0) }

@@ -177,20 +177,20 @@ extension CalendarRecord {
     return ContentLine(name, parameters: ";TZID=\(zone)", local)
   }
 
-  /// Writes the alarms that the task came with, and one for its reminder if none of them is that.
+  /// Writes the alarms that the task came with, and one for its reminder if it came with none.
   ///
-  /// If the reminder has moved, the first of them that has a time follows it.
+  /// If the reminder has moved or is gone, the alarm that it came from follows it.
   private mutating func appendAlarms(of task: TaskItem, _ context: FormatContext) {
-    let instants = components.map { instant(ofAlarm: $0, context) }
+    let own = self.reminder(context)
     guard let reminder = task.reminderDate else {
-      if let index = instants.firstIndex(where: { $0 != nil }) { components.remove(at: index) }
+      if let own { components.remove(at: own.index) }
       return
     }
     let whole = Timestamp(clamping: reminder.microsecondsSince1970 / 1_000_000 * 1_000_000)
-    if instants.contains(whole) { return }
+    if own?.instant == whole { return }
     let trigger = trigger(at: reminder, of: task, context)
-    if let index = instants.firstIndex(where: { $0 != nil }) {
-      components[index] = components[index].map { $0.name == "TRIGGER" ? trigger : $0 }
+    if let own {
+      components[own.index] = components[own.index].map { $0.name == "TRIGGER" ? trigger : $0 }
     } else {
       components.insert(
         [

@@ -22,6 +22,8 @@ struct WrittenZone {
   /// The zone of a name; `nil` for one that is not known, or whose changes follow no rule.
   static func named(_ name: String) -> WrittenZone? {
     if let zone = known.withLock({ $0[name] }) { return zone }
+    // An import decides which names there are; only those of zones are kept.
+    guard CalendarZones.named(name) != nil else { return nil }
     let zone = WrittenZone(name)
     known.withLock { $0[name] = .some(zone) }
     return zone

@@ -24,9 +24,9 @@ final class ChecklistSource: ForeignSource {
   func nextTask() throws -> (TaskDocument, TextPosition)? {
     while let line = try pending.take() ?? lines.next() {
       defer { isAtStart = false }
-      if let end = Self.end(ofBlockBeginningWith: line.text, isAtStart: isAtStart) {
-        context.remarks.add(isAtStart ? "front matter" : "code", line.text, at: line.position)
-        while let next = try lines.next(), !end.contains(next.text.trimmed) {}
+      if let isEnd = Self.end(ofBlockBeginningWith: line.text, isAtStart: isAtStart) {
+        context.remarks.add(isAtStart && line.text == "---" ? "front matter" : "code", line.text, at: line.position)
+        while let next = try lines.next(), !isEnd(next.text.trimmed) {}
         continue
       }
       let read = ChecklistLine(line.text)
@@ -52,10 +52,11 @@ final class ChecklistSource: ForeignSource {
   }
 
   /// What ends a block that has no items: code in fences, and the values that some programs keep at the start of a note.
-  private static func end(ofBlockBeginningWith line: String, isAtStart: Bool) -> Set<String>? {
-    if isAtStart, line == "---" { return ["---", "..."] }
+  private static func end(ofBlockBeginningWith line: String, isAtStart: Bool) -> ((String) -> Bool)? {
+    if isAtStart, line == "---" { return { $0 == "---" || $0 == "..." } }
     let fence = line.trimmed.prefix { $0 == "`" || $0 == "~" }
-    return fence.count >= 3 && Set(fence).count == 1 ? [String(fence)] : nil
+    guard fence.count >= 3, let sign = fence.first, Set(fence).count == 1 else { return nil }
+    return { $0.count >= fence.count && $0.allSatisfy { $0 == sign } }
   }
 
   /// Notes are the indented lines under an item, with empty lines between them, up to another item.

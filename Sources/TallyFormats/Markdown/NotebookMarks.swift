@@ -100,7 +100,9 @@ struct NotebookMarks {
   private static func recurrence(_ text: String) -> Recurrence? {
     guard text.hasSuffix(" when done") else { return try? Recurrence(phrase: text) }
     let phrase = text.dropLast(" when done".count)
-    guard case .rule(let rule)? = try? Recurrence(phrase: String(phrase)), phrase.hasPrefix("every ") else { return nil }
+    guard phrase.hasPrefix("every "), case .rule(let rule)? = try? Recurrence(phrase: String(phrase)) else {
+      return nil
+    }
     let words = phrase.dropFirst("every ".count)
     return try? Recurrence(text: "after " + (rule.interval.count == 1 ? "1 \(words)" : String(words)))
   }

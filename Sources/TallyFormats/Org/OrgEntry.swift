@@ -71,6 +71,16 @@ struct OrgEntry {
   /// Whether the entry has a date that makes a task of its heading.
   var hasDates: Bool { dates["SCHEDULED"] != nil || dates["DEADLINE"] != nil }
 
+  private static var planning: Regex<(Substring, Substring, Substring)> {
+    /(SCHEDULED|DEADLINE|CLOSED):\s*([<\[][^>\]]*[>\]](?:--[<\[][^>\]]*[>\]])?)/
+  }
+
+  /// Ends the entry; the lines of a drawer without an end are notes.
+  mutating func finish() {
+    guard let (name, lines) = drawer.take() else { return }
+    notes += [":\(name):"] + lines
+  }
+
   /// Reads a line.
   mutating func read(_ line: String) {
     let text = line.trimmed
@@ -79,11 +89,15 @@ struct OrgEntry {
       drawer = open
       if text.uppercased() == ":END:" { closeDrawer() }
     } else if let match = text.wholeMatch(of: /:([\w-]+):/) {
-      drawer = (match.1.uppercased(), [])
+      drawer = (String(match.1), [])
     } else if notes.isEmpty, text.prefixMatch(of: /(?:SCHEDULED|DEADLINE|CLOSED):/) != nil {
-      for match in text.matches(of: /(SCHEDULED|DEADLINE|CLOSED):\s*([<\[][^>\]]*[>\]](?:--[<\[][^>\]]*[>\]])?|\S+)/) {
+      var rest = text
+      for match in text.matches(of: Self.planning).reversed() {
         dates[String(match.1)] = String(match.2)
+        rest.removeSubrange(match.range)
       }
+      // Words beside the dates are a person's.
+      if !rest.trimmed.isEmpty { notes.append(rest.trimmed) }
     } else if !notes.isEmpty || !text.isEmpty {
       notes.append(line)
     }
@@ -91,12 +105,21 @@ struct OrgEntry {
 
   private mutating func closeDrawer() {
     guard let (name, lines) = drawer.take() else { return }
-    guard name == "PROPERTIES" else {
-      attributes[name] = .text(lines.dropLast().joined(separator: "\n"))
+    guard name.uppercased() == "PROPERTIES" else {
+      let text = lines.dropLast().joined(separator: "\n")
+      // A second drawer of a name is read behind the first.
+      if case .text(let first)? = attributes[name.uppercased()] {
+        attributes[name.uppercased()] = .text(first + "\n" + text)
+      } else {
+        attributes[name.uppercased()] = .text(text)
+      }
       return
     }
     for line in lines.dropLast() {
-      guard let match = line.wholeMatch(of: /:([^:\s]+):\s*(.*)/) else { continue }
+      guard let match = line.wholeMatch(of: /:([^:\s]+):\s*(.*)/) else {
+        notes.append(line)
+        continue
+      }
       if match.1.uppercased() == "ID" {
         id = String(match.2)
       } else {

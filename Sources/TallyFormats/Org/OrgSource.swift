@@ -101,6 +101,7 @@ final class OrgSource: ForeignSource {
       }
       entry.read(line.text)
     }
+    entry.finish()
     return entry
   }
 
@@ -143,7 +144,7 @@ final class OrgSource: ForeignSource {
     let isClosed = keywords.isClosed(keyword)
     let isActive = ["STARTED", "DOING", "INPROGRESS", "IN-PROGRESS", "STRT"].contains(keyword)
     document[.state] = .state(isClosed ? .completed : isActive ? .active : .notStarted)
-    if TableValue.isCancelled(keyword) || keyword == "KILL" {
+    if isClosed, TableValue.isCancelled(keyword) || keyword == "KILL" {
       attributes["STATUS"] = "CANCELLED"
     } else if !["", "TODO", "DONE"].contains(keyword), !isActive {
       // Waiting, next and the like are no states of Tally.
@@ -171,7 +172,14 @@ final class OrgSource: ForeignSource {
         context.remarks.add(date == nil ? "date" : "recurrence", "\(name): \(text)")
       }
       guard let date else { continue }
-      if let recurrence = date.recurrence { document[.recurrence] = .recurrence(recurrence) }
+      if let recurrence = date.recurrence {
+        if document[.recurrence] == nil {
+          document[.recurrence] = .recurrence(recurrence)
+        } else if document[.recurrence] != .recurrence(recurrence) {
+          attributes[name] = .text(text)
+          context.remarks.add("recurrence", "\(name): \(text)")
+        }
+      }
       switch (name, date.date) {
       case ("DEADLINE", .day(let day)): document[.dueDay] = .day(day)
       case ("DEADLINE", .instant(let instant)): document[.dueDate] = .instant(instant)

@@ -73,17 +73,22 @@ private final class UTF16Decoder {
 
   /// Decodes one unit, half of a pair as a replacement character; false at the end.
   private func step() throws -> Bool {
-    guard let first = try input.peek() else { return false }
+    guard let first = try input.peek() else {
+      // Half of a pair at the end.
+      guard high.take() != nil else { return false }
+      waiting += Array("\u{FFFD}".utf8)
+      return true
+    }
     input.skipByte()
     let second = try input.peek()
     if second != nil { input.skipByte() }
     let unit = DecodedText.unit(first, second ?? 0, isBigEndian)
+    let units = (high.take().map { [$0] } ?? []) + [unit]
     if UTF16.isLeadSurrogate(unit) {
+      if units.count > 1 { waiting += Array("\u{FFFD}".utf8) }
       high = unit
-    } else if let lead = high.take(), UTF16.isTrailSurrogate(unit) {
-      waiting += Array(String(decoding: [lead, unit], as: UTF16.self).utf8)
     } else {
-      waiting += Array(String(decoding: [unit], as: UTF16.self).utf8)
+      waiting += Array(String(decoding: units, as: UTF16.self).utf8)
     }
     return true
   }

@@ -7,6 +7,8 @@ struct FormatContext: Sendable {
   let now: Timestamp
   /// The lists that share their name with another one, which an export must name by their ids.
   var ambiguousLists: Set<UUID> = []
+  /// Whether the caller has said how dates are written.
+  let hasDateOrder: Bool
   /// What the caller has said about the document.
   var options = FormatOptions()
   /// Where a reader says what it does not understand.
@@ -21,6 +23,8 @@ struct FormatContext: Sendable {
 
   init(calendar: Calendar, now: Timestamp, options: FormatOptions) {
     (self.calendar, self.now, self.options) = (calendar, now, options)
+    hasDateOrder = options.dateOrder != nil
+    self.options.dateOrder = options.dateOrder ?? options.usualDateOrder
   }
 
   var timeZone: TimeZone { calendar.timeZone }
@@ -72,7 +76,7 @@ final class RemarkLog: @unchecked Sendable {
 
   /// Notes something of a kind, as the document has it.
   ///
-  /// - Parameter isListed: whether each example is listed and not the first alone, as of columns, which are few.
+  /// With `isListed`, each example is listed and not the first alone, as of columns, which are few.
   func add(_ kind: String, _ example: some StringProtocol, at position: TextPosition? = nil, isListed: Bool = false) {
     hasTexts = hasTexts || kind == "text"
     if let index = remarks.firstIndex(where: { $0.remark.kind == kind }) {

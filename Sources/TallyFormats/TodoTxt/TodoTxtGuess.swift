@@ -12,7 +12,8 @@ enum TodoTxtGuess {
     var lines = head.split(omittingEmptySubsequences: true, whereSeparator: \.isNewline)
     if lines.count > 1, head.utf8.count > 4_000 { lines.removeLast() }
     let strange = lines.count { isStrange($0) && !isMarked($0) }
-    guard isBinary || isOfAnotherKind(lines) || strange * 4 > lines.count else { return }
+    let looksStrange = strange * 2 >= max(lines.count, 1) || strange > 2 && strange * 4 > lines.count
+    guard isBinary || isOfAnotherKind(lines) || looksStrange else { return }
     throw TallyError(
       .malformedDocument, "The document does not look like a list of tasks",
       remedy: "Check the file, or name its format, as in --format todotxt")
@@ -49,14 +50,14 @@ enum TodoTxtGuess {
   /// A line of sentences, as letters have it.
   private static func isProse(_ text: Substring) -> Bool {
     let wordCount = text.split(separator: " ").count
-    return wordCount > 9 && (text.contains(". ") || text.contains(", ")) || wordCount > 25
+    return wordCount > 12 && text.contains(". ") || wordCount > 25
       || text.wholeMatch(of: #/(?:Dear|Hello|Hi) .*,/#) != nil
   }
 
   /// `key = value`, `[section]`, `def name():`.
   private static func isAssignment(_ text: Substring) -> Bool {
     text.wholeMatch(of: #/[A-Za-z_][\w.-]*\s*=\s*\S.*/#) != nil || text.wholeMatch(of: #/\[[\w .:"\/-]+\]/#) != nil
-      || text.wholeMatch(of: #/(?:def|class|func|if|for|while|else|try|return|elif|with)\b.*[:(].*/#) != nil
+      || text.wholeMatch(of: #/(?:def|class|func|elif)\b.*[:(].*/#) != nil
       || text.wholeMatch(of: #/["'][\w-]+["']:.*|[\w-]+:/#) != nil
   }
 

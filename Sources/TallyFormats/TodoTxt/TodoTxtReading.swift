@@ -33,6 +33,9 @@ struct TodoTxtReading {
     }
     guard let (key, value) = pair else { return false }
     if takeKnown(key, value, context) { return true }
+    if isTrailing, attributes[key] == nil, Self.keptKeys.contains(key) {
+      context.remarks.add(key == "rec" ? "recurrence" : "date", "\(key):\(value)")
+    }
     guard isTrailing, attributes[key] == nil else { return false }
     attributes[key] = .text(value)
     return true
@@ -42,27 +45,18 @@ struct TodoTxtReading {
     switch key {
     case "due" where due == nil:
       due = WrittenDate(value, context)?.day(context)
-      if due == nil { keep(key, value, "date", context) }
-      return true
+      return due != nil
     case "t" where threshold == nil:
       threshold = WrittenDate(value, context)?.day(context)
-      if threshold == nil { keep(key, value, "date", context) }
-      return true
+      return threshold != nil
     case "rec" where recurrence == nil:
       recurrence = TodoTxtRecurrence.recurrence(value)
-      if recurrence == nil { keep(key, value, "recurrence", context) }
-      return true
+      return recurrence != nil
     case "pri" where priority == nil && value.count == 1:
       priority = value.first.flatMap { ("A"..."Z").contains($0) ? $0 : nil }
       return priority != nil
     default: return false
     }
-  }
-
-  /// Keeps a value that is not understood.
-  private mutating func keep(_ key: String, _ value: String, _ kind: String, _ context: FormatContext) {
-    context.remarks.add(kind, "\(key):\(value)")
-    attributes[key] = .text(value)
   }
 }
 

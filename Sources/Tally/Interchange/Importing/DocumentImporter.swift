@@ -13,6 +13,8 @@ struct DocumentImporter<Source: DocumentSource & ~Copyable>: ~Copyable {
   private var hasTasks = false
 
   private var taskIDs = ImportedIDs()
+  /// How often the ids came that came more than once.
+  private var duplicates: [UUID: Int] = [:]
   /// The last task that the store had before; `.some(nil)` if it had none, `nil` until that is known.
   private var lastStored: UUID??
   private var listIDs: Set<UUID> = []
@@ -148,11 +150,11 @@ extension DocumentImporter where Source: ~Copyable {
     if taskIDs.insert(id) { return id }
     guard source.isForeign else { throw TallyError.duplicate("task", id) }
     try note(DocumentRemark("duplicate", id.uuidString.lowercased()), at: position)
-    var ordinal = 2
     while true {
+      let ordinal = duplicates[id, default: 1] + 1
+      duplicates[id] = ordinal
       let other = UUID(namedBy: id.uuidString, "duplicate", "\(ordinal)")
       if taskIDs.insert(other) { return other }
-      ordinal += 1
     }
   }
 

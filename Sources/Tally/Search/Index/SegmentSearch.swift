@@ -39,7 +39,9 @@ struct SegmentSearch {
         return
       }
       guard let lists = try LookupCursor(lookup, in: segment, by: &cursor) else {
-        lookups.insert(lookups.remove(at: index), at: 0)
+        // Prefixes stay last: they are read only if the other words share a task.
+        let place = lookup.isPrefix ? lookups.firstIndex(where: \.isPrefix) ?? 0 : 0
+        lookups.insert(lookups.remove(at: index), at: place)
         position = nil
         return
       }
