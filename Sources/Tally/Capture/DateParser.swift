@@ -61,7 +61,7 @@ struct DateParser {
   }
 }
 
-/// How much a sentence makes its readers do, for the tests that compare it with the sentence's length.
+/// Counts the parser's steps; tests check that they grow linearly with the sentence.
 final class CaptureWork {
   /// The number of tokens that were looked at.
   var stepCount = 0

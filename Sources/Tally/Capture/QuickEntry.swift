@@ -36,7 +36,7 @@ public struct QuickEntry: Hashable, Sendable {
   public internal(set) var recurrence: Recurrence?
   /// The words that were understood, in order.
   public internal(set) var parts: [Part] = []
-  /// The words that ask for something that a task cannot have, or has already, in order; they stay in the title.
+  /// The words that look meaningful but set no field, in order; they stay in the title.
   ///
   /// An application shows them, so that nobody takes them for understood.
   public internal(set) var leftovers: [Leftover] = []

@@ -1,4 +1,4 @@
-/// What a sentence asks for and a task cannot have.
+/// Finds words that look like dates or durations but fit no field.
 ///
 /// The words stay in the title, and are reported, so that nobody takes them for understood.
 extension QuickEntryParser {

@@ -74,7 +74,7 @@ extension QuickEntryParser {
     index > 0 && ["come", "drop", "go", "pass", "stand", "stop", "swing"].contains(tokens[index - 1].text)
   }
 
-  /// Whether a deadline is what the title is about, as in `discuss the deadline`.
+  /// Whether the word `deadline` belongs to the title, as in `discuss the deadline`.
   private func isDeadlineOfTitle(at index: Int) -> Bool {
     index > 0 && index != endOfLastPart
       && (isClaimed(at: index) || Self.wordsBeforeDeadlines.contains(tokens[index - 1].text))

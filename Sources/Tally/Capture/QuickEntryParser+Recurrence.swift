@@ -38,7 +38,7 @@ extension QuickEntryParser {
       _ = parser.take("on")
       day = parser.day()
     case "for":
-      // The first of these days is the one that the task is planned for.
+      // The planned day counts as the first day of the duration.
       day = parser.anyDuration().flatMap { offset in
         var day = dates.schedule.day ?? DateExpression.Day(.today)
         day.offset = day.offset.adding(offset, times: 1).adding(.init(days: 1), times: -1)

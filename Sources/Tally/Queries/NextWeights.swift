@@ -1,6 +1,6 @@
-/// How much it counts what a task is, in the order in which to do tasks: ``TaskOrder/Key/next``.
+/// The weights that order tasks in ``TaskOrder/Key/next``.
 ///
-/// A task counts by the greatest weight of all that it is. Tasks of one weight come by the day on which they are due, then by
+/// A task gets the greatest of the weights that apply to it. Tasks of one weight come by the day on which they are due, then by
 /// priority, or the other way round if ``priority`` weighs more than ``due``.
 ///
 /// ```swift
@@ -8,21 +8,21 @@
 /// configuration.nextWeights.priority = 9  // priority before the due day
 /// ```
 public struct NextWeights: Hashable, Sendable {
-  /// Of a task in progress.
+  /// The weight of a task in progress.
   public var started = 50
-  /// Of a late task: its due time or day has passed, or, without either, its reminder.
+  /// The weight of a late task: its due time or day has passed, or, without either, its reminder.
   public var overdue = 40
-  /// Of a task that is due today or planned for today.
+  /// The weight of a task that is due today or planned for today.
   public var today = 30
-  /// Of a task that is left from an earlier day.
+  /// The weight of a task that is left from an earlier day.
   public var left = 10
-  /// Of a task that can be done now, as it is planned for no day.
+  /// The weight of a task that can be done now, as it is planned for no day.
   public var free = 10
-  /// Of a task that is planned for a later day.
+  /// The weight of a task that is planned for a later day.
   public var later = 0
-  /// Of the day on which a task is due, among tasks of one weight.
+  /// The weight of the day on which a task is due, among tasks of one weight.
   public var due = 2
-  /// Of the priority, among tasks of one weight.
+  /// The weight of the priority, among tasks of one weight.
   public var priority = 1
 
   /// The weights of a new store.
@@ -47,7 +47,7 @@ public struct NextWeights: Hashable, Sendable {
     return UInt8(Self.range.upperBound - min(max(weight, Self.range.lowerBound), Self.range.upperBound))
   }
 
-  /// How a day lies to today.
+  /// Whether a day is before, on or after today.
   enum DayRelation {
     case earlier, today, later
 

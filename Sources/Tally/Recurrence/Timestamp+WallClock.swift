@@ -16,12 +16,12 @@ extension Timestamp {
     moved(byLocalSeconds: 86_400 * (Int64(newDay.dayNumber) - Int64(day.dayNumber)), in: timeZone)
   }
 
-  /// The instant as far away as another one is from a third, by clocks on the wall.
+  /// Moves the instant by the wall-clock distance from `old` to `new`.
   ///
   /// A quarter of an hour before a meeting stays that, and 9:00 for a meeting at 10:00 stays 9:00 when it is put off by days over
   /// a clock change.
   func moved(byClockFrom old: Timestamp, to new: Timestamp, in timeZone: TimeZone) -> Timestamp {
-    // Nothing is moved where nothing changes: of a time that occurs twice this may be the second.
+    // Return early: in a repeated hour, the conversion would pick the first of the two instants.
     if old == new { return self }
     return moved(byLocalSeconds: new.localSeconds(in: timeZone) - old.localSeconds(in: timeZone), in: timeZone)
   }

@@ -1,10 +1,10 @@
 /// The reminder that an occurrence of a series had before it was put off or dismissed for this once.
 ///
-/// It is kept in an attribute of the task, as two instants with a slash between them: the reminder that the series gives and
-/// the one that replaced it; one that there is not is left out. The next occurrence gets the first one.
+/// An attribute of the task holds the series' reminder, a slash, and the reminder that replaced it. Either may be empty. The
+/// next occurrence gets the series' reminder.
 ///
-/// It counts only while the task still has the second one. So a later edit of the reminder holds for the series, whichever
-/// program made it, and a copy by a program that knows nothing of this is void.
+/// The attribute counts only while the task still has the second reminder: not after any program sets another one, or
+/// copies the attribute to another task.
 struct SnoozedReminder: Hashable, Sendable {
   /// The name of the attribute; it is stored and sent: do not change it.
   static let attributeName = "tally.snoozed"

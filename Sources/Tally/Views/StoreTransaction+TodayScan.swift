@@ -37,7 +37,7 @@ extension StoreTransaction where Base: ~Copyable {
   }
 }
 
-/// A walk over two orders at once, each task after the last accepted one.
+/// Merges the planned tasks and the tasks that are only due, after a position.
 private struct TodayWalk {
   private var due: ArraySlice<(key: ViewKey, id: UUID)>
   /// The position of the last accepted task.

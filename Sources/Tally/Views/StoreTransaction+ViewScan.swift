@@ -24,7 +24,7 @@ extension StoreTransaction where Base: ~Copyable {
       return try scan(ranges, of: definition.index, isReversed: isReversed, after: position, body)
     case .today(let ranges):
       let due = try tasksDueTodayOnly()
-      // Most days have none, and the ranges alone are walked faster.
+      // On most days no task is only due. Walking the ranges alone is faster.
       if due.isEmpty { return try scan(ranges, of: definition.index, isReversed: false, after: position, body) }
       return try scanToday(ranges, of: definition.index, and: due, after: position, body)
     case .days(let days) where days.isPast: return try scanPast(days, in: definition.index, after: position, body)
@@ -191,7 +191,8 @@ extension StoreTransaction where Base: ~Copyable {
 private let longestRepeatInMicroseconds: Int64 = 3 * 3_600_000_000
 
 extension CalendarDay {
-  /// An instant in microseconds after all that may belong to the day, where it comes again; `nil` for the last day.
+  /// An instant after the end of the day, in microseconds, also where the day repeats as clocks go back over midnight; `nil`
+  /// for the last day.
   func endWithRepeats(in calendar: Calendar) -> Int64? {
     (try? adding(days: 1)).map { $0.start(in: calendar).microsecondsSince1970 + longestRepeatInMicroseconds }
   }

@@ -85,7 +85,7 @@ extension KeyRange {
       DueKey(.open, .start(at: start.microsecondsSince1970)), DueKey(.open, .start(at: end.microsecondsSince1970)))
   }
 
-  /// The tasks, open and completed, that are due at an instant or on a day of some days, and perhaps some more.
+  /// The tasks, open and completed, that are due on the given days; the ranges may contain a few tasks of other days.
   static func due(_ first: CalendarDay, _ last: CalendarDay, in calendar: Calendar) -> [KeyRange] {
     let start = InstantKey.start(at: first.start(in: calendar).microsecondsSince1970)
     let end = last.endWithRepeats(in: calendar).map { InstantKey.start(at: $0) } ?? .start(at: .max)

@@ -53,6 +53,7 @@ struct GlobalOptions: ParsableArguments {
 
   func validate() throws {
     if json, plain { throw ValidationError("Give only one of --json and --plain.") }
+    if columns != nil, !plain { throw ValidationError("Add --plain, as --columns chooses the columns of that form.") }
     if let unknown = taskColumns?.first(where: { !NamedTask.allColumns.contains($0) }) {
       throw ValidationError(
         "--columns: There is no column '\(unknown.escapedForDisplay())'. "

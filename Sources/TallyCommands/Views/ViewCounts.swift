@@ -31,31 +31,30 @@ extension StoreTransaction where Base: ~Copyable {
     return counts
   }
 
-  /// Visits the tasks of a view, named.
+  /// Visits the tasks of a view, named, with handles of one length.
+  ///
+  /// The first tasks wait until the longest handle is known. A large view takes the longest one of all tasks, which one
+  /// scan of an index finds.
   func forEachNamedTask(of description: ViewDescription, _ body: (NamedTask, CalendarDay?) throws -> Void) throws {
     var lists: KnownLists = [:]
-    let handleLength = try handleLength(in: description)
+    var waiting: [(task: NamedTask, day: CalendarDay?)] = []
+    var handleLength: Int?
+    func visitWaiting(_ length: Int) throws {
+      for (task, day) in waiting { try body(task.withHandle(ofLength: length), day) }
+      waiting = []
+      handleLength = length
+    }
     try forEachTask(of: description) { task, day, depth in
-      var named = try name(task, knowing: &lists).withHandle(ofLength: handleLength)
+      var named = try name(task, knowing: &lists)
       named.depth = depth
-      try body(named, day)
+      if let handleLength { return try body(named.withHandle(ofLength: handleLength), day) }
+      waiting.append((named, day))
+      if waiting.count > Self.mostTasksWaiting { try visitWaiting(try longestHandleLength()) }
     }
+    try visitWaiting(waiting.map(\.task.handle.utf8.count).max() ?? handleLength ?? 0)
   }
 
-  /// The length of the longest handle of a view, so that all its handles can have it.
-  ///
-  /// A large view takes the longest one of all tasks, which one scan of an index finds.
-  private func handleLength(in description: ViewDescription) throws -> Int {
-    var (first, count, length) = (description, 0, 0)
-    first.limit = min(description.limit ?? .max, Self.mostTasksLookedAt + 1)
-    try forEachTask(of: first) { task, _, _ in
-      count += 1
-      if count <= Self.mostTasksLookedAt { length = max(length, try handle(of: task.id).utf8.count) }
-    }
-    return count > Self.mostTasksLookedAt ? try longestHandleLength() : length
-  }
-
-  private static var mostTasksLookedAt: Int { 500 }
+  private static var mostTasksWaiting: Int { 500 }
 
   private func forEachTask(
     of description: ViewDescription, _ body: (TaskItem, CalendarDay?, _ depth: Int) throws -> Void

@@ -19,7 +19,7 @@ enum TableValue {
     }
   }
 
-  /// The word of an import's account for the values of a field.
+  /// The remark's kind for a bad value of a field.
   static func kind(of field: TaskField) -> String {
     switch field.kind {
     case .instant, .offsetInstant, .day: "date"
@@ -39,7 +39,7 @@ enum TableValue {
     (try? OffsetTimestamp(iso8601: text)) ?? WrittenDate(text, context).map { completion($0, context) }
   }
 
-  /// When something was completed that was so on a written date.
+  /// The completion time for a written date; noon for a day.
   static func completion(_ date: WrittenDate, _ context: FormatContext) -> OffsetTimestamp {
     switch date {
     case .day(let day): context.noon(of: day)

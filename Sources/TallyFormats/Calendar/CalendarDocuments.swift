@@ -10,7 +10,7 @@ final class CalendarSource: ForeignSource {
   private var hasBegun = false
   /// The name of the calendar, which is the list of its to-dos.
   private var calendarName: String?
-  /// A to-do that was read to see whether it belongs to a series.
+  /// A to-do that was read ahead and is not part of the series.
   private var pending: ToDo?
   /// Occurrences of the series that was returned last.
   private var waiting: [(TaskDocument, TextPosition)] = []
@@ -138,7 +138,7 @@ final class CalendarSource: ForeignSource {
 }
 
 extension TaskDocument {
-  /// Moves an open series on to its first day that is none of some others, with all its dates.
+  /// Moves an open series and its dates to the first occurrence that is not in `days`.
   fileprivate mutating func moveOn(past days: Set<CalendarDay>, _ context: FormatContext) {
     guard case .recurrence(.rule(let rule))? = self[.recurrence], self[.state] != .state(.completed), !days.isEmpty,
       let start = firstDay(context)

@@ -24,7 +24,7 @@ extension CalendarRecord {
     "ATTACH", "ATTENDEE", "CATEGORIES", "COMMENT", "CONTACT", "EXDATE", "RELATED-TO", "REQUEST-STATUS", "RESOURCES",
     "RDATE", "IMAGE", "CONFERENCE",
   ]
-  /// Those of the others that say something that the task has, and the number of the version, which nobody wrote.
+  /// Properties that need no remark: a field reflects them, or they only count versions.
   private static let understood: Set<String> = ["RECURRENCE-ID", "DURATION", "SEQUENCE"]
   /// The attribute with the components that are not plain reminders.
   static let componentsName = "VALARM"
@@ -43,8 +43,8 @@ extension CalendarRecord {
 
   /// The lines of an attribute that came from a property.
   ///
-  /// - Returns: `nil` if no line can hold its text, or if a value would let other programs refuse the whole calendar; the
-  ///   text is then only in what Tally writes for itself.
+  /// - Returns: `nil` if a value is malformed: other programs would refuse the calendar, so it goes only into Tally's
+  ///   extension.
   static func written(_ text: String, of name: String) -> [ContentLine]? {
     var lines: [ContentLine] = []
     for part in text.split(separator: "\n", omittingEmptySubsequences: false) {
@@ -182,7 +182,7 @@ extension CalendarRecord {
   /// The instant of an alarm: its own, or so long before or after the start, or the due date if it says so or there is no
   /// start (RFC 5545, section 3.8.6.3).
   ///
-  /// - Returns: `nil` for another component, and for an alarm at a place, whose time means nothing.
+  /// - Returns: `nil` for other components and for location alarms, whose time is a placeholder.
   func instant(ofAlarm component: [ContentLine], _ context: FormatContext) -> Timestamp? {
     guard component.first?.value.uppercased() == "VALARM",
       let trigger = component.first(where: { $0.name == "TRIGGER" }),
@@ -192,7 +192,7 @@ extension CalendarRecord {
     guard let seconds = CalendarDuration.seconds(trigger.value) else { return nil }
     let isFromEnd = trigger.parameter("RELATED")?.uppercased() == "END"
     let line = isFromEnd ? first("DUE") ?? first("DTSTART") : first("DTSTART") ?? first("DUE")
-    // What is not understood of the date has been said.
+    // Reading the date already left its remarks.
     guard let line, let date = context.remarks.discarding({ CalendarDate(line, zones: zones, context) }) else {
       return nil
     }

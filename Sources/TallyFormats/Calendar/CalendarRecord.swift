@@ -76,14 +76,14 @@ extension CalendarRecord {
     if case .rule(let rule)? = task.recurrence { lines.append(ContentLine("RRULE", text(of: rule, context))) }
     for (name, value) in task.attributes.sorted(by: { $0.key < $1.key }) {
       guard case .text(let text) = value else { continue }
-      // A date that is understood has been written, or is not the task's any more.
+      // A readable date is already written from the field, or is out of date.
       if name == "DTSTART" || name == "DUE", date(name, text, context) != nil { continue }
       append(text, of: name)
     }
     appendAlarms(of: task, context)
   }
 
-  /// The categories: as they came, as long as they mean the task's tags.
+  /// The original CATEGORIES lines, if they still give the task's tags; else a line of the tags.
   private static func categories(of task: TaskItem) -> [ContentLine] {
     if case .text(let text)? = task.attributes["CATEGORIES"], let kept = written(text, of: "CATEGORIES"),
       TagSet(kept.flatMap(\.unescapedList)).allowed.tags == task.tags
@@ -145,7 +145,7 @@ extension CalendarRecord {
     if let day = task.dueDay { lines.append(ContentLine("DUE", parameters: ";VALUE=DATE", BasicDate.text(day))) }
   }
 
-  /// The date that the task came with, as long as it says what the task does.
+  /// The imported date line, if it still equals the task's date.
   private func kept(
     _ name: String, of task: TaskItem, where isEqual: (CalendarDate) -> Bool, _ context: FormatContext
   ) -> ContentLine? {
@@ -153,7 +153,7 @@ extension CalendarRecord {
     else {
       return nil
     }
-    // A zone that nobody knows could not be described.
+    // Drop the line if its zone is unknown, because no VTIMEZONE can be written.
     guard let zone = line.parameter("TZID") else { return line }
     return WrittenZone.named(zone)?.instant(line.value) == date.instant(in: context) ? line : nil
   }

@@ -6,7 +6,7 @@ internal import Tally
 struct DescribedZone: Sendable {
   /// A `STANDARD` or `DAYLIGHT` component: from when on which offset holds.
   fileprivate struct Observance: Sendable {
-    /// The first onset, in seconds of the clock that is changed.
+    /// The first onset as local time before the change, in seconds since 1970.
     var start: Int64
     var offsetBefore: Int64
     var offset: Int64

@@ -4,8 +4,8 @@ internal import Tally
 
 /// A time zone as a `VTIMEZONE` component that goes out with the times in it (RFC 5545, section 3.6.5).
 ///
-/// The component has the offsets of now and the rule of their changes. For other times it may be wrong, so
-/// ``instant(_:)`` says what a reader makes of a time, and the caller writes UTC if that is something else.
+/// The component has the offsets of now and the rule of their changes. For other times it may be wrong. ``instant(_:)`` gives
+/// the instant that a reader of the component will compute; if it differs, the caller writes UTC.
 struct WrittenZone {
   let component: [ContentLine]
   private let described: DescribedZone

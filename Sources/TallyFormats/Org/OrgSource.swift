@@ -66,7 +66,7 @@ final class OrgSource: ForeignSource {
     }
   }
 
-  /// The next heading; what stands before the first one is about the file.
+  /// The next heading; lines before the first one are file settings.
   private func nextHeading() throws -> (OrgHeading, Line)? {
     if let next = pending.take() { return (next.heading, next.line) }
     while let line = try lines.next() {

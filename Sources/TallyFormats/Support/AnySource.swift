@@ -4,7 +4,7 @@ internal import Tally
 struct AnySource: DocumentSource {
   private let source: any ForeignSource
   private let remarks: RemarkLog
-  /// The task that was read with remarks, which come first.
+  /// The task read last, returned after its remarks.
   private var held: (TaskDocument, TextPosition)?
   private var isAtEnd = false
   private var hasTasks = false
@@ -24,7 +24,7 @@ struct AnySource: DocumentSource {
       held = try source.nextTask()
       isAtEnd = held == nil
       hasTasks = hasTasks || !isAtEnd
-      // Any text can be read line by line; one without a single task is another document.
+      // Line-based formats accept any text. A document with text but no task is refused.
       if isAtEnd, !hasTasks, remarks.hasTexts {
         throw TallyError.malformed("The document has no tasks, only other text", line: 1)
       }

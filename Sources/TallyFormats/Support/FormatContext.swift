@@ -64,7 +64,7 @@ struct FormatContext: Sendable {
   }
 }
 
-/// Collects what a reader does not understand, by kind, so that a long text takes no more memory than a short one.
+/// Counts what a reader does not understand by kind, so that memory does not grow with the document.
 ///
 /// One reader uses it, on one thread at a time.
 final class RemarkLog: @unchecked Sendable {

@@ -22,7 +22,7 @@ struct TodoTxtRecord: ForeignRecord {
   /// Takes a line apart.
   init(line: String) {
     words = Self.words(of: line)
-    // First, so that the words are read as they are written without it: a title may be `(B)` alone.
+    // Remove the extension first. Otherwise a title that is only `(B)` reads as a priority.
     let mark = Self.extensionKey + ":{"
     if let index = words.lastIndex(where: { $0.hasPrefix(mark) }) {
       exact = String(words.remove(at: index).dropFirst(mark.count - 1))

@@ -24,6 +24,6 @@ package protocol DocumentSource: ~Copyable, SendableMetatype {
 }
 
 extension DocumentSource where Self: ~Copyable {
-  /// Tally's own documents are right as a whole, or refused.
+  /// Whether one bad value costs that value only; it refuses the whole of Tally's own documents.
   package var isForeign: Bool { false }
 }

@@ -1,7 +1,7 @@
 internal import Foundation
 
 extension TaskDocument {
-  /// Leaves out single values that no task may have, so that each costs itself alone.
+  /// Removes values that a task cannot have; the rest of the task is imported.
   ///
   /// - Returns: What was left out.
   mutating func leaveOutInvalid() -> [DocumentRemark] {
@@ -75,7 +75,7 @@ extension TaskDocument {
 }
 
 extension TagSet {
-  /// The tags that a task may have, made of these by leaving out signs that no tag may have; and those that are too much.
+  /// The tags that are valid after invalid characters are removed, and the tags that do not fit.
   package var allowed: (tags: TagSet, others: [String]) {
     var allowed = TagSet()
     var others: [String] = []
@@ -95,7 +95,9 @@ extension TagSet {
 }
 
 extension AttributeValue {
-  /// The attributes that a task may have, and the names of the others; of too many bytes the longest go first.
+  /// The attributes that a task may have, and the names of the others.
+  ///
+  /// If the attributes are too large together, the largest are removed first.
   fileprivate static func allowed(
     _ attributes: [String: AttributeValue]
   ) -> ([String: AttributeValue], others: [String]) {

@@ -31,7 +31,7 @@ package struct TaskDocument {
   /// When the task was completed at the latest, if it is.
   var completionLimit: Timestamp? { latestCompletion ?? values.completedAt?.instant }
 
-  /// When a task was completed that is done without a date: the first of 1970, which is in no statistics that people look at.
+  /// The completion time of a done task without a date: 1 January 1970.
   package static let longAgo = Timestamp(clamping: 0)
 
   /// A task of which nothing is known.
@@ -96,7 +96,7 @@ extension TaskDocument {
     task.id = id
     if !has(.completedAt), has(.state), !task.isCompleted { task.completedAt = nil }
     if !has(.state) { task.state = task.completedAt != nil ? .completed : task.isCompleted ? .notStarted : task.state }
-    // The store knows better: a task that is open here was completed since, not long ago.
+    // The task is open in the store, so it was completed after the last import: use now instead of 1970.
     if let old, task.completedAt?.instant == Self.longAgo {
       task.completedAt = old.completedAt ?? OffsetTimestamp(now, in: calendar.timeZone)
     }

@@ -12,7 +12,7 @@ final class OutputBehind: Sendable {
   static let blockSizeInBytes = 1 << 16
   /// How many blocks may wait; more would only take memory.
   private static let blockLimit = 4
-  /// After how many bytes the disk is asked to begin, so that little is left for the flush at the end.
+  /// Starts write-back after so many bytes, so that the final flush is short.
   private static let writeBackStepInBytes = 8 << 20
 
   private struct State {
@@ -123,7 +123,7 @@ final class OutputBehind: Sendable {
       state.bytesToWriteBack = 0
       return true
     }
-    // Still counted as writing: `stop` must not return while the file is in use.
+    // `isWriting` stays true until here, so that `stop` waits for this call.
     if isWriteBackDue { SystemCalls.startWriteBack(output) }
     state.withLock { $0.isWriting = false }
     state.wakeAll()

@@ -56,7 +56,7 @@ struct SubtaskReferences {
   ///
   /// In another program's document a sub-task that breaks a rule becomes a task of its own.
   ///
-  /// - Returns: The sub-tasks that lost their parents by that.
+  /// - Returns: The sub-tasks that became tasks of their own.
   func resolve(in transaction: inout StoreWriteTransaction, isForeign: Bool) throws -> [(parent: String, line: Int)] {
     for id in moved {
       let listID = try transaction.tables.parentage(of: id, in: transaction.base)?.listID

@@ -25,7 +25,7 @@ struct SearchSegment: Equatable {
   /// When the first task was created; `nil` if version 1 has written the segment.
   var firstCreatedAt: Timestamp?
 
-  /// The rank that no task of the segment exceeds.
+  /// The best rank that a task of the segment can have.
   var bestRank: SearchRank {
     SearchRank(quality: .best, isCompleted: openCount == 0, createdAt: firstCreatedAt ?? .latest, id: .lowest)
   }

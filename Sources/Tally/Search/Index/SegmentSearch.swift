@@ -33,7 +33,7 @@ struct SegmentSearch {
     self.segment = segment
     self.lookups.reserveCapacity(lookups.count)
     for (index, lookup) in lookups.enumerated() {
-      // A prefix may have many lists, which are needless if the other words share no task.
+      // Skip a prefix's many lists if no task has all the other words.
       if lookup.isPrefix, !self.lookups.isEmpty, try nextOfAll(from: 0) == nil {
         position = nil
         return

@@ -40,7 +40,7 @@ extension StoreTransaction where Base: ~Copyable {
     try readTail(after: index.state.through, &matcher) { heap.insert(RankedItem(rank: $0)) }
     var lookups = IndexLookup.lookups(of: query)
     var cursor = try tables.search.cursor(in: base)
-    // A segment is opened when no other task can precede its first one.
+    // Open a segment only when its first task could be the next result.
     var searches = [SegmentSearch?](repeating: nil, count: index.segments.count)
     for (number, segment) in index.segments.enumerated() {
       heap.insert(RankedItem(rank: segment.bestRank, segment: number))
