@@ -141,10 +141,11 @@ day        = today tomorrow (tom) yesterday | ["next" | "last" | "this"] WEEKDAY
            | ("next" | "last") (week | month | year)
            | +3d -2w | in 3 days | 3 days ago | 3 days before 24 dec
 time       = 17:00 | 5pm | 5.30pm | noon | morning afternoon evening night | at 9
+           | at 5 (17:00: one digit from 1 to 6 is in the afternoon)
 distance   = 10m 2h 1d12h | in half an hour | in 1.5 hours | now+2h
 instant    = ISO 8601, as in 2026-11-21T12:00:00Z
-repetition = every [N] day week month quarter year | every monday and friday
-           | every other friday | every 15th | every 3rd friday
+repetition = every [N] day week month quarter year | every 3rd day | every mon wed fri
+           | every other friday | every 15th | every 3rd friday | on the 1st of every month
            | every last day of the month | every! 3 days (after completion)
            | ... until DAY | ... N times"""
 

@@ -42,7 +42,7 @@ extension DateParser {
   private mutating func time(in part: DateExpression.TimeOfDay) -> DateExpression.TimeOfDay {
     let time = attempt { parser in
       let hasPreposition = parser.take("at")
-      return parser.clock(allowsBareHour: hasPreposition || parser.allowsBareHours)
+      return parser.clock(allowsBareHour: hasPreposition || parser.allowsBareHours, isInPart: true)
     }
     guard let time else { return part }
     // "Tonight at 8" is not in the morning.
@@ -65,12 +65,16 @@ extension DateParser {
   ]
 
   /// Reads `17:00`, `5pm`, `5:30 pm` and, where it cannot mean anything else, `17`.
-  private mutating func clock(allowsBareHour: Bool) -> DateExpression.TimeOfDay? {
+  ///
+  /// An hour alone from 1 to 6 is in the afternoon, unless `isInPart` says that a part of the day decides; `05` is in the
+  /// morning.
+  private mutating func clock(allowsBareHour: Bool, isInPart: Bool = false) -> DateExpression.TimeOfDay? {
     noteIfTooLarge(digits: 2, Self.impossibleTime) { ahead in
       let isClock = ahead.take(":", isGlued: true) && ahead.number(digits: 2...2, isGlued: true) != nil
       return isClock || ahead.half() != nil
     }
     return attempt { parser in
+      let isOneDigit = parser.token()?.text.utf8.count == 1
       guard var hour = parser.number(digits: 1...2) else { return nil }
       let minute = parser.minute() ?? parser.dottedMinute()
       let half = parser.half()
@@ -79,6 +83,8 @@ extension DateParser {
       if let half {
         guard (1...12).contains(hour) else { return parser.impossibleTime() }
         hour = hour % 12 + half
+      } else if parser.hasBareHour, isOneDigit, !isInPart, (1...6).contains(hour) {
+        hour += 12
       }
       return DateExpression.TimeOfDay(hour: hour, minute: minute ?? 0) ?? parser.impossibleTime()
     }

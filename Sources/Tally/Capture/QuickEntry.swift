@@ -91,8 +91,10 @@ public struct QuickEntry: Hashable, Sendable {
     case timeSpan
     /// A time that nobody knows: `someday`.
     case someday
-    /// A recurrence that no rule has, as in `every 8 hours`.
+    /// A recurrence that no rule has, as in `every 8 hours`, or several weekdays without `every`: `mon wed fri`.
     case recurrence
+    /// A reminder some time before the task, as in `remind me 30m before`.
+    case reminder
     /// A date that does not exist, or could be two.
     case date
   }

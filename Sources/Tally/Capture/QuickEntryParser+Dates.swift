@@ -33,8 +33,8 @@ extension QuickEntryParser {
 
   private func match(_ candidate: Candidate) -> Match? {
     let isSubject = candidate.end < tokens.count && ["is", "was"].contains(tokens[candidate.end].text)
-    guard isEnd(candidate.end), !isSubject, !isOneOfSeveral(candidate.expression, before: candidate.end),
-      isClear(candidate)
+    let isOfSeveral = isOneOfSeveral(candidate.expression, before: candidate.end)
+    guard isEnd(candidate.end), !isSubject, !isOfSeveral || isFirstTimeOfDay(candidate), isClear(candidate)
     else { return nil }
     switch candidate.lead {
     case .none, .on: return Match(finding: .schedule(candidate.expression), end: candidate.end)
@@ -44,6 +44,12 @@ extension QuickEntryParser {
       let hasTo = candidate.end + 1 < tokens.count && tokens[candidate.end].text == "to" && entry.parts.isEmpty
       return Match(finding: .reminder(candidate.expression), end: candidate.end + (hasTo ? 1 : 0))
     }
+  }
+
+  /// Whether a time is the first of several on the days of a recurrence, as in `daily at 8am and 8pm`: a task has one.
+  private func isFirstTimeOfDay(_ candidate: Candidate) -> Bool {
+    guard case .time = candidate.expression.form, dates.recurrence != nil else { return false }
+    return ["and", "&", ","].contains(tokens[candidate.end].text)
   }
 
   func lead(at index: Int) -> (lead: Lead, start: Int) {

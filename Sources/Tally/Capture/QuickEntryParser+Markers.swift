@@ -47,10 +47,10 @@ extension QuickEntryParser {
     return !isPage && (isFollowedByParts(index + 2) || index == 0 && !isCapitalized(index))
   }
 
-  /// Reads `list:Work`, `list:"House work"` or `for Work`.
+  /// Reads `list:Work`, `list:"House work"`, `project:Work` or `for Work`.
   func list(at index: Int) -> Match? {
     switch tokens[index].text {
-    case "list": namedList(at: index)
+    case "list", "project", "proj": namedList(at: index)
     case "for": lists == nil ? guessedList(at: index + 1) : namedLists[index]
     default: nil
     }

@@ -6,6 +6,7 @@ extension QuickEntryParser {
       return index + 1 < tokens.count ? phrase(at: index + 1) : nil
     }
     guard !isClaimed(at: index), !isInName(index) else { return nil }
+    if let match = dayOfEachMonth(at: index) { return match }
     let isEvery = isEvery(index)
     if isEvery, let match = everyAfterCompletion(at: index) ?? every(at: index) { return match }
     if Self.adverbs.contains(word) {
@@ -53,6 +54,21 @@ extension QuickEntryParser {
   /// Whether a token is `every`, or `ev`; `EV` is a car.
   func isEvery(_ index: Int) -> Bool {
     tokens[index].text == "every" || tokens[index].text == "ev" && !isCapitalized(index)
+  }
+
+  /// Reads `on the 1st of every month`, `the last friday of each month` or `15th each month`.
+  private func dayOfEachMonth(at index: Int) -> Match? {
+    let start = index + (tokens[index].text == "on" ? 1 : 0)
+    // Looked for at first, as reading phrases costs more.
+    let isEach = { (token: CaptureToken) in token.text == "every" || token.text == "each" }
+    guard let each = tokens[start...].prefix(12).firstIndex(where: isEach), each > start, each + 1 < tokens.count,
+      ["month", "year"].contains(tokens[each + 1].text)
+    else { return nil }
+    let words = phraseWords(from: start)
+    guard let (recurrence, count) = Recurrence.prefix(of: ["every"] + words.map(\.text)), count > 1 else { return nil }
+    let end = words[count - 2].end
+    guard end > each + 1, isEnd(end), isBoundary(end), !isLimited(end) else { return nil }
+    return Match(finding: .recurrence(recurrence, nil), end: end)
   }
 
   private func isUnit(_ index: Int) -> Bool {

@@ -44,7 +44,7 @@ extension QuickEntryParser {
     case "due", "by", "deadline", "every", "remind", "reminder", "repeat", "list", "starting", "ending", "someday": true
     case "for": list(at: index) != nil || duration(at: index) != nil
     case "ev": isEvery(index)
-    case "p", "pri", "priority": index + 1 < tokens.count && tokens[index + 1].isGlued
+    case "p", "pri", "priority", "project", "proj": index + 1 < tokens.count && tokens[index + 1].isGlued
     default: false
     }
   }
@@ -60,8 +60,8 @@ extension QuickEntryParser {
     guard let first = parser.expression() else { return nil }
     guard isClaimed(at: index) || isOneOfSeveral(first, before: parser.index) else { return nil }
     var end = parser.index
-    while isJoin(end) {
-      parser.index = end + 1
+    while isJoin(end) || isWeekday(end) {
+      parser.index = end + (isJoin(end) ? 1 : 0)
       guard parser.expression() != nil else { break }
       end = parser.index
     }
@@ -70,6 +70,7 @@ extension QuickEntryParser {
 
   /// Whether a date is one end of a span or one of several, such as `monday to friday` or `8am and 8pm`.
   func isOneOfSeveral(_ expression: DateExpression, before end: Int) -> Bool {
+    if isRow(of: expression, before: end) { return true }
     guard isJoin(end) else { return false }
     let isDash = ["-", "–"].contains(tokens[end].text)
     if isDash, end + 1 < tokens.count, tokens[end + 1].kind == .number { return true }
@@ -81,6 +82,18 @@ extension QuickEntryParser {
     case (_, nil): return false
     default: return true
     }
+  }
+
+  /// Whether a weekday is followed by another one, as in `gym mon wed fri 18:00`.
+  func isRow(of expression: DateExpression, before end: Int) -> Bool {
+    guard case .day(let day) = expression.form, case .weekday = day.base, isWeekday(end), isEnd(end + 1) else {
+      return false
+    }
+    return isWeekday(end + 1) || isBoundary(end + 1)
+  }
+
+  private func isWeekday(_ index: Int) -> Bool {
+    index < tokens.count && !tokens[index].isGlued && CalendarNames.commonWeekday(tokens[index].text) != nil
   }
 
   /// Whether a token joins dates; `until` after a recurrence ends that.

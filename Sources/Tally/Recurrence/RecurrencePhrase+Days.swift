@@ -23,16 +23,23 @@ extension RecurrencePhrase {
     guard var days = attempt({ $0.day(addedTo: Days()) }) else { return nil }
     while let longer = attempt({ phrase in
       let hasComma = phrase.take(",")
-      return phrase.take("and") || phrase.take("or") || hasComma ? phrase.day(addedTo: days) : nil
+      let isJoined = phrase.take("and") || phrase.take("or") || hasComma
+      return isJoined || days.endsWithWeekday && phrase.isAtWeekday ? phrase.day(addedTo: days) : nil
     }) {
       days = longer
     }
     days.scope = attempt { phrase in
-      guard phrase.take("of"), phrase.take("the") || phrase.take("each") || phrase.take("every") else { return nil }
-      return phrase.unit().flatMap { $0 == .month || $0 == .year ? $0 : nil }
+      // `15th each month` needs no `of`, while `monday each month` does not say which one.
+      let hasOf = phrase.take("of")
+      guard hasOf || days.weekdays.allSatisfy({ $0.ordinal != nil }),
+        hasOf && phrase.take("the") || phrase.take("each") || phrase.take("every"), let unit = phrase.unit()
+      else { return nil }
+      return unit == .month || hasOf && unit == .year ? unit : nil
     }
     return days
   }
+
+  private var isAtWeekday: Bool { words.dropFirst(index).first.flatMap(CalendarNames.weekday) != nil }
 
   /// Reads `2, 15, 27`, but no number alone.
   private mutating func bareMonthDays() -> Days? {
@@ -68,7 +75,7 @@ extension RecurrencePhrase {
   }
 
   /// Reads `first`, `1st`, `last` or `second to last`; those from the end are negative.
-  private mutating func ordinal() -> Int? {
+  mutating func ordinal() -> Int? {
     if take("last") { return -1 }
     guard let number = word({ $0.ordinalNumber }) else { return nil }
     return take("to", "last") || take("last") ? -number : number
@@ -77,6 +84,8 @@ extension RecurrencePhrase {
 
 extension RecurrencePhrase.Days {
   var isEmpty: Bool { weekdays.isEmpty && monthDays.isEmpty }
+  /// Whether another weekday may follow without a comma, as in `mon wed fri`.
+  var endsWithWeekday: Bool { monthDays.isEmpty && weekdays.last.map { $0.ordinal == nil } ?? false }
   private var hasOrdinals: Bool { weekdays.contains { $0.ordinal != nil } }
 
   /// Whether they are plain weekdays, as for a rule by weeks.

@@ -32,9 +32,16 @@ extension RecurrencePhrase {
       guard let days = days(), days.areWeekdays else { return nil }
       return Repeats(count: 2, unit: .week, days: days)
     }
+    if let interval = attempt({ $0.nthUnit() }) { return Repeats(count: interval.count, unit: interval.unit) }
     if let interval = attempt({ $0.interval() }) { return Repeats(count: interval.count, unit: interval.unit) }
     guard let days = days(), let unit = days.unitAfterEvery else { return nil }
     return Repeats(count: 1, unit: unit, days: days)
+  }
+
+  /// Reads `3rd day`, which comes every three days; the `3rd day of the month` is a day of each month.
+  private mutating func nthUnit() -> (count: Int, unit: RecurrenceUnit)? {
+    guard let count = ordinal(), count > 1, let interval = unitInterval(), !take("of") else { return nil }
+    return (count * interval.count, interval.unit)
   }
 
   private mutating func interval() -> (count: Int, unit: RecurrenceUnit)? {

@@ -5,9 +5,9 @@
 ///            | repeats [", with weeks from" WEEKDAY] [end]
 /// repeats    = every ["on" days] ["if it is" days] | "every" days | "every other" days
 /// every      = "daily" | "weekly" | "fortnightly" | "monthly" | "quarterly" | "yearly" | "annually"
-///            | "every" interval | "every other" UNIT | ["every"] ("weekday" | "workday") | ["every"] "weekend"
+///            | "every" interval | "every other" UNIT | "every" ORDINAL UNIT | ["every"] ("weekday" | "workday") | ["every"] "weekend"
 /// interval   = [NUMBER | "a"] UNIT     UNIT: day, week, fortnight, month, quarter, year; NUMBER: 2, two
-/// days       = DAY {("," | "and" | "or") DAY} ["of the month" | "of each month" | "of the year"]
+/// days       = DAY {["," | "and" | "or"] DAY} ["of the month" | ["of"] "each month" | "of the year"]
 ///            | NUMBER {"," NUMBER}                  in digits, at least two: days of the month
 /// DAY        = WEEKDAY | ("each" | "a") WEEKDAY | ["the"] ORDINAL WEEKDAY | ["the"] ORDINAL ["day"]
 /// ORDINAL    = "first" | "1st" | "last" | "second to last" | …
@@ -16,7 +16,8 @@
 /// ```
 ///
 /// `ev` is `every`, and `every!` counts from each completion. A phrase with two meanings is refused: `every second Monday`
-/// can be every other Monday or the second of each month; `every 3rd friday` is one of the month.
+/// can be every other Monday or the second of each month; `every 3rd friday` is one of the month. `every 3rd day` comes every three days,
+/// and only weekdays need no word between them.
 struct RecurrencePhrase {
   let words: [String]
   /// The next word to read.
@@ -46,7 +47,7 @@ struct RecurrencePhrase {
     }
     let count = words.prefix(index).count { $0 != "," }
     return .invalidRecurrence(
-      count == 0 ? "The text is not a recurrence" : "The recurrence is not understood after word \(count)",
+      count == 0 ? "The text is not a way to repeat" : "The recurrence is not understood after word \(count)",
       remedy: "Write it as in 'every 2 weeks on monday', 'every month on the last friday', 'every day until 2026-12-31'"
         + " or 'after 3 days'")
   }

@@ -82,6 +82,7 @@ extension QuickEntry.Reason {
     case .timeSpan: "e"
     case .someday: "o"
     case .recurrence: "q"
+    case .reminder: "b"
     case .date: "z"
     }
   }

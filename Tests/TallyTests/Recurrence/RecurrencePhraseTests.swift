@@ -58,6 +58,11 @@ struct RecurrencePhraseTests {
     ("every workday", "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR"), ("every quarter", "FREQ=MONTHLY;INTERVAL=3"),
     ("every other quarter", "FREQ=MONTHLY;INTERVAL=6"), ("every fortnight", "FREQ=WEEKLY;INTERVAL=2"),
     ("every 2 fortnights", "FREQ=WEEKLY;INTERVAL=4"), ("every 2, 15, 27", "FREQ=MONTHLY;BYMONTHDAY=2,15,27"),
+    ("every 3rd day", "FREQ=DAILY;INTERVAL=3"), ("every 2nd week", "FREQ=WEEKLY;INTERVAL=2"),
+    ("every third month until 2026-12-31", "FREQ=MONTHLY;INTERVAL=3;UNTIL=20261231"),
+    ("every 3rd", "FREQ=MONTHLY;BYMONTHDAY=3"), ("every 3rd day of the month", "FREQ=MONTHLY;BYMONTHDAY=3"),
+    ("every last day of the month", "FREQ=MONTHLY;BYMONTHDAY=-1"), ("every mon wed fri", "FREQ=WEEKLY;BYDAY=MO,WE,FR"),
+    ("every 15th each month", "FREQ=MONTHLY;BYMONTHDAY=15"),
     ("every 3rd friday", "FREQ=MONTHLY;BYDAY=3FR"), ("every first of the month", "FREQ=MONTHLY;BYMONTHDAY=1"),
     ("every 3 days after completion", "after 3 days"), ("after 2 weeks", "after 2 weeks"),
     ("after a month", "after 1 month"),
@@ -70,17 +75,18 @@ struct RecurrencePhraseTests {
   }
 
   @Test(arguments: [
-    ("", "not a recurrence"), ("sometimes", "not a recurrence"), ("every", "not a recurrence"),
-    ("monday", "not a recurrence"), ("every blue moon", "not a recurrence"), ("every 3", "not a recurrence"),
+    ("", "not a way to repeat"), ("sometimes", "not a way to repeat"), ("every", "not a way to repeat"),
+    ("monday", "not a way to repeat"), ("every blue moon", "not a way to repeat"), ("every 3", "not a way to repeat"),
     ("every second monday", "every other week"), ("every third friday and first monday", "every other week"),
     ("every month on monday", "word 2"), ("every day on monday", "word 2"), ("every week on the 3rd", "word 2"),
     ("every year on the 15th", "word 2"), ("every month on the 13th and each friday", "word 2"),
     ("every week on monday until", "word 4"), ("every week until 31 feb 2026", "word 2"),
-    ("every week until 31 december", "word 2"), ("every week for 3 days", "word 2"), ("every 21th", "not a recurrence"),
+    ("every week until 31 december", "word 2"), ("every week for 3 days", "word 2"),
+    ("every 21th", "not a way to repeat"),
     ("every month on the last", "word 2"), ("every day at 9am", "word 2"), ("every 0 days", "interval"),
     ("every 99999 days", "interval"), ("every week, 0 times", "COUNT"),
     ("every day if it is the first monday", "BYDAY"),
-    ("every other first monday", "not a recurrence"), ("monday, after completion", "not a recurrence"),
+    ("every other first monday", "not a way to repeat"), ("monday, after completion", "not a way to repeat"),
   ])
   func otherPhrasesAreRefused(phrase: String, named: String) {
     let error = #expect(throws: TallyError.self) { try Recurrence(phrase: phrase) }

@@ -52,7 +52,7 @@ struct RecurrenceTextTests {
     ("FREQ=MONTHLY;BYMONTHDAY=32", "BYMONTHDAY"), ("FREQ=MONTHLY;BYMONTHDAY=1,,2", "BYMONTHDAY"),
     ("FREQ=WEEKLY;WKST=XX", "WKST"), ("FREQ=YEARLY;BYMONTH=1", "BYMONTH"), ("FREQ=MONTHLY;BYSETPOS=1", "BYSETPOS"),
     ("FREQ=DAILY;BYHOUR=9", "BYHOUR"), ("FREQ=DAILY;SECRET=9", "part"), ("after", "part"), ("after ", "part"),
-    ("after 0 days", "interval"), ("after 10000 days", "interval"), ("after 3 hours", "recurrence"),
+    ("after 0 days", "interval"), ("after 10000 days", "interval"), ("after 3 hours", "way to repeat"),
     ("after 3 days or so", "after word 3"), ("every day", "part"),
   ])
   func everythingElseIsRefusedByName(text: String, named: String) {
