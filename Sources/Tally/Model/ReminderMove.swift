@@ -4,7 +4,8 @@ public import Foundation
 ///
 /// A reminder on the planned day moves as far as that day does. One on the day on which the task is due moves as far as the
 /// due day or the due time does. Distances are those of clocks on the wall: 9:00 stays 9:00 over a clock change. A
-/// reminder on any other day stays, and so does one whose day is removed.
+/// reminder on any other day stays, and so does one whose day is removed; but where a series was snoozed to a day before the
+/// new one, the snooze ends.
 public enum ReminderMove: Hashable, Sendable {
   /// The reminder is now at this instant.
   case moved(to: Timestamp)
@@ -40,12 +41,20 @@ extension TaskItem {
   }
 
   /// Lets the reminder follow the days and the due time that have changed, and a reminder that a snooze replaced likewise.
+  ///
+  /// A snooze ends where the task moves beyond the day to which it put the reminder off.
   mutating func moveReminder(from old: TaskItem, in timeZone: TimeZone) {
     guard hasOtherDays(than: old) else { return }
     let snooze = SnoozedReminder(of: self)
     if let reminder = reminderDate { reminderDate = moved(reminder, from: old, in: timeZone) }
     guard let snooze else { return }
     let original = snooze.original.map { moved($0, from: old, in: timeZone) }
+    if let original, original != snooze.original, let current = reminderDate, current == snooze.current,
+      CalendarDay(containing: current, in: timeZone) < CalendarDay(containing: original, in: timeZone)
+    {
+      // It was put off to a day before the new one, which would be left without a reminder.
+      reminderDate = original
+    }
     SnoozedReminder(original: original, current: reminderDate).store(in: &self)
   }
 

@@ -83,6 +83,29 @@ import Testing
     }
   }
 
+  /// What becomes of a snoozed reminder when the task moves to Monday, 11 May, as days of May in Amsterdam.
+  @Test(arguments: [
+    // Put off within its day, it moves along; to a day before the new one, the reminder of the series holds.
+    ("04T13:00", "11T13:00", true), ("05T07:00", "11T09:00", false), ("10T23:59", "11T09:00", false),
+    // On the new day or after it, it is what was asked for.
+    ("11T07:00", "11T07:00", true), ("12T08:00", "12T08:00", true),
+  ])
+  func aTaskThatMovesBeyondItsSnoozeKeepsAReminderOnItsDay(
+    snoozed: String, reminder: String, staysSnoozed: Bool
+  ) throws {
+    try Self.withPills("2026-05-04T09:00:00+02:00", now: "2026-05-04T06:00:00Z") { store, task, _ in
+      let until = try Timestamp(iso8601: "2026-05-\(snoozed):00+02:00")
+      let moved = try store.writeAndWait { transaction in
+        try transaction.snooze(task.id, until: until)
+        return try transaction.update(task.id) { $0.scheduledDate = try? CalendarDay(iso8601: "2026-05-11") }
+      }
+      #expect(moved.reminderDate == (try Timestamp(iso8601: "2026-05-\(reminder):00+02:00")))
+      #expect(moved.isReminderSnoozed == staysSnoozed)
+      // The next one has the time of the series in any case.
+      #expect(try Self.next(after: moved, in: store).reminderDate?.iso8601.hasSuffix("T07:00:00Z") == true)
+    }
+  }
+
   @Test func aDismissedReminderComesAgainWithTheNextOccurrence() throws {
     try Self.withPills("2026-05-04T09:00:00+02:00", now: "2026-05-04T06:00:00Z") { store, task, _ in
       try store.writeAndWait { try $0.dismissReminder(of: task.id) }
