@@ -12,7 +12,7 @@ struct RootCommand: ParsableCommand {
     discussion: """
       Without a command, shows the agenda: tasks that are overdue, due today or planned for today.
 
-      A task is named by its handle, the short code every view shows beside it; a longer tail of its id, or the whole \
+      You refer to a task by its handle, the short code every view shows beside it; a longer tail of its id, or the whole \
       id, works too. A list is named by its name or id.
 
       DAY is today, tomorrow, a weekday, YYYY-MM-DD, '25 nov', +3d, 'in 2 weeks', eow, eom or eoy. WHEN is a DAY, a \

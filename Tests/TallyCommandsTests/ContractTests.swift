@@ -210,6 +210,7 @@ struct ContractTests {
     try withProgram { program in
       var program = program
       program.environment["COLUMNS"] = nil
+      program.environment["LC_ALL"] = "C.UTF-8"
       let commands = [
         ["nothing"], ["done", "7f3a"], ["search", "nothing"], ["today", "--limit", "x"], ["add", "Milk"],
       ]
@@ -226,6 +227,36 @@ struct ContractTests {
         if arguments != ["add", "Milk"] {
           #expect(output.split(whereSeparator: \.isWhitespace) == wide, "\(arguments): \(output)")
         }
+      }
+    }
+  }
+
+  /// The bug: what these print for people was as long as it was.
+  @Test(.enabled(if: PseudoTerminal.isSupported), arguments: [24, 40, 80])
+  func answersWrapInATerminal(columns: Int) throws {
+    try withProgram { program in
+      var program = program
+      program.environment["COLUMNS"] = nil
+      program.environment["LC_ALL"] = "C.UTF-8"
+      try Fixture.fill(program)
+      let file = program.directory.appending("todo.txt").string
+      let lines = ["Buy a very long loaf of bread for the whole family and all of its guests", "Sweep due:nonsense"]
+      try lines.joined(separator: "\n").write(toFile: file, atomically: true, encoding: .utf8)
+      let commands = [
+        ["quick", "--dry-run", "Pay the rent of the house tomorrow 9am +home p:high every month for 2 hours"],
+        ["find", "is:open", "--explain"], ["import", file, "--format", "todotxt", "--dry-run"],
+      ]
+      for arguments in commands {
+        let wide = try program.run(arguments)
+        let (_, output) = try PseudoTerminal(columns: UInt16(columns), rows: 24).run(
+          Program.executable, ["--now", Program.now, "--time-zone", Program.timeZone] + arguments,
+          in: program.directory, environment: program.environment)
+        for line in output.split(whereSeparator: \.isNewline) where line.displayWidth > columns {
+          #expect(line.split(separator: " ").count == 1, "\(line)")
+        }
+        #expect(!output.contains("(line\r") && !output.contains("(line\n"), "\(output)")
+        let words = (wide.output + wide.errors).split(whereSeparator: \.isWhitespace)
+        #expect(output.split(whereSeparator: \.isWhitespace) == words, "\(output)")
       }
     }
   }

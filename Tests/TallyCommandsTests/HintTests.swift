@@ -15,7 +15,7 @@ struct HintTests {
     ("annotate", ["edit HANDLE --notes TEXT"]), ("append", ["edit HANDLE --notes TEXT"]),
     ("wait", ["move HANDLE --to DAY", "snooze"]), ("defer", ["move HANDLE --to DAY", "snooze"]),
     ("skip", ["move HANDLE --to DAY", "done"]), ("someday", ["move HANDLE --to none"]), ("duplicate", ["add"]),
-    ("context", ["filter NAME", "config default-list"]), ("version", ["--version"]),
+    ("waiting", ["upcoming"]), ("context", ["filter NAME", "config default-list"]), ("version", ["--version"]),
   ])
   func aNearMissIsSuggestedByMeaningAndSpelling(word: String, wanted: [String]) throws {
     try withProgram { (program: Program) throws in
@@ -105,8 +105,9 @@ struct HintTests {
         #expect(
           outcome.errors.contains("Run: tally done \(handle) --at 2026-11-20T10:00:00Z --only\n"), "\(outcome.errors)")
       }
-      let several = try program.run(["show", "water"]).errors
+      let several = try program.runBare(["show", "water"]).errors
       #expect(several.contains("Water plants") && several.contains("Water the cat") && !several.contains("Run:"))
+      #expect(several.contains("Give the handle of one, as in: tally show "), "\(several)")
       #expect(try !program.run(["done", "cheese"]).errors.contains("Did you mean"))
       // What is done already is not offered.
       _ = try program.run(["done", handle])
@@ -114,20 +115,96 @@ struct HintTests {
     }
   }
 
+  @Test func aWholeTitleIsMeantBeforeALongerOne() throws {
+    try withProgram { (program: Program) throws in
+      for title in ["Milk chocolate", "Milk", "Buy milk", "milk shake", "TEA", "tea", "Tea time"] {
+        _ = try program.run(["add", title])
+      }
+      func handle(_ title: String) throws -> String {
+        let lines = try program.run(["all", "--plain"]).output.split(separator: "\n")
+        let line = try #require(lines.first { $0.split(separator: "\t").contains(title[...]) })
+        return String(line.prefix { $0 != "\t" })
+      }
+      for (name, title) in [("Milk", "Milk"), ("milk", "Milk"), ("tea", "tea"), ("TEA", "TEA")] {
+        let wanted = try handle(title)
+        for command in ["done", "show", "start", "delete"] {
+          let errors = try program.runBare([command, name]).errors
+          #expect(errors.contains("Run: tally \(command) \(wanted)"), "\(errors)")
+        }
+      }
+      let several = try program.runBare(["show", "Tea"]).errors
+      #expect(several.contains("“TEA”") && several.contains("“tea”") && !several.contains("Tea time"), "\(several)")
+    }
+  }
+
+  @Test func aFieldOfAnotherProgramIsTranslated() throws {
+    try withProgram { (program: Program) throws in
+      for (filter, words) in [
+        ("project:Home", "Write list:Home."), ("folder:Work", "Write list:Work."), ("label:garden", "Write +garden."),
+      ] {
+        let outcome = try program.run(["find", filter])
+        #expect(outcome.status == 64 && outcome.errors.contains(words), "\(outcome.errors)")
+      }
+      let dates = try program.run(["find", "due:frday"]).errors
+      #expect(dates.contains("“frday” is not a time (column 5)."), "\(dates)")
+      let rule = try program.run(["add", "x", "--repeat", "every blue moon"]).errors
+      #expect(rule.contains("--repeat: “every blue moon” is not a way to repeat."), "\(rule)")
+    }
+  }
+
+  @Test func theTimeOfASnoozeMayComeLastAndMustBeToCome() throws {
+    try withProgram { (program: Program) throws in
+      _ = try program.run(["quick", "Pills every day 9:00"])
+      let handle = try #require(
+        program.run(["find", "Pills", "--plain"]).output.split(separator: "\t").first.map(String.init))
+      for words in [["1h"], ["tomorrow"], ["tomorrow", "9:00"], ["2026-11-30"], ["next", "monday", "17:00"]] {
+        _ = try program.run(["snooze", handle, "5h"])
+        let last = try program.run(["snooze", handle] + words + ["--json"])
+        #expect(last.status == 0)
+        _ = try program.run(["snooze", handle, "5h"])
+        let option = try program.run(["snooze", handle, "--until", words.joined(separator: " "), "--json"])
+        #expect(last.output == option.output, "\(words): \(last.output)\(last.errors)")
+      }
+      for words in [[handle], [handle, "sometime"]] {
+        let missing = try program.run(["snooze"] + words)
+        #expect(missing.status == 64)
+        let command = "Say until when: tally snooze \(words.joined(separator: " ")) --until 1h"
+        #expect(missing.errors.contains(command), "\(missing.errors)")
+      }
+      for past in ["yesterday", "2026-11-20", "2020-01-01T00:00:00Z"] {
+        let outcome = try program.run(["snooze", handle, "--until", past])
+        #expect(outcome.status == 64 && outcome.errors.contains("has passed"), "\(outcome.errors)")
+        #expect(outcome.errors.contains("Give a time that is still to come, as in --until 1h"), "\(outcome.errors)")
+      }
+    }
+  }
+
   @Test func addSaysWhichWordsQuickWouldHaveRead() throws {
     try withProgram { (program: Program) throws in
       let outcome = try program.run(["add", "Buy", "milk", "tomorrow"])
-      #expect(outcome.errors.contains("“tomorrow” stays in the title; quick reads dates."), "\(outcome.errors)")
+      #expect(
+        outcome.errors.contains(
+          """
+          'tally quick' reads tomorrow; here it is part of the title.
+          To have it read: tally undo && tally quick 'Buy milk tomorrow'
+
+          """), "\(outcome.errors)")
       let tag = try program.run(["add", "Buy milk +home p1"]).errors
-      #expect(tag.contains("“+home”, “p1” stay in the title; quick reads tags and priorities."), "\(tag)")
+      #expect(tag.contains("'tally quick' reads +home and p1; here they are part of the title."), "\(tag)")
+      let all = try program.run(["add", "it's late at 9 every week p1 #home project:Home"]).errors
+      #expect(all.contains("reads at 9, every week, p1, #home and project:Home; here"), "\(all)")
+      let command = "tally undo && tally quick 'it'\\''s late at 9 every week p1 #home project:Home'\n"
+      #expect(all.contains(command), "\(all)")
+      // What else was given would be lost.
+      #expect(try !program.run(["add", "x tomorrow", "--tag", "a"]).errors.contains("tally undo &&"))
       for arguments in [["add", "Read 1984"], ["add", "x", "tomorrow", "--quiet"], ["log", "Ran tomorrow"]] {
-        #expect(try !program.run(arguments).errors.contains("in the title"), "\(arguments)")
+        #expect(try !program.run(arguments).errors.contains("of the title"), "\(arguments)")
       }
-      #expect(try !program.run(["add", "x tomorrow", "--json"]).errors.contains("in the title"))
-      #expect(try !program.run(["add", "-"], input: "x tomorrow\n").errors.contains("in the title"))
+      #expect(try !program.run(["add", "x tomorrow", "--json"]).errors.contains("of the title"))
+      #expect(try !program.run(["add", "-"], input: "x tomorrow\n").errors.contains("of the title"))
       _ = try program.run(["config", "hints", "off"])
       let silent = try program.run(["add", "x tomorrow"]).errors
-      #expect(!silent.contains("in the title") && !silent.contains("To undo") && silent.contains("Added"), "\(silent)")
+      #expect(!silent.contains("of the title") && !silent.contains("To undo") && silent.contains("Added"), "\(silent)")
     }
   }
 

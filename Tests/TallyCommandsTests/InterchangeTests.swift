@@ -19,6 +19,40 @@ struct InterchangeTests {
     }
   }
 
+  @Test func aCompletionWithoutADateIsSaidToBeUnknown() throws {
+    try withProgram { program in
+      for zone in ["Europe/Istanbul", "America/New_York"] {
+        _ = try program.run(["import", "-", "--format", "todotxt"], input: "x Paid the rent\n")
+        let all = try program.run(["all", "--time-zone", zone])
+        #expect(all.output.contains("done, date unknown"), "\(all.output)")
+        let handle = try #require(program.run(["all", "--plain"]).output.split(separator: "\t").first.map(String.init))
+        let sheet = try program.run(["show", handle, "--time-zone", zone]).output
+        #expect(sheet.contains("date unknown"), "\(sheet)")
+        let completed = try program.run(["completed", "--time-zone", zone]).output
+        #expect(completed.contains("Date unknown"), "\(completed)")
+        for text in [all.output, sheet, completed] {
+          #expect(!text.contains("1970") && !text.contains("1969"), "\(text)")
+        }
+        let json = try program.run(["show", handle, "--json"]).output
+        #expect(json.contains("\"completedAt\":\"1970-01-01T00:00:00Z\""), "\(json)")
+      }
+    }
+  }
+
+  @Test func annotationsOfTaskwarriorAreShownAsLines() throws {
+    try withProgram { program in
+      let document = """
+        [{"uuid":"0190a0b0-0000-7000-8000-00000000abcd","description":"Call","status":"pending",\
+        "entry":"20261101T080000Z","annotations":[{"entry":"20261121T080000Z","description":"busy"},\
+        {"entry":"soon","description":"try again"}]}]
+        """
+      let imported = try program.run(["import", "-", "--format", "taskwarrior"], input: document)
+      #expect(imported.status == 0, "\(imported.errors)")
+      let sheet = try program.run(["show", "abcd", "--time-zone", "Europe/Istanbul"]).output
+      #expect(sheet.contains("Sat 21 Nov 11:00  busy\n") && !sheet.contains("[{"), "\(sheet)")
+    }
+  }
+
   @Test func exportImportedIntoAnotherStoreGivesTheSameBytes() throws {
     try withProgram { program in
       try Fixture.fill(program)

@@ -7,7 +7,7 @@ extension TaskItem {
   ///   `invalidTag`, `invalidAttribute`, or `invalidParent` for a task that is its own parent.
   public func validate() throws(TallyError) {
     guard title.holdsMoreThanWhiteSpace else {
-      throw TallyError(.blankTitle, "The title holds nothing but white space", remedy: "Give the task a title")
+      throw TallyError(.blankTitle, "The title is empty", remedy: "Give the task a title")
     }
     if completedAt != nil, !isCompleted {
       throw TallyError(
@@ -59,7 +59,7 @@ extension TaskList {
   ///   hexadecimal digits, `valueOutOfRange` for a sort order outside ``TaskItem/sortOrders``.
   public func validate() throws(TallyError) {
     guard name.holdsMoreThanWhiteSpace else {
-      throw TallyError(.blankListName, "The name holds nothing but white space", remedy: "Give the list a name")
+      throw TallyError(.blankListName, "The name is empty", remedy: "Give the list a name")
     }
     // `Character.isHexDigit` would let full-width digits through.
     guard colorHex.utf8.count == 6, colorHex.utf8.allSatisfy({ $0.hexDigitValue != nil }) else {

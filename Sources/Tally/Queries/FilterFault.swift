@@ -4,11 +4,11 @@ enum FilterFault {
   case openQuote, badEscape, quoteInsideWord, textAfterQuote
   case openParenthesis, strayParenthesis, missingCondition, exclamationMark
   case missingField
-  case unknownField(String, isCompared: Bool)
+  case unknownField(String, isCompared: Bool, value: String)
   case wrongOperator(FilterField)
   case missingValue(FilterField)
   case unknownName(String, among: [String])
-  case badDate(TallyError), dateOfSeveralWords
+  case badDate(TallyError, in: String), dateOfSeveralWords
   case badTag(TallyError), badAttributeName, badID
 
   /// A fault and the number of scalars before it.
@@ -25,9 +25,12 @@ enum FilterFault {
   func error(at column: Int) -> TallyError {
     let cause: (any Error)? =
       switch self {
-      case .badDate(let error), .badTag(let error): error
-      case .unknownField(let name, let isCompared):
-        UnknownFilterField(name: name, mayBeAttribute: isCompared && FilterField.example(meantBy: name) == nil)
+      case .badDate(_, let text): UnreadFilterDate(text: text)
+      case .badTag(let error): error
+      case .unknownField(let name, let isCompared, let value):
+        UnknownFilterField(
+          name: name, mayBeAttribute: isCompared && FilterField.example(meantBy: name) == nil,
+          meantCondition: isCompared ? nil : FilterField.condition(meantBy: name, value))
       default: nil
       }
     let (message, remedy) = words
@@ -51,11 +54,11 @@ enum FilterFault {
     case .missingCondition: ("A condition is missing", "Write one, as in +home, due.by:today or is:open")
     case .exclamationMark: ("A condition cannot begin with an exclamation mark", "Write - or not for the opposite")
     case .missingField: ("The operator has no field", "Write one before it, or put the text in quotation marks")
-    case .unknownField(let name, _): ("The field does not exist", Self.remedy(forField: name))
+    case .unknownField(let name, _, _): ("The field does not exist", Self.remedy(forField: name))
     case .wrongOperator(let field): ("The field cannot be compared like this", Self.remedy(forOperatorOf: field))
     case .missingValue(let field): ("The value is missing", "Write one, as in \(field.example)")
     case .unknownName(let name, let names): ("The value does not exist", Self.remedy(for: name, among: names))
-    case .badDate(let error), .badTag(let error): (error.message, error.remedy)
+    case .badDate(let error, _), .badTag(let error): (error.message, error.remedy)
     case .dateOfSeveralWords:
       ("A date of several words is not in quotation marks", "Write as in due.by:\"next friday\"")
     case .badAttributeName: ("No attribute can have such a name", "A name has 1 to 64 characters, as in @client=Acme")
@@ -86,6 +89,13 @@ package struct UnknownFilterField: Error {
   package let name: String
   /// Whether somebody may have meant an attribute: a colon would rather be part of an address.
   package let mayBeAttribute: Bool
+  /// What somebody meant who used the name of another program.
+  package let meantCondition: String?
+}
+
+/// The cause of an error about a date that cannot be read: messages of the library never contain a text of the user.
+package struct UnreadFilterDate: Error {
+  package let text: String
 }
 
 extension [String] {

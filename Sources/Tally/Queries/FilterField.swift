@@ -70,6 +70,16 @@ enum FilterField {
     return name.nearName(among: names).flatMap(FilterField.init)?.example
   }
 
+  /// A condition in other programs' words, as it is written here: `list:Home` for `project:Home`.
+  static func condition(meantBy name: String, _ value: String) -> String? {
+    guard !value.isEmpty else { return nil }
+    return switch synonyms[name.lowercased()] {
+    case .list: "list:\(value)"
+    case .tag: "+\(value)"
+    default: nil
+    }
+  }
+
   /// The names of other programs for a field.
   private static let synonyms: [String: FilterField] = [
     "scheduleddate": .date(.day), "planned": .date(.day), "date": .date(.day),

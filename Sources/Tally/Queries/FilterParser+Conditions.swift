@@ -31,7 +31,10 @@ extension FilterParser {
     guard !word.text.isEmpty else { throw .init(.missingField, word.offset) }
     if let field = FilterField(name: word.text) { return try condition(on: field, try comparison(of: field)) }
     guard let (field, comparison) = FilterField.compared(by: word.text) else {
-      throw .init(.unknownField(word.text, isCompared: ahead.next != ":"), word.offset)
+      let isCompared = ahead.next != ":"
+      _ = ahead.skip(":")
+      let value = ahead.word(endingAtOperator: false).text
+      throw .init(.unknownField(word.text, isCompared: isCompared, value: value), word.offset)
     }
     scanner.skipWhiteSpace()
     let isColon = scanner.next == ":"

@@ -65,7 +65,7 @@ extension FilterParser {
     do throws(TallyError) {
       return try DateExpression(value.text)
     } catch {
-      throw .init(.badDate(error), value.offset)
+      throw .init(.badDate(error, in: value.text), value.offset)
     }
   }
 

@@ -15,6 +15,12 @@ extension Session {
     }
   }
 
+  /// Writes text for people in lines that fit the terminal.
+  func writeWrapped(_ text: String) throws {
+    let lines = width.map { text.wrapped(toWidth: $0, cuttingWords: false).joined(separator: "\n") } ?? text
+    try output.write(lines + "\n")
+  }
+
   /// The facts printed before the tasks of a view.
   func headFacts(ofView name: String, completedCount: Int) -> Facts {
     [

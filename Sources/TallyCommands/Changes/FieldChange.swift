@@ -87,7 +87,7 @@ extension FieldChange {
         try CommandFailure.naming("--priority", quoting: text) { try Priority(name: text.lowercased()) }
       }
       recurrence = try options.recurrence.map { text in
-        try CommandFailure.naming("--repeat") { text.isNone ? nil : try Recurrence(phrase: text) }
+        try CommandFailure.naming("--repeat", quoting: text) { text.isNone ? nil : try Recurrence(phrase: text) }
       }
       attributes = try options.attributes.map { text in
         try CommandFailure.naming("--set") { try Self.attribute(text) }

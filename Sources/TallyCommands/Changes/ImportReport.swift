@@ -16,12 +16,12 @@ struct ImportReport {
     try session.answer(facts, plain: .record(Self.columns)) {
       if summary.isDryRun {
         // This is the answer, not a message about a change.
-        for record in affected { try session.output.write(record.line) }
-        for line in inWords("would be ") + account + ["Nothing was changed."] { try session.output.write(line + "\n") }
+        for record in affected { try session.writeWrapped(record.line) }
+        for line in inWords("would be ") + account + ["Nothing was changed."] { try session.writeWrapped(line) }
       } else {
         for line in inWords("") { session.say(line) }
         for line in account { session.note(line) }
-        if hasKept { session.say("To do as the file says: --overwrite") }
+        if hasKept { session.say("To use the file's values instead, add --overwrite.") }
         if !hasChanges { session.say("Nothing was changed.") }
       }
     }
@@ -57,7 +57,8 @@ struct ImportReport {
     func line(_ noun: String, _ counts: ImportSummary.Counts) -> String {
       "\(noun): \(counts.added.grouped) \(mood)added, \(counts.changed.grouped) \(mood)changed, "
         + "\(counts.unchanged.grouped) unchanged"
-        + (counts.keptNewer == 0 ? "" : ", \(counts.keptNewer.grouped) kept: newer or deleted here")
+        + (counts.keptNewer == 0
+          ? "" : ", \(counts.keptNewer.grouped) skipped (the store has a newer change or a deletion)")
     }
     var lines = [line("Tasks", summary.tasks)]
     if summary.lists.total > 0 { lines.append(line("Lists", summary.lists)) }
@@ -114,10 +115,10 @@ extension ImportedRecord {
     let noun = kind == .task ? "" : " " + kind.rawValue
     let name = name.escapedForDisplay()
     return switch outcome {
-    case .added: "add\(noun): \(name)\n"
-    case .changed: "change\(noun): \(name)\n"
-    case .keptNewer: "keep\(noun) (newer here): \(name)\n"
-    case .keptDeleted: "keep\(noun) deleted: \(name)\n"
+    case .added: "add\(noun): \(name)"
+    case .changed: "change\(noun): \(name)"
+    case .keptNewer: "keep\(noun) (newer here): \(name)"
+    case .keptDeleted: "keep\(noun) deleted: \(name)"
     }
   }
 }

@@ -28,7 +28,8 @@ struct QuickDraft {
 
   /// The list that a sentence names outright but that does not exist.
   private static func unknownList(in sentence: String, _ reference: DateReference) -> String? {
-    sentence.contains("list:") ? QuickEntry.parse(sentence, reference: reference).listName : nil
+    let isNamed = ["list:", "project:", "proj:"].contains { sentence.lowercased().contains($0) }
+    return isNamed ? QuickEntry.parse(sentence, reference: reference).listName : nil
   }
 
   /// Where the task goes.
@@ -50,7 +51,7 @@ extension QuickDraft {
       entry.recurrence.map { "repeats \($0.words)" },
     ]
     let words = parts.compactMap(\.self).joined(separator: ", ")
-    let understood = words.isEmpty ? "Understood as a title only." : "Understood: \(words)."
+    let understood = words.isEmpty ? "No dates or tags found; all of it is the title." : "Understood: \(words)."
     return leftoverWords.map { "\(understood)\n\($0)" } ?? understood
   }
 
@@ -62,7 +63,12 @@ extension QuickDraft {
       return leftover.reason == .timeSpan ? "the end of \(text)" : text
     }
     let isDate = entry.leftovers.contains { $0.reason == .date }
-    let remedy = isDate ? "; a date can always be written as YYYY-MM-DD" : ""
+    let isRow = entry.leftovers.contains { leftover in
+      leftover.reason == .recurrence && !sentence[leftover.range].lowercased().hasPrefix("ev")
+    }
+    let remedy =
+      (isDate ? "; a date can always be written as YYYY-MM-DD" : "")
+      + (isRow ? "; to repeat on several weekdays, write every before them" : "")
     return "Not understood: \(words.joined(separator: ", ")) (kept in the title\(remedy))"
   }
 

@@ -28,8 +28,6 @@ struct Reversal {
   }
 
   let verb: String
-  /// The words between the name of the write and what it changed.
-  let clause: String
   /// The state of a reversed write: undone or redone.
   let participle: String
   let remedy: ChangeReport.Remedy
@@ -93,10 +91,10 @@ struct Reversal {
     while let target = change?.target, let older = try transaction.historyChange(target) { change = older }
     let name = change?.actionName?.quotedForMessage ?? "the change"
     let words = ChangeWords(clock: clock)
-    let heading = "\(verb) \(name) from \(clock.relativeName(of: result.date))"
+    let heading = "\(verb) \(name) (\(clock.relativeName(of: result.date)))"
     let changed =
       if let change {
-        ["\(heading), \(clause):"]
+        ["\(heading):"]
           + (try words.sentences(of: change, limit: Self.shownSentenceCount, in: transaction)).map { "  " + $0 }
       } else {
         // A large reversal leaves no room for the entry of what it reverses.

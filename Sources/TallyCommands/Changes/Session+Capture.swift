@@ -35,23 +35,20 @@ extension Session {
     guard state != .completed else { return }
     warnIfPast(reminder: fields.reminderDate)
     // Whoever pipes lines in knows that they are literal.
-    if text != ["-"] { try hintAtQuick(lines.map(\.text)) }
+    if text != ["-"] { try hintAtQuick(lines.map(\.text), isAlone: options.isEmpty) }
   }
 
-  /// Says which words of a title `quick` would have read as dates or marks.
-  private func hintAtQuick(_ titles: [String]) throws {
+  /// Says which words of a title `quick` would have read, and, where nothing but a title was given, how to have them read.
+  private func hintAtQuick(_ titles: [String], isAlone: Bool) throws {
     guard settings.hasHints, options.format == .human, let title = titles.first else { return }
     let entry = QuickEntry.parse(title, reference: try clock.reference(countingWeeks: false))
-    let dates: Set<QuickEntry.Kind> = [.schedule, .due, .reminder, .recurrence]
-    let marks: Set<QuickEntry.Kind> = [.tag, .priority]
-    let parts = entry.parts.filter { dates.contains($0.kind) || marks.contains($0.kind) }
-    guard !parts.isEmpty else { return }
-    let words = parts.map { String(title[$0.range]).quotedForMessage }.joined(separator: ", ")
-    let kinds = [
-      parts.contains { dates.contains($0.kind) } ? "dates" : nil,
-      parts.contains { marks.contains($0.kind) } ? "tags and priorities" : nil,
-    ].compactMap(\.self).joined(separator: ", ")
-    say("\(words) \(parts.count == 1 ? "stays" : "stay") in the title; quick reads \(kinds).")
+    // `for Work` is a list only where there is one.
+    let parts = entry.parts.filter { $0.kind != .list || title[$0.range].contains(":") }
+    let words = parts.map { String(title[$0.range]).escapedForDisplay().truncated(toWidth: 60) }
+    guard let last = words.last else { return }
+    let all = words.count == 1 ? last : "\(words.dropLast().joined(separator: ", ")) and \(last)"
+    say("'tally quick' reads \(all); here \(words.count == 1 ? "it is" : "they are") part of the title.")
+    if isAlone { note("To have it read: tally undo && tally quick \(title.shellQuoted)", wrapped: false) }
   }
 
   /// The change of a task that was added.

@@ -60,9 +60,9 @@ struct FindCommand: SessionCommand {
     ]
     try session.answer(facts, plain: .fields) {
       let sorting = explanation.isSorted ? "sorted afterwards" : "in order already"
-      try session.output.write(
+      try session.writeWrapped(
         "\(explanation.index): \(explanation.examinedCount.grouped) looked at, \(explanation.foundCount.grouped) found, "
-          + "\(explanation.returnedCount.grouped) returned, \(sorting)\n")
+          + "\(explanation.returnedCount.grouped) returned, \(sorting)")
     }
   }
 }

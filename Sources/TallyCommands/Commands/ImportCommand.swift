@@ -28,7 +28,7 @@ struct ImportCommand: SessionCommand {
       A value of another program that is not understood costs only itself: it is kept as an attribute where that is \
       possible, and the import ends with what was not understood, by kind, with an example and its line. \
       --strict refuses the file instead. Dates such as 3/4/2026 are read by --date-order, by the setting date-order or \
-      by the locale. A task that is done without a date counts on no recent day, or on the day of --completed-on.
+      by the locale. A task done without a date does not count in recent statistics, or counts on the day of --completed-on.
 
       With --plain, prints a line with these columns: \(ImportReport.columns.joined(separator: ", ")).
 

@@ -9,7 +9,7 @@ struct QuickCommand: SessionCommand {
     usage: "tally quick <text> ... [--dry-run] [<options>]",
     discussion: """
       Understands days and times, 'due', 'by' and 'deadline' before them, 'remind me', tags as +home or @home, \
-      priorities as p:high or p1, 'for' or 'list:' before a list's name, and 'every month', 'every! 3 days' (after each \
+      priorities as p:high or p1, 'for', 'list:' or 'project:' before a list's name, and 'every month', 'every! 3 days' (after each \
       completion) and the like; the rest is the title. No shell changes these spellings; #home and !high need quotation \
       marks. What a task cannot have, such as 'for 1h', stays in the title and is named. A backslash before a word, or \
       quotation marks around some, keep them there.
@@ -58,7 +58,7 @@ struct QuickCommand: SessionCommand {
     try TaskItem(title: draft.entry.title, createdAt: session.clock.now).validate()
     let facts = ChangeReport(details: draft.facts(isDryRun: true)).facts
     try session.answer(facts, plain: .fields) {
-      try session.output.write("\(draft.entry.title.escapedForDisplay())\n\(draft.words(session.clock))\n")
+      try session.writeWrapped("\(draft.entry.title.escapedForDisplay())\n\(draft.words(session.clock))")
     }
     for warning in draft.warnings { session.note(warning) }
     session.warnIfPast(reminder: draft.entry.reminderDate)

@@ -30,8 +30,7 @@ struct UndoCommand: SessionCommand {
 
   func run(in session: Session) throws {
     let reversal = Reversal(
-      verb: dryRun ? "Would undo" : "Undid", clause: dryRun ? "which has" : "which had", participle: "undone",
-      remedy: .redo, clock: session.clock)
+      verb: dryRun ? "Would undo" : "Undid", participle: "undone", remedy: .redo, clock: session.clock)
     let extent = try Reversal.Extent(what)
     try session.write(isDryRun: dryRun) { transaction in
       var report = try reversal.report(on: extent, in: &transaction) { try $0.undo() }
@@ -57,7 +56,7 @@ struct RedoCommand: SessionCommand {
 
   func run(in session: Session) throws {
     let reversal = Reversal(
-      verb: "Redid", clause: "which has", participle: "redone", remedy: .undo, clock: session.clock)
+      verb: "Redid", participle: "redone", remedy: .undo, clock: session.clock)
     let extent = try Reversal.Extent(what)
     guard case .last = extent else {
       throw CommandFailure.usage("'tally redo' takes a number of changes", remedy: "Give a number as in 'tally redo 2'")

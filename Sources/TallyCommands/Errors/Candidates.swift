@@ -53,6 +53,9 @@ struct Candidates {
     areGuesses = true
   }
 
+  /// Whether there are several to choose from.
+  var areSeveral: Bool { all.count > 1 }
+
   /// The candidates as a member of the error; none without candidates.
   var facts: Facts { all.isEmpty ? [:] : ["candidates": .array(all.map(\.facts))] }
 

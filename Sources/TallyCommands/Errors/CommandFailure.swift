@@ -41,9 +41,13 @@ extension CommandFailure {
       if let unknown = error.cause as? UnknownFilterList {
         message.replace("a list that", with: "a list \(unknown.name.quotedForMessage) that", maxReplacements: 1)
       }
+      if let unread = error.cause as? UnreadFilterDate, message.hasPrefix("The text") {
+        message = unread.text.quotedForMessage + message.dropFirst(8)
+      }
       if let unknown = error.cause as? UnknownFilterField {
         let name = unknown.name.truncated(toWidth: 60).escapedForDisplay()
         message.replace("The field does not", with: "The field '\(name)' does not", maxReplacements: 1)
+        if let condition = unknown.meantCondition { remedy = "Write \(condition.escapedForDisplay())" }
         if unknown.mayBeAttribute { remedy = "Did you mean '@\(name)'? \(remedy)" }
       }
       self.init(ExitStatus(for: error), code: error.code.description, message, remedy: remedy)
@@ -61,7 +65,7 @@ extension CommandFailure {
     let named = { (error: any Error) in
       var failure = CommandFailure(error)
       if let text, failure.message.hasPrefix("The text ") {
-        failure.message = "'\(text.truncated(toWidth: 60).escapedForDisplay())'" + failure.message.dropFirst(8)
+        failure.message = text.quotedForMessage + failure.message.dropFirst(8)
       }
       failure.message = "\(option): \(failure.message)"
       return failure
@@ -88,7 +92,8 @@ extension CommandFailure {
     guard let meant, arguments.contains(meant.argument) else { return self }
     let words = arguments.map { $0 == meant.argument ? meant.handle : $0.shellQuoted }
     var failure = self
-    failure.remedy = "Run: \((["tally"] + words).joined(separator: " "))"
+    let lead = candidates.areSeveral ? "Give the handle of one, as in" : "Run"
+    failure.remedy = "\(lead): \((["tally"] + words).joined(separator: " "))"
     return failure
   }
 

@@ -26,6 +26,6 @@ enum CommandSynonyms {
     "someday": ["move HANDLE --to none"], "stop": ["reopen"], "summary": ["stats"], "task": ["show"], "tick": ["done"],
     "todo": ["add"], "trash": ["delete"], "uncomplete": ["reopen"], "undone": ["reopen"], "vacuum": ["compact"],
     "version": ["--version"],
-    "view": ["show"], "wait": ["move HANDLE --to DAY", "snooze"], "week": ["upcoming"],
+    "view": ["show"], "wait": ["move HANDLE --to DAY", "snooze"], "waiting": ["upcoming"], "week": ["upcoming"],
   ]
 }

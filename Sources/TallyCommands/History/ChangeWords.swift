@@ -131,7 +131,7 @@ extension ChangeWords {
     case .parentID:
       try task.parentID.map { id in try transaction.task(id)?.title.quotedForMessage ?? "task \(id.shownEnd)" }
     case .recurrence: task.recurrence?.words
-    case .completedAt: (task.completedAt?.instant).map(clock.name)
+    case .completedAt: (task.completedAt?.instant).map(clock.knownName)
     case .notes, .sortOrder, .attributes, .id, .state, .createdAt, .updatedAt, .series: nil
     }
   }

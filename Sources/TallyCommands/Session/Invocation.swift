@@ -52,9 +52,10 @@ public struct Invocation: Sendable {
   var isASCII: Bool { TerminalText.isASCII(environment: environment, onTerminal: Terminal.isTerminal(output)) }
 
   /// A message as it is printed: in lines that fit the terminal, with characters that it can show.
-  func message(_ text: String) -> String {
+  func message(_ text: String, wrapped: Bool = true) -> String {
     // A log, or a program that reads the messages, gets each message in one line.
-    let width = Terminal.isTerminal(errorOutput) ? Terminal.width(of: errorOutput, environment: environment) : nil
+    let isWrapped = wrapped && Terminal.isTerminal(errorOutput)
+    let width = isWrapped ? Terminal.width(of: errorOutput, environment: environment) : nil
     let lines = width.map { text.wrapped(toWidth: $0, cuttingWords: false).joined(separator: "\n") } ?? text
     return isASCII ? lines.inASCII : lines
   }

@@ -74,11 +74,15 @@ extension Session {
   }
 
   /// Prints what goes with a result without being part of it, in any format.
-  func note(_ message: String) {
+  ///
+  /// - Parameters:
+  ///   - message: what to say.
+  ///   - wrapped: whether to break it into lines that fit the terminal, where it is no command to be copied.
+  func note(_ message: String, wrapped: Bool = true) {
     guard !options.quiet else { return }
     // On a terminal it comes after the results so far. If those cannot be printed, the last flush fails, too.
     try? output.flush()
     // A message that cannot be printed does not fail the command.
-    _ = try? invocation.errorOutput.writeAll(invocation.message(message + "\n").utf8)
+    _ = try? invocation.errorOutput.writeAll(invocation.message(message + "\n", wrapped: wrapped).utf8)
   }
 }

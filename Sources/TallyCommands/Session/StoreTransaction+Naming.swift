@@ -14,17 +14,22 @@ extension StoreTransaction where Base: ~Copyable {
     guard let id = ids.first, let task = try task(id) else {
       throw try CommandFailure(
         .notFound, code: "taskNotFound", "No task has the handle '\(name.escapedForDisplay())'",
-        remedy: "Find the handle in a view such as 'tally all'; it has at least four digits, 0-9 and a-f"
+        remedy: "Find the handle in a view such as 'tally all'; a handle has four or more characters, 0–9 and a–f"
       ).offering(tasksTitled(name), for: name)
     }
     return task
   }
 
   /// Some open tasks with a text in their title: whoever writes `done milk` means one of them.
+  ///
+  /// Those with exactly this title go before all others, and those with the title in another case before longer ones.
   private func tasksTitled(_ text: String) throws -> [NamedTask] {
     let filter: TaskFilter = .title(contains: text) && .is(.open)
     guard (try? filter.validate()) != nil, text.count > 1 else { return [] }
-    return try tasks(TaskQuery(filter, limit: CommandFailure.shownCandidateCount + 1)).tasks.map { try name($0) }
+    let found = try tasks(TaskQuery(filter)).tasks
+    let isMeant: [(TaskItem) -> Bool] = [{ $0.title == text }, { $0.title.lowercased() == text.lowercased() }]
+    let meant = isMeant.lazy.map { found.filter($0) }.first { !$0.isEmpty } ?? found
+    return try meant.prefix(CommandFailure.shownCandidateCount + 1).map { try name($0) }
   }
 
   /// The tasks named, each once, in the order given.
@@ -81,16 +86,14 @@ extension CommandFailure {
   /// How many tasks an error lists at most.
   static let shownCandidateCount = 5
 
-  /// The failure with the tasks whose title has the text that is no handle; one is offered with the command for it.
+  /// The failure with the tasks whose title has the text that is no handle, and the command for the first one.
   fileprivate func offering(_ tasks: [NamedTask], for name: String) -> CommandFailure {
     guard let first = tasks.first else { return self }
-    guard tasks.count > 1 else {
-      var failure = with(Candidates(guess: first))
-      failure.meant = (name, first.handle)
-      return failure
-    }
     let hasMore = tasks.count > Self.shownCandidateCount
-    return with(Candidates(tasks: Array(tasks.prefix(Self.shownCandidateCount)), hasMore: hasMore))
+    let shown = Array(tasks.prefix(Self.shownCandidateCount))
+    var failure = with(tasks.count == 1 ? Candidates(guess: first) : Candidates(tasks: shown, hasMore: hasMore))
+    failure.meant = (name, first.handle)
+    return failure
   }
 
   /// The error for a handle of several tasks.

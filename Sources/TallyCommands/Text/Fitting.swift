@@ -70,7 +70,7 @@ extension Substring {
   fileprivate func wrappedParagraph(toWidth width: Int, _ cutsWords: Bool) -> [String] {
     var lines: [String] = []
     var (line, lineWidth) = ("", 0)
-    for word in split(separator: " ", omittingEmptySubsequences: false) {
+    for word in unbrokenWords(within: width) {
       let wordWidth = word.displayWidth
       let joint = line.isEmpty ? 0 : 1
       if lineWidth + joint + wordWidth <= width {
@@ -85,6 +85,17 @@ extension Substring {
       lines += pieces
     }
     return lines + [line]
+  }
+
+  /// The words between blanks, where a place such as `(line 23)` is one word if it fits a line.
+  private func unbrokenWords(within width: Int) -> [Substring] {
+    var words = split(separator: " ", omittingEmptySubsequences: false)
+    for start in words.indices.reversed() where words[start] == "(line" || words[start] == "(column" {
+      guard let end = words[start...].prefix(4).firstIndex(where: { $0.contains(")") }) else { continue }
+      let place = words[end].base[words[start].startIndex..<words[end].endIndex]
+      if place.displayWidth <= width { words.replaceSubrange(start...end, with: [place]) }
+    }
+    return words
   }
 
   /// The text in pieces of at most `width` columns; at least one piece.

@@ -34,6 +34,11 @@ struct LocalClock: DateNaming {
     today = CalendarDay(containing: now, in: zone.zone, startingAtMinute: dayStartInMinutes)
   }
 
+  /// An instant in a sentence, which may be unknown: another program may have completed a task without a date.
+  func knownName(of instant: Timestamp) -> String {
+    instant == TaskDocument.longAgo ? "date unknown" : name(of: instant)
+  }
+
   /// A clock whose days begin some minutes after midnight, so that yesterday may not be over yet.
   func beginningDays(atMinute dayStartInMinutes: Int) -> LocalClock {
     LocalClock(

@@ -29,7 +29,7 @@ struct AgendaReport {
       case .overdue: "Overdue"
       case .dueToday: "Due today"
       case .planned: "Planned for today"
-      case .yesterday: "Left from yesterday"
+      case .yesterday: "Not done yesterday"
       }
     }
 

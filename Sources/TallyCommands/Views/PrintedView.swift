@@ -48,7 +48,9 @@ struct PrintedView {
     guard let day = groupingDay(of: named.task, sectionDay: day), day != heading else { return ending + lines }
     let gap = heading == nil ? "" : "\n"
     heading = day
-    return ending + gap + painter.paint(clock.heading(of: day), .heading) + "\n" + lines
+    let isUndated = description.completions != nil && named.task.completedAt?.instant == TaskDocument.longAgo
+    let name = isUndated ? "Date unknown" : clock.heading(of: day)
+    return ending + gap + painter.paint(name, .heading) + "\n" + lines
   }
 
   /// What follows the last task.

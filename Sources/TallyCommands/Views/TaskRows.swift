@@ -91,6 +91,7 @@ extension TaskRows {
 
   private func completion(of task: TaskItem) -> [Note] {
     guard let instant = task.completedAt?.instant else { return [] }
+    guard instant != TaskDocument.longAgo else { return [Note(text: "done, \(clock.knownName(of: instant))")] }
     let day = hidden.contains(.completionDay) ? "" : clock.relativeDayName(of: instant) + " "
     return [Note(text: "done \(day)\(clock.wallTime(at: instant).clock)")]
   }

@@ -1,3 +1,4 @@
+import Foundation
 import Tally
 
 /// One task in full, each field next to its label.
@@ -48,14 +49,16 @@ extension TaskSheet {
       + HistoryReport(changes: changes).text(in: session)
   }
 
+  private typealias Entry = (label: String, value: String?, role: Painter.Role?)
+
   /// The values are escaped, except the line breaks of notes.
-  private var entries: [(label: String, value: String?, role: Painter.Role?)] {
+  private var entries: [Entry] {
     let (task, clock) = (named.task, session.clock)
     let isOverdue = task.isOverdue(at: clock.now, on: clock.today)
     let due = (task.dueDay.map(clock.heading) ?? task.dueDate.map(clock.name)).map {
       $0 + (isOverdue ? ", overdue" : "")
     }
-    let reminder = task.reminderDate.map { clock.name(of: $0) + (task.isReminderSnoozed ? ", for this once" : "") }
+    let reminder = task.reminderDate.map { clock.name(of: $0) + (task.isReminderSnoozed ? ", this time only" : "") }
     return [
       ("handle", named.handle, nil),
       ("state", "\(task.state.glyph) \(task.state.words)", nil),
@@ -68,20 +71,50 @@ extension TaskSheet {
       ("part of", parent.map { "\($0.handle) \($0.task.title.escapedForDisplay())" }, nil),
       ("reminder", reminder, nil),
       ("completed", task.completedAt.map(completionInWords), nil),
-      ("created", clock.name(of: task.createdAt), nil),
-      ("changed", clock.name(of: task.updatedAt), nil),
+      ("created", clock.knownName(of: task.createdAt), nil),
+      ("changed", clock.knownName(of: task.updatedAt), nil),
       ("id", task.id.text, nil),
       ("notes", task.notes.map(Self.escapedNotes), nil),
-    ]
-      + task.ownAttributes.sorted { $0.key < $1.key }.map { name, value in
-        ("@" + name.escapedForDisplay(), value.text.escapedForDisplay(), nil)
-      }
+    ] + attributeEntries
+  }
+
+  private var attributeEntries: [Entry] {
+    named.task.ownAttributes.sorted { $0.key < $1.key }.map { name, value in
+      ("@" + name.escapedForDisplay(), annotations(name, value) ?? value.text.escapedForDisplay(), nil)
+    }
+  }
+
+  /// The annotations of Taskwarrior, which are kept as JSON: a line for each, with its day and time.
+  private func annotations(_ name: String, _ value: AttributeValue) -> String? {
+    guard name == "annotations", case .text(let text) = value,
+      let entries = try? JSONDecoder().decode([Annotation].self, from: Data(text.utf8)), !entries.isEmpty
+    else { return nil }
+    return entries.map { annotation in
+      let instant = annotation.instant.map { session.clock.name(of: $0) } ?? annotation.entry.escapedForDisplay()
+      return "\(instant)  \(annotation.description.escapedForDisplay())"
+    }.joined(separator: "\n")
+  }
+
+  private struct Annotation: Decodable {
+    let entry: String
+    let description: String
+
+    /// The instant of an entry such as `20261121T080000Z`.
+    var instant: Timestamp? {
+      let digits = Array(entry)
+      guard digits.count == 16 else { return nil }
+      let (date, time) = (String(digits[..<8]), String(digits[9...]))
+      let parts = [date.prefix(4), date.dropFirst(4).prefix(2), date.suffix(2)].joined(separator: "-")
+      let clock = [time.prefix(2), time.dropFirst(2).prefix(2), time.dropFirst(4)].joined(separator: ":")
+      return try? Timestamp(iso8601: "\(parts)T\(clock)")
+    }
   }
 
   /// The instant in the person's time zone, with its recorded offset if that differs.
   private func completionInWords(_ completed: OffsetTimestamp) -> String {
     let here = OffsetTimestamp(completed.instant, in: session.clock.timeZone)
-    let name = session.clock.name(of: completed.instant)
+    let name = session.clock.knownName(of: completed.instant)
+    guard completed.instant != TaskDocument.longAgo else { return name }
     return here.utcOffsetInMinutes == completed.utcOffsetInMinutes ? name : "\(name) (\(completed.iso8601))"
   }
 

@@ -46,4 +46,14 @@ struct FittingTests {
     #expect("漢".padded(toWidth: 4) == "漢  ")
     #expect("long".padded(toWidth: 2) == "long")
   }
+
+  @Test(arguments: [
+    ("Not understood: a date (line 23)", 27, ["Not understood: a date", "(line 23)"]),
+    ("Not understood: a date (line 23).", 32, ["Not understood: a date", "(line 23)."]),
+    ("The title is empty (line 2, column 1).", 30, ["The title is empty", "(line 2, column 1)."]),
+    ("one (line 2 two three", 12, ["one (line 2", "two three"]), ("a (line 123456)", 9, ["a (line", "123456)"]),
+  ])
+  func aPlaceStaysInOneLine(text: String, width: Int, lines: [String]) {
+    #expect(text.wrapped(toWidth: width) == lines)
+  }
 }

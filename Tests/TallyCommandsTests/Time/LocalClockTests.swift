@@ -65,7 +65,7 @@ struct DayReadingTests {
 
   @Test func slipOfTheFingerIsGuessedAndQuoted() throws {
     #expect { try day("tomorow") } throws: {
-      CommandFailure($0).remedy.contains("'tomorrow'") && CommandFailure($0).message == "--on: 'tomorow' is not a day"
+      CommandFailure($0).remedy.contains("'tomorrow'") && CommandFailure($0).message == "--on: “tomorow” is not a day"
     }
   }
 }

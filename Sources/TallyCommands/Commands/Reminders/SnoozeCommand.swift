@@ -9,7 +9,8 @@ struct SnoozeCommand: SessionCommand {
     usage: "tally snooze <task> ... | --where <filter> --until <when> [<options>]",
     discussion: """
       Replaces the reminder of each task; 'tally edit <task> --remind none' removes it. Of a repeating task the next one has \
-      its own reminder again; 'tally edit <task> --remind <when>' holds from now on. Completed tasks have no reminders; a \
+      its own reminder again; 'tally edit <task> --remind <when>' holds from now on. The time may also come last, without \
+      --until. Completed tasks have no reminders; a \
       filter leaves them out.
 
       \(SharedHelp.day) \(SharedHelp.when)
@@ -18,6 +19,7 @@ struct SnoozeCommand: SessionCommand {
 
       EXAMPLES
         tally snooze 7f3a --until 10m
+        tally snooze 7f3a 1h
         tally snooze 7f3a 91bc --until 'tomorrow 9:00'
         tally snooze --where 'reminder=today' --until 'next monday'
       """
@@ -34,17 +36,40 @@ struct SnoozeCommand: SessionCommand {
 
   func validate(with global: GlobalOptions) throws {
     try selection.check()
-    if until == nil { throw ValidationError("Missing expected argument '--until <when>'") }
+  }
+
+  /// Where the time begins among the names, as in `snooze 7f3a tomorrow 9:00`.
+  private var trailingTime: Int? {
+    guard until == nil, selection.filter == nil else { return nil }
+    return selection.names.indices.dropFirst().suffix(Self.mostWordsOfTime).first { start in
+      (try? DateExpression(selection.names[start...].joined(separator: " "))) != nil
+    }
+  }
+
+  private static let mostWordsOfTime = 6
+
+  private var missingTime: CommandFailure {
+    let tasks = selection.filter.map { ["--where", $0.shellQuoted] } ?? selection.names.map(\.shellQuoted)
+    return .usage(
+      "The time is missing", remedy: "Say until when: tally snooze \(tasks.joined(separator: " ")) --until 1h")
   }
 
   func run(in session: Session) throws {
-    let instant = try session.clock.instant(until ?? "", of: "--until", bareDay: .morning)
-    let suffix = " until " + session.clock.relativeName(of: instant)
+    guard until != nil || trailingTime != nil else { throw missingTime }
+    var selection = selection
+    let text = trailingTime.map { selection.names[$0...].joined(separator: " ") }
+    if let trailingTime { selection.names = Array(selection.names[..<trailingTime]) }
+    let instant = try session.clock.instant(until ?? text ?? "", of: "--until", bareDay: .morning)
+    let name = session.clock.relativeName(of: instant)
+    guard instant >= session.clock.now else {
+      throw CommandFailure.usage(
+        "--until: \(name) has passed", code: "invalidInstant",
+        remedy: "Give a time that is still to come, as in --until 1h or --until tomorrow")
+    }
     try session.changeTasks(
-      selection, openOnly: true, "Snoozed", { suffix + ($0.isReminderSnoozed ? ", for this once" : "") }
+      selection, openOnly: true, "Snoozed", { " until \(name)" + ($0.isReminderSnoozed ? ", this time only" : "") }
     ) { task, transaction in
       try transaction.snooze(task.id, until: instant)
     }
-    session.warnIfPast(reminder: instant)
   }
 }
