@@ -20,7 +20,7 @@ extension DateParser {
       if parser.take("midnight") { return parser.ambiguousMidnight() }
       if parser.take("noon") { return .noon }
       if let time = parser.timeInPartOfDay() { return time }
-      // Of a span, the sentence takes the start.
+      // `QuickEntryParser.span(at:)` reads spans such as `3pm-4pm`; they are not single times.
       guard hasPreposition || !parser.isAtTimeSpan else { return nil }
       return parser.clock(allowsBareHour: hasPreposition || parser.allowsBareHours)
     }
@@ -66,8 +66,8 @@ extension DateParser {
 
   /// Reads `17:00`, `5pm`, `5:30 pm` and, where it cannot mean anything else, `17`.
   ///
-  /// An hour alone from 1 to 6 is in the afternoon, unless `isInPart` says that a part of the day decides; `05` is in the
-  /// morning.
+  /// An hour alone from 1 to 6 is in the afternoon, unless `isInPart` says that a part of the day decides; `05` is in
+  /// the morning.
   private mutating func clock(allowsBareHour: Bool, isInPart: Bool = false) -> DateExpression.TimeOfDay? {
     noteIfTooLarge(digits: 2, Self.impossibleTime) { ahead in
       let isClock = ahead.take(":", isGlued: true) && ahead.number(digits: 2...2, isGlued: true) != nil

@@ -1,4 +1,5 @@
-/// Reads date expressions from tokens; each part is `nil`, with the place unchanged, where the tokens have something else.
+/// Reads date expressions from tokens; each part is `nil`, with the place unchanged, where the tokens have something
+/// else.
 struct DateParser {
   let tokens: [CaptureToken]
   /// The next token to read.
@@ -115,7 +116,8 @@ extension DateParser {
     return number
   }
 
-  /// Sets a fault if the next token is a number with too many digits, and what follows would give a shorter one a meaning.
+  /// Sets a fault if the next token is a number with too many digits, and what follows would give a shorter one a
+  /// meaning.
   mutating func noteIfTooLarge(
     digits: Int, isGlued: Bool = false, _ fault: @autoclosure () -> TallyError,
     if follows: (inout DateParser) -> Bool

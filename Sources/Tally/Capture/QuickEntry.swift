@@ -11,8 +11,8 @@ public import Foundation
 /// entry.parts.map(\.kind)                        // [.schedule, .tag, .priority, .recurrence]
 /// ```
 ///
-/// A word that is not clearly a date stays in the title: a task with a wrong date is worse than one without. The grammar
-/// and the rules are in <doc:CapturingTasks>.
+/// A word that is not clearly a date stays in the title: a task with a wrong date is worse than one without. The
+/// grammar and the rules are in <doc:CapturingTasks>.
 public struct QuickEntry: Hashable, Sendable {
   /// The words that were not understood as something else; blank only if the whole sentence is.
   public internal(set) var title: String
@@ -107,10 +107,11 @@ extension QuickEntry {
   ///   - text: The sentence.
   ///   - calendar: Gives the time zone, the first day of the week and, by its locale, the order of dates in digits.
   ///   - now: The present.
-  ///   - lists: The names of the lists that exist, so that `for Work` and `list:Work` are understood exactly where there is such
-  ///     a list. Without them, `list:` takes any name, and `for` a capitalized word after another understood part.
-  /// - Returns: The task. Nothing is refused: words that are not understood stay in the title. A text that ``validate(_:)``
-  ///   refuses becomes the title as a whole.
+  ///   - lists: The names of the lists that exist, so that `for Work` and `list:Work` are understood exactly where
+  ///     there is such a list. Without them, `list:` takes any name, and `for` a capitalized word after another
+  ///     understood part.
+  /// - Returns: The task. Nothing is refused: words that are not understood stay in the title. A text that
+  ///   ``validate(_:)`` refuses becomes the title as a whole.
   /// - Complexity: linear in the length of the sentence.
   public static func parse(
     _ text: String, calendar: Calendar, now: Timestamp, lists: [String]? = nil
@@ -151,8 +152,8 @@ extension QuickEntry {
   /// try await store.write { try $0.add(entry.title, to: .today, entry.fill) }  // on friday, not today
   /// ```
   ///
-  /// - Parameter task: the task; one with defaults of its own, such as the day of the place where it was captured, keeps
-  ///   those that the sentence does not mention.
+  /// - Parameter task: the task; one with defaults of its own, such as the day of the place where it was captured,
+  ///   keeps those that the sentence does not mention.
   public func fill(_ task: inout TaskItem) {
     if let scheduledDate { task.scheduledDate = scheduledDate }
     if let dueDay { task.dueDay = dueDay }

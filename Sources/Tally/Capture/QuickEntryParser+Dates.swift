@@ -106,7 +106,7 @@ extension QuickEntryParser {
     "tell", "text", "thank", "to", "uncle", "up", "visit", "with",
   ]
 
-  /// Reads a span of time, of which a task can have the start: its words stay in the title.
+  /// Reads a span of time: the task gets its start, and the words stay in the title.
   func span(at index: Int) -> Match? {
     var parser = dateParser(at: index)
     _ = parser.take("at")
@@ -184,7 +184,7 @@ extension QuickEntryParser {
     }
   }
 
-  /// Whether a date in digits is none of the other things that look like one, such as `24/7` and `Ubuntu 24.04.`.
+  /// Whether digits that look like a date are one, unlike `24/7` and `Ubuntu 24.04.`.
   private func isClearInDigits(_ candidate: Candidate) -> Bool {
     let start = candidate.start
     guard candidate.lead == .none, tokens[start].kind == .number, start + 2 < candidate.end,

@@ -2,10 +2,10 @@ public import Foundation
 
 /// What becomes of the reminder of a task that gets another day, due day or due time.
 ///
-/// A reminder on the planned day moves as far as that day does. One on the day on which the task is due moves as far as the
-/// due day or the due time does. Distances are those of clocks on the wall: 9:00 stays 9:00 over a clock change. A
-/// reminder on any other day stays, and so does one whose day is removed; but where a series was snoozed to a day before the
-/// new one, the snooze ends.
+/// A reminder on the planned day moves as far as that day does. One on the day on which the task is due moves as far as
+/// the due day or the due time does. Distances are those of clocks on the wall: 9:00 stays 9:00 over a clock change. A
+/// reminder on any other day stays, and so does one whose day is removed; but where a series was snoozed to a day
+/// before the new one, the snooze ends.
 public enum ReminderMove: Hashable, Sendable {
   /// The reminder is now at this instant.
   case moved(to: Timestamp)
@@ -28,8 +28,8 @@ extension TaskItem {
   /// - Parameters:
   ///   - old: The task before the change.
   ///   - timeZone: The time zone of the person.
-  /// - Returns: What became of it; `nil` if no day changed, if the task had no reminder or has none, is completed, or has its
-  ///   old reminder where it belongs.
+  /// - Returns: What became of it; `nil` if no day changed, the task is completed, it had or has no reminder, or
+  ///   the reminder stayed and is on one of the task's new days.
   public func reminderMove(from old: TaskItem, in timeZone: TimeZone) -> ReminderMove? {
     guard !isCompleted, hasOtherDays(than: old), let former = old.reminderDate, let reminder = reminderDate else {
       return nil
@@ -40,7 +40,7 @@ extension TaskItem {
     return day == scheduledDate || day == dueDay(in: timeZone) ? nil : .stayed(at: reminder)
   }
 
-  /// Lets the reminder follow the days and the due time that have changed, and a reminder that a snooze replaced likewise.
+  /// Moves the reminder, and the one that a snooze replaced, along with the days and the due time that have changed.
   ///
   /// A snooze ends where the task moves beyond the day to which it put the reminder off.
   mutating func moveReminder(from old: TaskItem, in timeZone: TimeZone) {

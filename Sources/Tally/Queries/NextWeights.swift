@@ -1,7 +1,7 @@
 /// The weights that order tasks in ``TaskOrder/Key/next``.
 ///
-/// A task gets the greatest of the weights that apply to it. Tasks of one weight come by the day on which they are due, then by
-/// priority, or the other way round if ``priority`` weighs more than ``due``.
+/// A task gets the greatest of the weights that apply to it. Tasks of equal weight are ordered by due day, then by
+/// priority; if ``priority`` weighs more than ``due``, by priority first.
 ///
 /// ```swift
 /// var configuration = TaskStore.Configuration()
@@ -31,7 +31,7 @@ public struct NextWeights: Hashable, Sendable {
   /// The weights that can be given; others count as the nearest one.
   public static let range = 0...100
 
-  /// The rank of an open task in the order: the greater its weight, the lower.
+  /// The rank of an open task in the order: a greater weight gives a lower rank.
   func rank(isStarted: Bool, isOverdue: Bool, isDueToday: Bool, planned: DayRelation?) -> UInt8 {
     let day: Int =
       switch planned {

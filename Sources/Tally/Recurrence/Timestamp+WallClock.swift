@@ -3,9 +3,9 @@ public import Foundation
 extension Timestamp {
   /// The instant at the same distance from another day: as many local days away, at the same local time.
   ///
-  /// Nine in the morning on the day before stays nine in the morning on the day before, however clocks change in between.
-  /// A local time that the clocks skip is moved forward by the length of the gap, and of one that occurs twice the first is
-  /// used, as RFC 5545, section 3.3.5, says.
+  /// Nine in the morning on the day before stays nine in the morning on the day before, however clocks change in
+  /// between. A local time that the clocks skip is moved forward by the length of the gap, and a repeated local time
+  /// means its first occurrence (RFC 5545, section 3.3.5).
   ///
   /// - Parameters:
   ///   - day: The day from which the instant has its distance.
@@ -18,8 +18,7 @@ extension Timestamp {
 
   /// Moves the instant by the wall-clock distance from `old` to `new`.
   ///
-  /// A quarter of an hour before a meeting stays that, and 9:00 for a meeting at 10:00 stays 9:00 when it is put off by days over
-  /// a clock change.
+  /// A reminder at 9:00 for a meeting at 10:00 stays at 9:00 if the meeting moves by days over a clock change.
   func moved(byClockFrom old: Timestamp, to new: Timestamp, in timeZone: TimeZone) -> Timestamp {
     // Return early: in a repeated hour, the conversion would pick the first of the two instants.
     if old == new { return self }
@@ -43,12 +42,12 @@ extension Timestamp {
   ///   - timeZone: The time zone of the clocks.
   package init(localSecond: Int64, in timeZone: TimeZone) {
     let rules = TimeZoneRules(of: timeZone)
-    // No zone was ever further from UTC than 16 hours, or changed its offset twice within two days: these are the offsets
-    // before and after any change near the time.
+    // No zone was ever further from UTC than 16 hours, or changed its offset twice within two days: these are the
+    // offsets before and after any change near the time.
     let offsetBefore = rules.offset(atSecond: localSecond - 86_400)
     let offsetAfter = rules.offset(atSecond: localSecond + 86_400)
     func isShown(with offset: Int64) -> Bool { rules.offset(atSecond: localSecond - offset) == offset }
-    // The earlier of two, and the offset before a gap, are both the one before the change.
+    // The first instant of a repeated time and a skipped time both use the offset before the change.
     let isAfter = !isShown(with: offsetBefore) && isShown(with: offsetAfter)
     self.init(clampingSeconds: localSecond - (isAfter ? offsetAfter : offsetBefore))
   }

@@ -1,10 +1,10 @@
 /// The reminder that an occurrence of a series had before it was put off or dismissed for this once.
 ///
-/// An attribute of the task holds the series' reminder, a slash, and the reminder that replaced it. Either may be empty. The
-/// next occurrence gets the series' reminder.
+/// An attribute of the task holds the series' reminder, a slash, and the reminder that replaced it. Either may be
+/// empty. The next occurrence gets the series' reminder.
 ///
-/// The attribute counts only while the task still has the second reminder: not after any program sets another one, or
-/// copies the attribute to another task.
+/// The attribute counts only while the task has the second reminder. If any program sets another reminder, or copies
+/// the attribute to a task with another reminder, it no longer counts.
 struct SnoozedReminder: Hashable, Sendable {
   /// The name of the attribute; it is stored and sent: do not change it.
   static let attributeName = "tally.snoozed"
@@ -37,7 +37,7 @@ extension SnoozedReminder {
 }
 
 extension TaskItem {
-  /// Whether the reminder of a repeating task was put off or dismissed for this once, so that the next one gets another.
+  /// Whether the reminder of a repeating task was put off or dismissed once, so that the next task gets another one.
   public var isReminderSnoozed: Bool { SnoozedReminder(of: self) != nil }
 
   /// The attributes that people and applications have set: all but the note of a snooze.

@@ -2,7 +2,8 @@ import Foundation
 import LMDB
 
 // Each view walks one index whose order is the view's own: nothing is sorted, with one exception. "Due on a day" puts
-// the tasks of one day into the common order, since days begin at other instants in other time zones; Today needs those, too.
+// the tasks of one day into the common order, since days begin at other instants in other time zones; Today needs
+// those, too.
 
 extension StoreTransaction where Base: ~Copyable {
   typealias ViewBody = (UUID, CalendarDay?) throws -> Bool
@@ -170,7 +171,7 @@ extension StoreTransaction where Base: ~Copyable {
         of: tables.byDue, from: DueKey(kind, .start(at: start)), to: DueKey(kind, .start(at: latestEnd))
       ) { key in
         let due = key.due.microseconds
-        // The zone is asked only where it matters: that costs a microsecond.
+        // Looking up the zone costs a microsecond, so it is done only where it matters.
         let isDoubtful = due - start < longestRepeatInMicroseconds || due >= end
         if isDoubtful, CalendarDay(containing: Timestamp(clamping: due), in: calendar) != day { return }
         try body(key.id)
@@ -191,8 +192,8 @@ extension StoreTransaction where Base: ~Copyable {
 private let longestRepeatInMicroseconds: Int64 = 3 * 3_600_000_000
 
 extension CalendarDay {
-  /// An instant after the end of the day, in microseconds, also where the day repeats as clocks go back over midnight; `nil`
-  /// for the last day.
+  /// An instant after the end of the day, in microseconds, also where the day repeats as clocks go back over midnight;
+  /// `nil` for the last day.
   func endWithRepeats(in calendar: Calendar) -> Int64? {
     (try? adding(days: 1)).map { $0.start(in: calendar).microsecondsSince1970 + longestRepeatInMicroseconds }
   }

@@ -4,9 +4,9 @@ import LMDB
 /// A view for one clock and calendar: the index that it walks, the ranges of the index that it shows, the key of a task
 /// and what time alone changes.
 ///
-/// Five views are more than ranges of an index: Upcoming and Past are ranges per day, Overdue merges instants and days, the
-/// tasks due on a day are sorted after they are found, because days begin at other instants in other zones, and Today
-/// puts those between the tasks that are planned for the day.
+/// Five views are more than ranges of an index: Upcoming and Past are ranges per day, Overdue merges instants and days,
+/// the tasks due on a day are sorted after they are found, because days begin at other instants in other zones, and
+/// Today puts those between the tasks that are planned for the day.
 struct ViewDefinition {
   enum Walk {
     case ranges([KeyRange], isReversed: Bool)

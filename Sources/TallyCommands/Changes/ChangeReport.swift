@@ -114,7 +114,12 @@ extension Session {
 
   /// The sentence that offers a command.
   func offer(_ remedy: ChangeReport.Remedy) -> String {
+    "\(remedy.purpose): \(line(running: remedy.command))"
+  }
+
+  /// The line that runs a command on the same store.
+  func line(running command: String) -> String {
     let program = ["tally"] + (options.store.map { ["--store", $0.shellQuoted] } ?? [])
-    return "\(remedy.purpose): \((program + [remedy.command]).joined(separator: " "))"
+    return (program + [command]).joined(separator: " ")
   }
 }

@@ -48,7 +48,9 @@ extension Session {
     guard let last = words.last else { return }
     let all = words.count == 1 ? last : "\(words.dropLast().joined(separator: ", ")) and \(last)"
     say("'tally quick' reads \(all); here \(words.count == 1 ? "it is" : "they are") part of the title.")
-    if isAlone { note("To have it read: tally undo && tally quick \(title.shellQuoted)", wrapped: false) }
+    guard isAlone else { return }
+    let lines = [line(running: "undo"), line(running: "quick \(title.shellQuoted)")]
+    note("To have it read: \(lines.joined(separator: " && "))", wrapped: false)
   }
 
   /// The change of a task that was added.

@@ -24,8 +24,8 @@ struct TableReader: ~Copyable {
 
   /// The next row that is not empty; `nil` at the end.
   ///
-  /// Text behind a closing quote belongs to the cell, and a cell that is not UTF-8 is read by Windows' code page 1252, each
-  /// with a remark.
+  /// Text behind a closing quote belongs to the cell, and a cell that is not UTF-8 is read by Windows' code page 1252,
+  /// each with a remark.
   ///
   /// - Throws: `malformedDocument` for a quote that is not closed.
   mutating func next() throws -> [Cell]? {

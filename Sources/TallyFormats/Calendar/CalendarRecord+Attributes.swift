@@ -14,7 +14,7 @@ extension CalendarRecord {
     "CLASS", "GEO", "LOCATION", "ORGANIZER", "RECURRENCE-ID", "SEQUENCE", "URL", "DURATION", "ATTACH", "ATTENDEE",
     "COMMENT", "CONTACT", "EXDATE", "REQUEST-STATUS", "RESOURCES", "RDATE", "COLOR", "IMAGE", "CONFERENCE",
   ]
-  /// The properties of fields that are kept as they were, where the field cannot say them: a text that is not understood,
+  /// The properties whose text is kept where their field cannot hold it: a text that is not understood,
   /// a percentage, other relations.
   private static let kept: Set<String> = [
     "DTSTART", "DUE", "COMPLETED", "RRULE", "PERCENT-COMPLETE", "RELATED-TO", "STATUS", "PRIORITY",
@@ -72,7 +72,7 @@ extension CalendarRecord {
 
   /// Whether a property may be written as it was: there is none of its name yet, or there may be several.
   private func isRoom(for name: String) -> Bool {
-    // What says something else than the state would contradict it.
+    // These would contradict the state, which is written from the field.
     if name == "STATUS" || name == "COMPLETED" { return false }
     return name == "RELATED-TO" || first(name) == nil
   }
@@ -179,8 +179,8 @@ extension CalendarRecord {
     return alarms.first { Self.isPlainAlarm(components[$0.index]) } ?? alarms.first
   }
 
-  /// The instant of an alarm: its own, or so long before or after the start, or the due date if it says so or there is no
-  /// start (RFC 5545, section 3.8.6.3).
+  /// The instant of an alarm: one of its own, or a distance from the start, or from the due date if the alarm says so
+  /// or there is no start (RFC 5545, section 3.8.6.3).
   ///
   /// - Returns: `nil` for other components and for location alarms, whose time is a placeholder.
   func instant(ofAlarm component: [ContentLine], _ context: FormatContext) -> Timestamp? {
@@ -201,7 +201,7 @@ extension CalendarRecord {
     return date.instant(in: context).adding(seconds: (length ?? 0) + seconds)
   }
 
-  /// Says what of the to-do Tally has no field for.
+  /// Adds remarks about what Tally has no field for.
   func remark(_ context: FormatContext) {
     if let number = first("PRIORITY")?.value, !(Int(number).map { (0...9).contains($0) } ?? false) {
       context.remarks.add("priority", number)

@@ -94,7 +94,7 @@ extension CalendarRecord {
     return [ContentLine("CATEGORIES", task.tags.map(ContentLine.escape).joined(separator: ","))]
   }
 
-  /// The parameters that a text came with.
+  /// The imported parameters of a text.
   private static func parameters(_ name: String, of task: TaskItem) -> String {
     guard case .text(let text)? = task.attributes[name], text.hasPrefix(";"),
       ContentLine(name + text + ":")?.parameters == text
@@ -166,8 +166,8 @@ extension CalendarRecord {
     return (line, date)
   }
 
-  /// An instant as the local time of the person's zone, so that a series keeps it over changes of the clock; in UTC if the
-  /// zone cannot say it.
+  /// An instant as the local time of the person's zone, so that a series keeps it over changes of the clock; in UTC if
+  /// the written zone does not give the same instant.
   private func zonedLine(_ name: String, _ instant: Timestamp, _ context: FormatContext) -> ContentLine {
     let zone = context.timeZone.identifier
     let wall = instant.adding(seconds: Int64(context.timeZone.secondsFromGMT(for: instant.date)))
@@ -200,7 +200,7 @@ extension CalendarRecord {
     }
   }
 
-  /// The trigger of a reminder: of a series so long before or after its date, else an instant.
+  /// The trigger of a reminder: the distance from its date for a series, otherwise an instant.
   private func trigger(at reminder: Timestamp, of task: TaskItem, _ context: FormatContext) -> ContentLine {
     if case .rule? = task.recurrence, let line = first("DTSTART") ?? first("DUE"),
       let start = CalendarDate(line, zones: zones, context)?.instant(in: context)
@@ -213,7 +213,7 @@ extension CalendarRecord {
 
   static let numbers: [Priority: String] = [.high: "1", .medium: "5", .low: "9"]
 
-  /// The number that the task came with, as long as it means its priority.
+  /// The imported number, if it still gives the task's priority.
   private static func number(of task: TaskItem) -> String? {
     guard case .text(let text)? = task.attributes["PRIORITY"], priority(text) == task.priority else { return nil }
     return text

@@ -1,10 +1,10 @@
 internal import Foundation
 internal import Tally
 
-/// A time zone as a `VTIMEZONE` component describes it (RFC 5545, section 3.6.5): it decides in its document, whatever its
-/// name means elsewhere.
+/// A time zone as a `VTIMEZONE` component describes it (RFC 5545, section 3.6.5): it decides in its document, whatever
+/// its name means elsewhere.
 struct DescribedZone: Sendable {
-  /// A `STANDARD` or `DAYLIGHT` component: from when on which offset holds.
+  /// A `STANDARD` or `DAYLIGHT` component: an offset and the times from which it holds.
   fileprivate struct Observance: Sendable {
     /// The first onset as local time before the change, in seconds since 1970.
     var start: Int64
@@ -52,14 +52,14 @@ struct DescribedZone: Sendable {
     return text.first == "-" ? -seconds : seconds
   }
 
-  /// The seconds of a clock's time since 1970, as if its zone were UTC.
+  /// A local time in seconds since 1970, as if it were UTC.
   static func wallSeconds(_ text: Substring) -> Int64? {
     (BasicDate.instant(String(text.prefix { $0 != "Z" }), in: .gmt)?.microsecondsSince1970).map { $0 / 1_000_000 }
   }
 
-  /// The instant of a clock's time.
+  /// The instant of a local time.
   ///
-  /// A time that comes twice is the first one, and one that a change leaves out is read with the offset before the change
+  /// A repeated time means its first occurrence, and a skipped time is read with the offset before the change
   /// (RFC 5545, section 3.3.5).
   func instant(ofWallSeconds wall: Int64) -> Timestamp {
     let onsets = observances.flatMap { observance in
@@ -77,7 +77,7 @@ struct DescribedZone: Sendable {
 }
 
 extension DescribedZone.Observance {
-  /// The onsets up to a day after a time, the last ones of each kind, in seconds of the clock that is changed.
+  /// The last onsets up to two days after a time, as local times before the change, in seconds since 1970.
   fileprivate func onsets(near wall: Int64) -> [Int64] {
     let end = wall + 2 * 86_400
     var onsets = [start].filter { $0 != .min } + dates

@@ -4,8 +4,8 @@ internal import Tally
 
 /// A time zone as a `VTIMEZONE` component that goes out with the times in it (RFC 5545, section 3.6.5).
 ///
-/// The component has the offsets of now and the rule of their changes. For other times it may be wrong. ``instant(_:)`` gives
-/// the instant that a reader of the component will compute; if it differs, the caller writes UTC.
+/// The component has the offsets of now and the rule of their changes. For other times it may be wrong. ``instant(_:)``
+/// gives the instant that a reader of the component will compute; if it differs, the caller writes UTC.
 struct WrittenZone {
   let component: [ContentLine]
   private let described: DescribedZone
@@ -22,7 +22,7 @@ struct WrittenZone {
   /// The zone of a name; `nil` for one that is not known, or whose changes follow no rule.
   static func named(_ name: String) -> WrittenZone? {
     if let zone = known.withLock({ $0[name] }) { return zone }
-    // An import decides which names there are; only those of zones are kept.
+    // The names come from documents, so only those of known zones are kept.
     guard CalendarZones.named(name) != nil else { return nil }
     let zone = WrittenZone(name)
     known.withLock { $0[name] = .some(zone) }
@@ -50,7 +50,7 @@ struct WrittenZone {
     self.described = described
   }
 
-  /// The instant that a reader of the component takes a local time for.
+  /// The instant that a reader of the component computes for a local time.
   func instant(_ local: String) -> Timestamp? {
     DescribedZone.wallSeconds(local[...]).map { described.instant(ofWallSeconds: $0) }
   }
@@ -60,7 +60,7 @@ struct WrittenZone {
     let offsetBefore: Int
     let offset: Int
 
-    /// The clock that is changed, as if it were in UTC.
+    /// The local time before the change, as if it were UTC.
     var wall: Timestamp { instant.adding(seconds: Int64(offsetBefore)) }
   }
 
@@ -95,8 +95,8 @@ struct WrittenZone {
     return changes
   }
 
-  /// The rule that gives a change and those of its kind in the other years: a weekday of a month, counted from its end or
-  /// its beginning, or the first one from some day on; `nil` if none does.
+  /// The rule that gives a change and those of its kind in the other years: a weekday of a month, counted from its end
+  /// or its beginning, or the first one from some day on; `nil` if none does.
   private static func rule(of change: Change, among changes: [Change]) -> String? {
     let alike = changes.filter { $0.offset == change.offset && $0.offsetBefore == change.offsetBefore }
     let (day, days) = (wallDay(change.wall), alike.map { wallDay($0.wall).day })

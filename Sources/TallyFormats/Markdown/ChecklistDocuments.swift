@@ -51,7 +51,7 @@ final class ChecklistSource: ForeignSource {
     return nil
   }
 
-  /// What ends a block that has no items: code in fences, and the values that some programs keep at the start of a note.
+  /// A test for the end of a fenced code block or of front matter; `nil` if the line begins neither.
   private static func end(ofBlockBeginningWith line: String, isAtStart: Bool) -> ((String) -> Bool)? {
     if isAtStart, line == "---" { return { $0 == "---" || $0 == "..." } }
     let fence = line.trimmed.prefix { $0 == "`" || $0 == "~" }

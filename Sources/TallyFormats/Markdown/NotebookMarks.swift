@@ -2,7 +2,8 @@ internal import Tally
 
 /// Dates and more that notebook programs write behind the text of an item: `Clean 🔁 every week 📅 2026-12-01 #home`.
 ///
-/// Source: the documentation of the plug-in Tasks for Obsidian, its formats "Emoji" and "Dataview": `[due:: 2026-12-01]`.
+/// Source: the documentation of the plug-in Tasks for Obsidian, its formats "Emoji" and "Dataview":
+/// `[due:: 2026-12-01]`.
 struct NotebookMarks {
   /// The text without what was understood.
   private(set) var text: String
@@ -33,7 +34,7 @@ struct NotebookMarks {
     readBrackets(context)
   }
 
-  /// Takes what stands behind the first sign, up to the next one each; tags stay in the text.
+  /// Takes the words between each sign and the next; tags stay in the text.
   private mutating func readSigns(_ context: FormatContext) {
     var starts: [(range: Range<String.Index>, name: String)] = []
     for (sign, name) in Self.signs {
@@ -69,7 +70,7 @@ struct NotebookMarks {
   /// - Returns: whether it was understood.
   private mutating func take(_ name: String, _ value: String, _ context: FormatContext) -> Bool {
     if let priority = Self.priorities[name] {
-      // Words behind a priority are none of its.
+      // A priority has no words: a sign with words behind it stays in the text.
       if value.isEmpty { self.priority = priority }
       return value.isEmpty
     }

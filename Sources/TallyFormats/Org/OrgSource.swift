@@ -3,8 +3,8 @@ internal import Tally
 
 /// Reads the headings of org-mode that have a state or a date; the other headings are their lists.
 ///
-/// Source: "The Org Manual", chapters 2, 5, 6 and 8. A heading under a task is its sub-task. Drawers and properties become
-/// attributes, and the rest of an entry its notes.
+/// Source: "The Org Manual", chapters 2, 5, 6 and 8. A heading under a task is its sub-task. Drawers and properties
+/// become attributes, and the rest of an entry its notes.
 final class OrgSource: ForeignSource {
   private let context: FormatContext
   private var lines: LineReader
@@ -43,7 +43,7 @@ final class OrgSource: ForeignSource {
         let hasContents = !entry.notes.isEmpty || !entry.attributes.isEmpty
         if hasContents { context.remarks.add("text", ([heading.title] + entry.notes).joined(separator: " ")) }
         let list = heading.title.isEmpty ? nil : heading.title
-        // A heading with contents has been named.
+        // A heading with contents already has a remark.
         ancestors.append(
           Ancestor(level: heading.level, list: list, position: line.position, hasTasks: hasContents || list == nil))
         continue

@@ -76,7 +76,7 @@ final class RemarkLog: @unchecked Sendable {
 
   /// Notes something of a kind, as the document has it.
   ///
-  /// With `isListed`, each example is listed and not the first alone, as of columns, which are few.
+  /// With `isListed`, every example is listed, not only the first: columns use it, as they are few.
   func add(_ kind: String, _ example: some StringProtocol, at position: TextPosition? = nil, isListed: Bool = false) {
     hasTexts = hasTexts || kind == "text"
     if let index = remarks.firstIndex(where: { $0.remark.kind == kind }) {

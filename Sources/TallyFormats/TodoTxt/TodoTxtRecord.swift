@@ -37,7 +37,8 @@ struct TodoTxtRecord: ForeignRecord {
       dates.append(day)
       words.removeFirst()
     }
-    // Of two dates the first one is that of the completion; a single one of a completed task is that as well.
+    // A completed task has the completion date first, then perhaps that of the creation; an open task has only the
+    // latter.
     if isCompleted { (completed, created) = (dates.first, dates.dropFirst().first) } else { created = dates.first }
     // Some programs keep the priority behind the mark.
     if priority == nil { readPriority() }

@@ -14,7 +14,7 @@ struct ImportFaultTests {
     (#"{"text":1}"#, .malformedDocument, "text is not a text", 9),
     (#"{"text":null}"#, .malformedDocument, "text is not a text", 9),
     (#"{"text":["a"]}"#, .malformedDocument, "text is not a text", 9),
-    (#"{"text":" \t"}"#, .blankTitle, "white space", 1),
+    (#"{"text":" \t"}"#, .blankTitle, "empty", 1),
     (#"{"text":"a","titel":"b"}"#, .unknownKey, "titel", 13),
     (#"{"text":"a","my secret diary":"b"}"#, .unknownKey, "The key is not", 13),
     (#"{"text":"a","id":"x"}"#, .malformedDocument, "id is not a UUID", 18),

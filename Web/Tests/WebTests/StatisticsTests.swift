@@ -114,7 +114,7 @@ struct DayStartTests {
       let (early, late) = (try await web.get("/today"), try await web.get("/today", [Self.late]))
       // What was planned for Friday is left from yesterday on Saturday.
       #expect(early.body.contains("Friday’s task") && late.body.contains("Friday’s task"))
-      #expect(early.body.contains("Left from yesterday") && !late.body.contains("Left from yesterday"))
+      #expect(early.body.contains("Not done yesterday") && !late.body.contains("Not done yesterday"))
       #expect(early.body.contains("overdue since") && !late.body.contains("overdue since"))
       #expect(early.body.contains("data-drop=\"day:2026-11-21\"") && late.body.contains("data-drop=\"day:2026-11-20\""))
       #expect(try await web.get("/overdue", [Self.late]).body.contains("due on Friday") == false)

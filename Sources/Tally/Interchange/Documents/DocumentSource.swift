@@ -14,7 +14,7 @@ package protocol DocumentSource: ~Copyable, SendableMetatype {
   var exportDate: Timestamp? { get }
   /// The bytes read so far.
   var byteCount: Int64 { get }
-  /// Whether another program's document is read, in which a value that Tally cannot have costs only itself.
+  /// Whether this is another program's document, of which only the invalid values are left out.
   var isForeign: Bool { get }
 
   /// The next record, and where it begins; `nil` at the end.
@@ -24,6 +24,6 @@ package protocol DocumentSource: ~Copyable, SendableMetatype {
 }
 
 extension DocumentSource where Self: ~Copyable {
-  /// Whether one bad value costs that value only; it refuses the whole of Tally's own documents.
+  /// `false`, as for Tally's own documents: one invalid value refuses the whole document.
   package var isForeign: Bool { false }
 }

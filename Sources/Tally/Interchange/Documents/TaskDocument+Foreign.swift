@@ -1,12 +1,14 @@
 internal import Foundation
 
 extension TaskDocument {
-  /// Removes values that a task cannot have; the rest of the task is imported.
+  /// Removes values that a task cannot have.
+  ///
+  /// The rest of the task is imported.
   ///
   /// - Returns: What was left out.
   mutating func leaveOutInvalid() -> [DocumentRemark] {
     var remarks: [DocumentRemark] = []
-    // A task needs a title; what else a person wrote comes in without one.
+    // A task needs a title: without one, it is imported as "Untitled".
     if !has(.text) || self[.text]?.text?.unicodeScalars.allSatisfy(\.properties.isWhitespace) ?? true {
       self[.text] = .text("Untitled")
       remarks.append(DocumentRemark("title", ""))
@@ -38,18 +40,18 @@ extension TaskDocument {
     return remarks
   }
 
-  /// The attribute of a parent that is nowhere here, in a format that has no other words for it.
+  /// The attribute that keeps a missing parent, unless the format has one of its own.
   static func keptParent(_ id: UUID) -> (name: String, text: String) {
     ("parent as imported", id.uuidString.lowercased())
   }
 
-  /// The text of an attribute that also keeps a parent that is nowhere here.
+  /// The text of an attribute with a missing parent added to it.
   static func attribute(_ value: AttributeValue?, keeping parent: String) -> String {
     guard case .text(let others)? = value, others != parent else { return parent }
     return others + "\n" + parent
   }
 
-  /// Reads a parent that was missing when the task came before as it was kept then, so that the task does not change.
+  /// Keeps a parent that was missing at an earlier import as an attribute again, so that the task does not change.
   ///
   /// - Returns: The parent, which may be here now; `nil` if it was not missing.
   mutating func takeMissingParent(as old: TaskItem?) -> UUID? {

@@ -2,11 +2,11 @@ internal import Foundation
 internal import SystemPackage
 internal import TallySystem
 
-/// Writes blocks of an export to a file on a thread of its own, while the next ones are made: writing takes about half as
-/// long as making them.
+/// Writes blocks of an export to a file on a thread of its own, while the next ones are made: writing takes about half
+/// as long as making them.
 ///
-/// A short export needs no thread. If the system has none, the caller writes: whoever finds blocks that nobody is writing
-/// writes them. An error is thrown by one of the later calls, and nothing is written after it.
+/// A short export needs no thread. If the system has none, the caller writes: whoever finds blocks that nobody is
+/// writing writes them. An error is thrown by one of the later calls, and nothing is written after it.
 final class OutputBehind: Sendable {
   /// How many bytes a block has before it is written: the size of a pipe's buffer.
   static let blockSizeInBytes = 1 << 16

@@ -39,7 +39,7 @@ struct SubtaskReferences {
 
   /// Notes a task of the document.
   ///
-  /// The attribute `elsewhere` keeps the parent, if it is nowhere here. `missing` is one that the attribute keeps already.
+  /// The attribute `elsewhere` keeps a missing parent. `missing` is a parent that the attribute keeps already.
   mutating func note(
     _ task: TaskItem, replacing old: TaskItem?, elsewhere: (name: String, text: String)?, missing: UUID?,
     at position: TextPosition

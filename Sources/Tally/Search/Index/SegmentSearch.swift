@@ -68,7 +68,7 @@ struct SegmentSearch {
     return waiting[returnedCount]
   }
 
-  /// The quality that no task of the segment exceeds.
+  /// The best quality that a task of the segment can have.
   private var bestQuality: MatchQuality {
     lookups.reduce(.best) { $0.combined(with: $1.bestQuality) }
   }
@@ -138,7 +138,7 @@ private struct LookupCursor {
 
   var byteCount: Int { bytes.count }
 
-  /// The quality that no task exceeds.
+  /// The best quality that a task can have.
   var bestQuality: MatchQuality { MatchQuality(field: .title, extent: bestExtent) }
 
   /// The first task from a number on, but none before the one that was read last.

@@ -9,16 +9,15 @@ extension StoreTransaction where Base: ~Copyable {
   /// ```
   ///
   /// A match in the title comes before one in a tag, that before one in the notes; then a whole word before the
-  /// beginning of one, an open task before a completed one, a newer one before an older one; at last ids decide. What this
-  /// transaction has written is found.
+  /// beginning of one, an open task before a completed one, a newer one before an older one; at last ids decide. What
+  /// this transaction has written is found.
   ///
   /// - Parameters:
   ///   - query: The words to look for.
   ///   - limit: The most matches to return; `nil` for all.
   /// - Returns: The matches, best first.
-  /// - Throws: `emptySearch` for a query without words (``SearchQuery/isEmpty``); `valueOutOfRange` for one of more than
-  ///   256 different words or 10,000 bytes; `damagedStore`, and what else the
-  ///   storage throws.
+  /// - Throws: `emptySearch` for a query without words (``SearchQuery/isEmpty``); `valueOutOfRange` for one of more
+  ///   than 256 different words or 10,000 bytes; `damagedStore`, and what else the storage throws.
   /// - Complexity: two lookups for each 8,192 tasks and word, then one record for each match; some hundred tasks that
   ///   have changed last are read. Substrings are looked for in every task.
   public func search(_ query: SearchQuery, limit: Int? = nil) throws -> [SearchMatch] {

@@ -61,15 +61,11 @@ struct SnoozeCommand: SessionCommand {
     if let trailingTime { selection.names = Array(selection.names[..<trailingTime]) }
     let instant = try session.clock.instant(until ?? text ?? "", of: "--until", bareDay: .morning)
     let name = session.clock.relativeName(of: instant)
-    guard instant >= session.clock.now else {
-      throw CommandFailure.usage(
-        "--until: \(name) has passed", code: "invalidInstant",
-        remedy: "Give a time that is still to come, as in --until 1h or --until tomorrow")
-    }
     try session.changeTasks(
       selection, openOnly: true, "Snoozed", { " until \(name)" + ($0.isReminderSnoozed ? ", this time only" : "") }
     ) { task, transaction in
       try transaction.snooze(task.id, until: instant)
     }
+    session.warnIfPast(reminder: instant)
   }
 }

@@ -48,5 +48,5 @@ struct AgendaContent {
 
   private static let longestSectionInRows = 20
   private static let yesterdayInRows = 5
-  private static let yesterdayName = "Left from yesterday"
+  private static let yesterdayName = "Not done yesterday"
 }
