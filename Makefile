@@ -11,7 +11,7 @@ export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH := $(shell expr 2 '*' $$(g
 .PHONY: hub hub-set-up demo-hub test-hub test-hub-api test-hub-faults bench-hub test-long test-devices test-faults test-mutants test-sanitizers
 .PHONY: web test-web quick-web bench-web
 .PHONY: install install-web uninstall completions installation
-.PHONY: bench-floor bench-slowed bench-work bench-counts bench-record bench-record-counts bench-peers bench-growth bench-cli bench-observation bench-before bench-search bench-sync bench-commits
+.PHONY: bench-floor bench-slowed bench-work bench-counts bench-record bench-record-counts bench-peers bench-growth bench-cli bench-observation bench-before bench-search bench-serve bench-sync bench-commits
 
 help: ## Lists the targets.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -47,7 +47,7 @@ bench-record: ## Records what the rows of every suite cost, on a quiet machine.
 	@Scripts/set-up.sh counts
 	@Benchmarks/Scripts/work.py record counts
 	@Benchmarks/Scripts/work.py record times
-	@for suite in peers search growth sync cli; do Benchmarks/Scripts/bench.py $$suite --record || exit; done
+	@for suite in $(BENCH_SUITES); do Benchmarks/Scripts/bench.py $$suite --record || exit; done
 
 bench-record-counts: ## Records the counts of everyday work, after a change of the library that is meant to change them.
 	@Scripts/set-up.sh counts
@@ -65,6 +65,9 @@ bench-growth: ## Measures how cost grows from 1,000 to 1,000,000 tasks.
 bench-sync: ## Measures synchronisation: its share of a write, snapshots, joining, the way to another device.
 	@Benchmarks/Scripts/bench.py sync
 
+bench-serve: ## Measures the screens' server over 100,000 tasks: its pages and its memory.
+	@Benchmarks/Scripts/bench.py serve
+
 bench-observation: ## Measures what observation costs: idle observers, write to update, large differences, a screen's model.
 	@swift build --package-path Benchmarks --scratch-path .build/benchmarks -c release --product ObservationFigures
 	@.build/benchmarks/release/ObservationFigures
@@ -80,8 +83,9 @@ bench-before: ## Says whether this checkout is within 3 % of another: make bench
 	@Scripts/set-up.sh counts
 	@Benchmarks/Scripts/before.py $(or $(COMMIT),$(error give a commit: make bench-before COMMIT=main))
 
-bench-slowed: ## Slows each row of everyday work down on purpose, and ensures that it fails.
-	@Benchmarks/Scripts/slowed.py times
+bench-slowed: ## Slows paths of the library down on purpose, and ensures that the rows that name them fail; builds a copy.
+	@Scripts/set-up.sh cli
+	@Benchmarks/Scripts/slowed.py
 
 bench-readme: ## Puts the results of the last runs into Benchmarks/README.md.
 	@Benchmarks/Scripts/bench.py readme

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Runs a suite of benchmarks, writes its results as JSON and prints them as a table.
 
-  Benchmarks/Scripts/bench.py floor|peers|search|growth|sync|cli [--smoke] [--record]
-                              a suite; --smoke checks the answers on small stores, not the times; --record writes each
-                              row's cost relative to its peer into Benchmarks/Suites/recorded.json
+  Benchmarks/Scripts/bench.py floor|peers|search|growth|sync|cli|serve [--row NAME]… [--smoke] [--record]
+                              a suite, or some of its rows; --smoke checks the answers on small stores, not the times;
+                              --record writes each row's cost relative to its peer into Benchmarks/Suites/recorded.json
   Benchmarks/Scripts/bench.py readme [--check]
                               puts the table of the last runs into Benchmarks/README.md
 
@@ -31,9 +31,12 @@ import goals
 import load
 import recording
 import report as reports
+import serve
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 BUILD = ROOT / ".build/benchmarks"
+# The suites that time whole programs, and have no benchmarks of their own.
+PROGRAMS = {"cli": cli.run, "serve": serve.run}
 SAMPLES = ".histogram.samples.tsv"
 
 
@@ -48,7 +51,7 @@ def fail(text):
 class Run:
     """One run of a suite: its folders for builds, data and results."""
 
-    def __init__(self, suite_name, is_smoke):
+    def __init__(self, suite_name, is_smoke, rows=()):
         self.suite_name = suite_name
         self.is_smoke = is_smoke
         self.folder = ROOT / (".build/bench-smoke" if is_smoke else ".build/bench")
@@ -56,6 +59,12 @@ class Run:
         if is_smoke:
             self.environment["TALLY_BENCH_SMOKE"] = "1"
         self.suite = json.loads((ROOT / f"Benchmarks/Suites/{suite_name}.json").read_text())
+        if rows:
+            named = [{"name": goals.name(row), "row": row} for row in self.suite["rows"]]
+            try:
+                self.suite["rows"] = [each["row"] for each in figures.chosen(named, rows)]
+            except ValueError as error:
+                fail(str(error))
         self.sizes = self.suite.get("smokeDataSets" if is_smoke else "dataSets") or self.suite["dataSets"]
 
     def build(self, *products):
@@ -100,6 +109,7 @@ class Run:
         shutil.rmtree(output, ignore_errors=True)
         # Otherwise the system would write new programs, and what the benchmark before has left, while this one is measured.
         os.sync()
+        pace = load.pace()
         log = self.call(
             self.program("BenchmarkTool"), "--command", "run", "--format", "histogramSamples", "--grouping",
             "benchmark", "--no-progress", "--filter", name, "--baseline-storage-path", str(output), "--path",
@@ -112,7 +122,7 @@ class Run:
         if not metrics:
             fail(f"the benchmark {name} failed\n{log}")
         hashes = [line.split()[1] for line in log.splitlines() if line.startswith("answer-hash ")]
-        return {"name": name, "answers": hashes, "metrics": metrics}
+        return {"name": name, "answers": hashes, "metrics": metrics, "pace": round(pace, 3)}
 
     @staticmethod
     def percentiles(values):
@@ -167,32 +177,32 @@ def judged(run, results, recorded):
 
 def measured(run, rows):
     """Runs the benchmarks of some rows."""
-    if run.suite_name == "cli":
-        return cli.run(run, say, fail)
+    if run.suite_name in PROGRAMS:
+        return PROGRAMS[run.suite_name](run, say, fail)
     names = [name for row in rows for name in goals.benchmarks(row, run.sizes)]
     return run.benchmarks(list(dict.fromkeys(names)))
 
 
 def record(run, results):
-    """Writes each compared row's cost relative to its peer."""
+    """Writes each row's cost relative to its peer or the processor's pace."""
     found = {result["name"]: result for result in results}
-    costs = {goals.name(row): goals.relative(row, found, run.sizes) for row in run.suite["rows"]}
-    rows = {name: {"relative": round(cost, 5)} for name, cost in costs.items() if cost is not None}
+    costs = {goals.name(row): goals.costs(row, found, run.sizes) for row in run.suite["rows"]}
+    rows = {name: {key: round(value, 5) for key, value in each.items()} for name, each in costs.items() if each}
     recording.write(run.suite_name, rows, load.pace())
 
 
-def run_suite(name, is_smoke, is_recording=False):
-    run = Run(name, is_smoke)
+def run_suite(name, is_smoke=False, is_recording=False, rows=()):
+    run = Run(name, is_smoke, rows)
     started = time.monotonic()
     say(f"{name}: takes about {'a minute' if is_smoke else run.suite['estimate']}")
     if subprocess.run([ROOT / "Scripts/set-up.sh", "cli" if name == "cli" else "bench"]).returncode:
         fail(f"{name}: a program or library is missing, and nothing was measured")
     run.build("MakeDataSets")
     run.make_data_sets()
-    if name != "cli":
+    if name not in PROGRAMS:
         run.build("BenchmarkTool", run.suite["target"])
     run.watch = load.Watch()
-    results = cli.run(run, say, fail) if name == "cli" else run.benchmarks(run.benchmark_names())
+    results = PROGRAMS[name](run, say, fail) if name in PROGRAMS else run.benchmarks(run.benchmark_names())
     verdicts = {}
     if is_recording:
         record(run, results)
@@ -202,7 +212,9 @@ def run_suite(name, is_smoke, is_recording=False):
     report = {"suite": name, "machine": reports.machine(ROOT, run.folder), "results": results}
     file = run.folder / f"results/{name}.json"
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(json.dumps(report, indent=1) + "\n")
+    if not rows:
+        # Only whole runs are for the table of results.
+        file.write_text(json.dumps(report, indent=1) + "\n")
     if is_smoke:
         return say(f"{name}: all answers are right ({time.monotonic() - started:.0f} s)")
     text = reports.table(run.suite, report, recording.read().get(name, {}))
@@ -217,10 +229,11 @@ def run_suite(name, is_smoke, is_recording=False):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="command", required=True)
-    for suite in ["floor", "peers", "search", "growth", "sync", "cli"]:
+    for suite in ["floor", "peers", "search", "growth", "sync", "cli", "serve"]:
         command = commands.add_parser(suite)
         command.add_argument("--smoke", action="store_true")
         command.add_argument("--record", action="store_true")
+        command.add_argument("--row", action="append", default=[])
     commands.add_parser("readme").add_argument("--check", action="store_true")
     arguments = parser.parse_args()
     if arguments.command == "readme":
@@ -229,7 +242,9 @@ def main():
         elif missing := reports.missing_rows(ROOT):
             fail(f"Benchmarks/README.md lacks {', '.join(missing)}: make bench-readme")
     else:
-        run_suite(arguments.command, arguments.smoke, arguments.record)
+        if arguments.record and arguments.row:
+            fail("--record is for a whole suite")
+        run_suite(arguments.command, arguments.smoke, arguments.record, arguments.row)
 
 
 if __name__ == "__main__":

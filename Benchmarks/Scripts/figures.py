@@ -39,12 +39,13 @@ class Verdict:
         return f"{self.row}: {self.what} {self.value:,.4g}{limit}: {self.state}"
 
 
-def judge_time(row, measured, recorded):
+def judge_time(row, measured, recorded, key="relative"):
     """The cost relative to the yardstick, beside the recorded one."""
-    if recorded is None or "relative" not in recorded:
+    if recorded is None or key not in recorded:
         return Verdict(row["name"], "has no recorded time: make bench-record", None, None, "missed")
     factor = FACTOR_OF_DISK if row.get("waitsForDisk") else FACTOR
-    return bounded(row["name"], "time by yardstick", measured["relative"], recorded["relative"] * factor)
+    what = "time by yardstick" if key == "relative" else "time by the processor's pace"
+    return bounded(row["name"], what, measured[key], recorded[key] * factor)
 
 
 def judge_counts(row, measured, recorded):

@@ -1,8 +1,9 @@
 """The goals of the suites' rows: which bound each key of a row sets, on which of its figures.
 
 A row may say `known`, a dictionary with a limit for any of its bounds: a goal that is missed today fails only beyond that.
-Every row without a goal, and every row that is compared with something, is also held to its recorded cost relative to
-that: a peer, liblmdb, or the same work on the smallest store.
+Every row that is compared with something is also held to its recorded cost relative to that: a peer, liblmdb, or the
+same work on the smallest store. A time that has no peer is held to its recorded cost relative to the processor's pace,
+which is measured just before it.
 """
 
 import figures
@@ -45,6 +46,15 @@ def relative(row, results, sizes):
     return None
 
 
+def cost(row, results, sizes):
+    """A time of a row without a peer, or of its largest store, in work that the processor does meanwhile; or None."""
+    last = results[benchmarks(row, sizes)[-1] if "group" in row else benchmarks(row, sizes)[0]]
+    is_time = row.get("unit", "ms") == "ms" and "Bytes" not in row.get("metric", "Bytes") and "against" not in row
+    if not is_time or "againstMetric" in row or "pace" not in last:
+        return None
+    return last["metrics"][row["metric"]]["p50"] * last["pace"] / 1e3
+
+
 def bounds(row, results, sizes):
     """Each goal of a row, by its key: its value, and the goal as `figures.judge_goal` takes it."""
     metrics = [results[each]["metrics"] for each in benchmarks(row, sizes)]
@@ -77,6 +87,12 @@ def bounds(row, results, sizes):
     return found
 
 
+def costs(row, results, sizes):
+    """What a row costs relative to something of the same run: what it is compared with, and the processor's pace."""
+    found = {"relative": relative(row, results, sizes), "cost": cost(row, results, sizes)}
+    return {key: value for key, value in found.items() if value is not None}
+
+
 def verdicts(row, results, sizes, recorded, pace=1.0, is_loaded=False):
     """What every goal and the record say of a row."""
     named = {"name": name(row), **{key: row[key] for key in ["waitsForDisk"] if key in row}}
@@ -88,10 +104,8 @@ def verdicts(row, results, sizes, recorded, pace=1.0, is_loaded=False):
         if key in row.get("known", {}):
             goal = goal | {"known": row["known"][key]}
         found.append(figures.judge_goal(named, value, goal, pace, is_loaded))
-    cost = relative(row, results, sizes)
-    if cost is not None:
-        verdict = figures.judge_time(named, {"relative": cost}, recorded.get(named["name"]))
-        found.append(verdict)
+    for key, value in costs(row, results, sizes).items():
+        found.append(figures.judge_time(named, {key: value}, recorded.get(named["name"]), key))
     if not found:
         raise ValueError(f"the row {named['name']} has neither a goal nor anything that it is compared with")
     return found

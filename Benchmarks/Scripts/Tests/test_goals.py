@@ -12,7 +12,7 @@ sys.path.insert(0, str(SCRIPTS))
 import goals
 
 SUITES = {name: json.loads((SCRIPTS.parent / f"Suites/{name}.json").read_text())
-          for name in ["floor", "peers", "search", "growth", "sync", "cli"]}
+          for name in ["floor", "peers", "search", "growth", "sync", "cli", "serve"]}
 METRICS = ["tallyNanoseconds", "peerNanoseconds", "tally", "peer", "documentBytesPerTask"]
 
 
@@ -60,6 +60,19 @@ class GoalTests(unittest.TestCase):
         for recorded, is_failure in [({"view": {"relative": 1.6}}, False), ({"view": {"relative": 1.5}}, True), ({}, True)]:
             verdict, = goals.verdicts(row, results, [], recorded)
             self.assertEqual(verdict.is_failure, is_failure)
+
+    def test_a_time_without_a_peer_is_held_to_its_record_by_the_pace(self):
+        row = {"benchmark": "join", "metric": "joinedNanoseconds"}
+        results = {"join": {"metrics": {"joinedNanoseconds": {"p50": 3_000, "p99": 3_000}}, "pace": 2.0}}
+        for recorded, is_failure in [({"join.joinedNanoseconds": {"cost": 4.7}}, False),
+                                     ({"join.joinedNanoseconds": {"cost": 4.6}}, True), ({}, True)]:
+            verdict, = goals.verdicts(row, results, [], recorded)
+            self.assertEqual(verdict.is_failure, is_failure)
+        # Half the pace and twice the time are the same cost; a number of bytes is none.
+        results["join"] = {"metrics": {"joinedNanoseconds": {"p50": 6_000, "p99": 6_000}}, "pace": 1.0}
+        self.assertEqual(goals.costs(row, results, []), {"cost": 6.0})
+        results["join"]["metrics"]["bytes"] = {"p50": 5, "p99": 5}
+        self.assertEqual(goals.costs(row | {"metric": "bytes", "unit": "bytes"}, results, []), {})
 
     def test_a_known_miss_fails_beyond_its_own_limit(self):
         row = {"benchmark": "view", "atLeast": 3, "known": {"atLeast": 1.5}}

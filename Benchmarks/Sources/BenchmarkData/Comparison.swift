@@ -57,11 +57,7 @@ private final class Ready: Sendable {
       defer { count += 1 }
       return count
     }
-    let tally = {
-      try time(comparison.tallyRepetitionCount, run) { number in
-        try Slowdown.run(name) { try comparison.tally(number) }
-      }
-    }
+    let tally = { try time(comparison.tallyRepetitionCount, run, comparison.tally) }
     let peer = { try time(comparison.peerRepetitionCount, run, comparison.peer) }
     // They take turns at being first, since the first one finds the caches as the other left them.
     let isTallyFirst = run.isMultiple(of: 2)

@@ -26,7 +26,7 @@ func time(_ piece: Piece, _ yardsticks: inout Yardsticks) throws -> Figures {
   for sample in 0..<piece.sampleCount {
     let other = try yardsticks.time(piece.yardstick)
     let first = 1 + sample * piece.repetitionCount
-    let time = try nanoseconds { for place in 0..<piece.repetitionCount { try slowed(piece, work, first + place) } }
+    let time = try nanoseconds { for place in 0..<piece.repetitionCount { try work.run(first + place) } }
     let each = time / Double(piece.repetitionCount)
     ratios.append(each / other)
     times.append(each)
@@ -36,10 +36,6 @@ func time(_ piece: Piece, _ yardsticks: inout Yardsticks) throws -> Figures {
   return Figures(
     name: piece.name, relative: median(ratios), microseconds: median(times) / 1_000,
     yardstickMicroseconds: median(others) / 1_000, yardstick: piece.yardstick.rawValue)
-}
-
-func slowed(_ piece: Piece, _ work: Piece.Work, _ number: Int) throws {
-  try Slowdown.run(piece.name) { try work.run(number) }
 }
 
 func median(_ values: [Double]) -> Double {
@@ -52,7 +48,7 @@ func count(_ piece: Piece) throws {
   // What is done only the first time is not counted.
   for number in 0..<countedRepetitions { try work.run(number) }
   unsafe counting_begin(piece.name)
-  for number in 0..<countedRepetitions { try slowed(piece, work, countedRepetitions + number) }
+  for number in 0..<countedRepetitions { try work.run(countedRepetitions + number) }
   unsafe counting_end(piece.name)
   try work.close()
 }
