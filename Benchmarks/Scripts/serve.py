@@ -28,7 +28,7 @@ def run(bench, say, fail):
     folder = bench.folder / "scratch/serve"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    shutil.copytree(bench.folder / f"data/{size}", folder / "store")
+    shutil.copytree(bench.folder / f"data/tally-{size}", folder / "store")
     os.environ["TALLY_WEB"] = build(bench, fail)
     os.sync()
     results = []
