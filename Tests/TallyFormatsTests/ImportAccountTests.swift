@@ -67,6 +67,7 @@ struct ImportAccountTests {
     Case(.todoist, todoist("task,a,,urgent,one,,en"), ["priority", "value"], ["a"]),
     Case(.todoist, "TYPE,CONTENT,DATE,TIMEZONE,DEADLINE\ntask,a,,Mars/Olympus,friday\n", ["zone", "date"], ["a"]),
     Case(.markdown, "---\ntags: x\n---\n- [ ] a\n```\n- [ ] code\n```\n", ["front matter", "code"], ["a"]),
+    Case(.markdown, "- [ ] a\n```\n- [ ] code\n````\n- [ ] b\n", ["code"], ["a", "b"]),
     Case(.markdown, "- [ ] a 📅 2026-13-01\n", ["date"], ["a 📅 2026-13-01"]),
     Case(.markdown, "- [ ] a 🔁 every blue moon ⛔ x1\n", ["recurrence", "attribute"], ["a 🔁 every blue moon"]),
     Case(.org, "* Shopping\n* TODO a\n", ["heading"], ["a"]),
