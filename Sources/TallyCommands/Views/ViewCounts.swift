@@ -37,7 +37,7 @@ extension StoreTransaction where Base: ~Copyable {
   /// scan of an index finds.
   func forEachNamedTask(of description: ViewDescription, _ body: (NamedTask, CalendarDay?) throws -> Void) throws {
     var lists: KnownLists = [:]
-    var waiting: [(task: NamedTask, day: CalendarDay?)] = []
+    var (waiting, waitingBytes): ([(task: NamedTask, day: CalendarDay?)], Int) = ([], 0)
     var handleLength: Int?
     func visitWaiting(_ length: Int) throws {
       for (task, day) in waiting { try body(task.withHandle(ofLength: length), day) }
@@ -49,12 +49,17 @@ extension StoreTransaction where Base: ~Copyable {
       named.depth = depth
       if let handleLength { return try body(named.withHandle(ofLength: handleLength), day) }
       waiting.append((named, day))
-      if waiting.count > Self.mostTasksWaiting { try visitWaiting(try longestHandleLength()) }
+      waitingBytes += task.notes?.utf8.count ?? 0
+      if waiting.count > Self.mostTasksWaiting || waitingBytes > Self.mostBytesWaiting {
+        try visitWaiting(try longestHandleLength())
+      }
     }
     try visitWaiting(waiting.map(\.task.handle.utf8.count).max() ?? handleLength ?? 0)
   }
 
   private static var mostTasksWaiting: Int { 500 }
+  /// Notes may be long.
+  private static var mostBytesWaiting: Int { 4 << 20 }
 
   private func forEachTask(
     of description: ViewDescription, _ body: (TaskItem, CalendarDay?, _ depth: Int) throws -> Void

@@ -21,7 +21,9 @@ final class TableSource: ForeignSource {
     if columns == nil {
       guard let head = try rows.next() else { return nil }
       columns = try columns(head)
-      while waiting.count < Self.rowsReadAhead, let row = try rows.next() { waiting.append(row) }
+      while waiting.count < Self.rowsReadAhead, rows.byteCount < Self.bytesReadAhead, let row = try rows.next() {
+        waiting.append(row)
+      }
       if !context.hasDateOrder, let order = dateOrder() { context.options.dateOrder = order }
       waiting.reverse()
     }
@@ -55,6 +57,8 @@ final class TableSource: ForeignSource {
 
   /// How many rows may decide whether days or months come first.
   private static let rowsReadAhead = 1_000
+  /// How many bytes they may have: a cell may be long.
+  private static let bytesReadAhead: Int64 = 4 << 20
 
   /// The names of the columns; those of Tally's own may be written in any case, others have usual names.
   ///
