@@ -100,3 +100,55 @@ extension UUID {
     return String(decoding: digits, as: UTF8.self)
   }
 }
+
+extension OutputSpan<UInt8> {
+  /// Appends many bytes at once; traps, like appending one, if they do not fit.
+  @_lifetime(self: copy self)
+  mutating func append(copying bytes: Span<UInt8>) {
+    precondition(bytes.count <= freeCapacity, "more bytes than there is room for")
+    // The pointers are used within the closures only, and the target is the free part, which the check above has measured.
+    unsafe withUnsafeMutableBufferPointer { buffer, count in
+      unsafe bytes.withUnsafeBufferPointer { source in
+        guard let start = buffer.baseAddress, let bytes = source.baseAddress else { return }
+        unsafe (start + count).initialize(from: bytes, count: source.count)
+        count += source.count
+      }
+    }
+  }
+
+  /// Appends the bytes of a number, the highest first.
+  @_lifetime(self: copy self)
+  mutating func append<Number: FixedWidthInteger & BitwiseCopyable>(bytesOf number: Number) {
+    precondition(MemoryLayout<Number>.size <= freeCapacity, "more bytes than there is room for")
+    // The check above has measured the free part behind the initialized bytes.
+    unsafe withUnsafeMutableBufferPointer { buffer, count in
+      let bytes = UnsafeMutableRawBufferPointer(buffer)
+      unsafe bytes.storeBytes(of: number.bigEndian, toByteOffset: count, as: Number.self)
+      count += MemoryLayout<Number>.size
+    }
+  }
+
+  /// Appends a literal text.
+  @_lifetime(self: copy self)
+  mutating func append(_ text: StaticString) {
+    // The pointer is used within the call only.
+    text.withUTF8Buffer { unsafe append(copying: $0.span) }
+  }
+}
+
+extension String {
+  /// Creates the text that a closure appends, of at most a number of bytes.
+  init(capacity: Int, writing write: (inout OutputSpan<UInt8>) -> Void) {
+    // The output consists of the string's own bytes, and ends with the closure.
+    self = unsafe String(unsafeUninitializedCapacity: capacity) { buffer in
+      var output = unsafe OutputSpan(buffer: buffer, initializedCount: 0)
+      write(&output)
+      return unsafe output.finalize(for: buffer)
+    }
+  }
+}
+
+extension UInt8 {
+  /// Whether the byte is a digit of ASCII.
+  var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
+}

@@ -108,3 +108,11 @@ extension UUID {
     words < other.words
   }
 }
+
+extension FixedWidthInteger {
+  /// The bytes of the number, most significant first.
+  var bigEndianBytes: [UInt8] {
+    // Reads the bytes of the number within the closure.
+    unsafe withUnsafeBytes(of: bigEndian) { unsafe Array($0) }
+  }
+}

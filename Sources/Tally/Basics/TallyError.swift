@@ -82,3 +82,11 @@ public struct TextPosition: Hashable, Sendable {
     self.column = column
   }
 }
+
+extension TallyError {
+  /// Throws if the Swift task that runs this has been cancelled.
+  static func checkCancellation() throws {
+    guard Task.isCancelled else { return }
+    throw TallyError(.cancelled, "The operation was cancelled", remedy: "Start it again; nothing was left behind")
+  }
+}

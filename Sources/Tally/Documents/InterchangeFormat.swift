@@ -32,11 +32,3 @@ public struct InterchangeProgress: Hashable, Sendable {
   /// How many tasks lie between two reports of progress, and two checks for cancellation.
   static let strideInTasks = 2_048
 }
-
-extension TallyError {
-  /// Throws if the Swift task that runs this has been cancelled.
-  static func checkCancellation() throws {
-    guard Task.isCancelled else { return }
-    throw TallyError(.cancelled, "The operation was cancelled", remedy: "Start it again; nothing was left behind")
-  }
-}

@@ -77,3 +77,16 @@ extension AttributeValue {
     }
   }
 }
+
+extension AttributeValue {
+  /// How many bytes the stored value takes.
+  var storedByteCount: Int {
+    switch self {
+    case .text(let text): text.utf8.count
+    case .integer, .real, .instant: 8
+    case .flag: 1
+    case .day: 4
+    case .bytes(let bytes): bytes.count
+    }
+  }
+}

@@ -21,3 +21,17 @@ public struct ChangeID: Hashable, Comparable, Sendable {
     (left.sequence, left.position) < (right.sequence, right.position)
   }
 }
+
+extension ChangeID: TextCodable {
+  /// The commit and the position, as `42.0`.
+  public var text: String { "\(sequence).\(position)" }
+
+  /// Reads the commit and the position; throws `invalidToken` for any other text.
+  public init(text: String) throws(TallyError) {
+    let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+    guard parts.count == 2, let sequence = UInt64(parts[0]), let position = Int(parts[1]),
+      (0...Self.maximumPosition).contains(position)
+    else { throw .invalidToken("write") }
+    self.init(sequence: sequence, position: position)
+  }
+}

@@ -32,4 +32,26 @@ package enum FieldValue: Hashable, Sendable {
   package var recurrence: Recurrence? { if case .recurrence(let value) = self { value } else { nil } }
   package var series: RecurrenceSeries? { if case .series(let value) = self { value } else { nil } }
   package var attributes: [String: AttributeValue]? { if case .attributes(let value) = self { value } else { nil } }
+
+  /// How many bytes the stored value takes.
+  var storedByteCount: Int {
+    switch self {
+    case .text(let value): value.utf8.count
+    case .state: 1
+    case .integer, .instant: 8
+    case .offsetInstant: 10
+    case .day: 4
+    case .id: 16
+    case .priority: 1
+    case .tags(let tags): tags.storedByteCount
+    case .recurrence(let recurrence): recurrence.text.utf8.count
+    case .series: RecurrenceSeries.storedByteCount
+    case .attributes(let attributes): Self.storedByteCount(of: attributes)
+    }
+  }
+
+  /// How many bytes attributes take.
+  static func storedByteCount(of attributes: [String: AttributeValue]) -> Int {
+    attributes.reduce(0) { $0 + 7 + $1.key.utf8.count + $1.value.storedByteCount }
+  }
 }

@@ -48,3 +48,17 @@ public enum Priority: UInt8, CaseIterable, Comparable, Sendable {
     left.rawValue < right.rawValue
   }
 }
+
+extension Priority: TextCodable {
+  /// The priority's ``name``.
+  public var text: String { name }
+
+  /// As ``init(name:)``.
+  public init(text: String) throws(TallyError) { try self.init(name: text) }
+
+  /// Reads the priority's name.
+  public init(from decoder: any Decoder) throws { try self.init(textFrom: decoder) }
+
+  /// Writes the priority's name.
+  public func encode(to encoder: any Encoder) throws { try encodeText(to: encoder) }
+}

@@ -145,3 +145,8 @@ extension TallyError {
     TallyError(.invalidTag, message, remedy: remedy)
   }
 }
+
+extension TagSet {
+  /// How many bytes the stored tags take.
+  var storedByteCount: Int { reduce(0) { $0 + 2 + $1.utf8.count } }
+}

@@ -39,3 +39,32 @@ public struct TaskList: Identifiable, Hashable, Sendable {
     self.updatedAt = updatedAt ?? createdAt
   }
 }
+
+extension TaskList: Codable {
+  private enum Key: String, CodingKey {
+    case id, name, colorHex, sortOrder, createdAt, updatedAt
+  }
+
+  /// Reads a list as an export writes it; nothing is checked that ``validate()`` checks.
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: Key.self)
+    self.init(
+      id: try container.decode(IDText.self, forKey: .id).id,
+      name: try container.decode(String.self, forKey: .name),
+      colorHex: try container.decode(String.self, forKey: .colorHex),
+      sortOrder: try container.decode(Int64.self, forKey: .sortOrder),
+      createdAt: try container.decode(Timestamp.self, forKey: .createdAt),
+      updatedAt: try container.decode(Timestamp.self, forKey: .updatedAt))
+  }
+
+  /// Writes a list as an export does.
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: Key.self)
+    try container.encode(IDText(id), forKey: .id)
+    try container.encode(name, forKey: .name)
+    try container.encode(colorHex, forKey: .colorHex)
+    try container.encode(sortOrder, forKey: .sortOrder)
+    try container.encode(createdAt, forKey: .createdAt)
+    try container.encode(updatedAt, forKey: .updatedAt)
+  }
+}

@@ -38,3 +38,19 @@ public enum TaskState: UInt8, CaseIterable, Hashable, Sendable {
     self = state
   }
 }
+
+extension TaskState: TextCodable {
+  /// The state's ``name``.
+  public var text: String { name }
+
+  /// As ``init(name:)``.
+  public init(text: String) throws(TallyError) { try self.init(name: text) }
+
+  // Otherwise its number would be coded, as it has one.
+
+  /// Reads the state's name.
+  public init(from decoder: any Decoder) throws { try self.init(textFrom: decoder) }
+
+  /// Writes the state's name.
+  public func encode(to encoder: any Encoder) throws { try encodeText(to: encoder) }
+}

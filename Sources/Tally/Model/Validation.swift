@@ -1,4 +1,7 @@
 extension TaskItem {
+  /// The longest texts of one task together: well under the 2 GiB at which liblmdb 0.9 fails.
+  static let maximumTextByteCount = 1 << 30
+
   /// Checks the rules of every stored task.
   ///
   /// - Throws: `blankTitle` if the title is only Unicode white space, `inconsistentTask` unless `completedAt` is present
@@ -20,7 +23,7 @@ extension TaskItem {
         remedy: "Say when it was completed, or give another state")
     }
     try Self.validate(sortOrder: sortOrder)
-    guard title.utf8.count + (notes?.utf8.count ?? 0) <= TaskRecord.maximumTextByteCount else {
+    guard title.utf8.count + (notes?.utf8.count ?? 0) <= maximumTextByteCount else {
       throw TallyError(
         .valueOutOfRange, "The title and notes together take more than a gibibyte", remedy: "Shorten them")
     }

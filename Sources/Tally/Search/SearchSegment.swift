@@ -110,11 +110,3 @@ extension ChangeKey: Comparable {
       < (right.sequence, right.kindRawValue, right.id.words.high, right.id.words.low)
   }
 }
-
-extension FixedWidthInteger {
-  /// The bytes of the number, most significant first.
-  var bigEndianBytes: [UInt8] {
-    // Reads the bytes of the number within the closure.
-    unsafe withUnsafeBytes(of: bigEndian) { unsafe Array($0) }
-  }
-}

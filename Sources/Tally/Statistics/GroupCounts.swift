@@ -62,3 +62,28 @@ struct GroupCounts {
     spellings.reduce(into: tagCounts) { $0[TagID.of($1.key), default: 0] += $1.value }
   }
 }
+
+extension ListCount: Codable {
+  private enum Key: String, CodingKey {
+    case listID, name, isDeleted, completed
+  }
+
+  /// Reads the count of a list, or that of tasks without a list if the id is missing.
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: Key.self)
+    self.init(
+      listID: try container.decodeIfPresent(IDText.self, forKey: .listID)?.id,
+      name: try container.decodeIfPresent(String.self, forKey: .name),
+      isDeleted: try container.decode(Bool.self, forKey: .isDeleted),
+      completed: try container.decode(Int.self, forKey: .completed))
+  }
+
+  /// Writes the count; ids are in lower case.
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: Key.self)
+    try container.encodeIfPresent(listID.map(IDText.init), forKey: .listID)
+    try container.encodeIfPresent(name, forKey: .name)
+    try container.encode(isDeleted, forKey: .isDeleted)
+    try container.encode(completed, forKey: .completed)
+  }
+}

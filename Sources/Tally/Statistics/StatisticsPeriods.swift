@@ -26,14 +26,9 @@ struct StatisticsPeriods {
 
   /// The first day of a day's week.
   static func weekStart(of dayNumber: Int32, calendar: Calendar) -> Int32 {
-    let first = isoWeekday(ofFoundation: calendar.firstWeekday)
+    let first = CalendarDay.isoWeekday(ofFoundation: calendar.firstWeekday)
     let weekday = CalendarDay(clamping: Int64(dayNumber)).weekday
     return dayNumber - Int32((weekday - first + 7) % 7)
-  }
-
-  /// Foundation counts from Sunday as 1, ISO 8601 from Monday as 1.
-  static func isoWeekday(ofFoundation weekday: Int) -> Int {
-    (weekday + 5) % 7 + 1
   }
 
   /// The days of a week, month or year of the calendar, Gregorian or not.

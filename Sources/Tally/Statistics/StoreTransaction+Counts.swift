@@ -5,10 +5,6 @@ import LMDB
 // the ledger and the tasks themselves.
 
 extension StoreTransaction where Base: ~Copyable {
-  /// The number of events over all time.
-  func total(_ series: CounterSeries, _ scope: CounterScope) throws -> Int {
-    Int(try tables.totals.value(forKey: TotalKey(series, scope), in: base)?.count ?? 0)
-  }
 
   /// The number of events from one instant up to, but not including, another.
   func count(_ series: CounterSeries, _ scope: CounterScope, from start: Int64, to end: Int64) throws -> Int {

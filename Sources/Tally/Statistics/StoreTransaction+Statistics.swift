@@ -24,7 +24,7 @@ extension StoreTransaction where Base: ~Copyable {
       asOf: now,
       path: frame.events == nil ? .counters : .ledger,
       timeZone: calendar.timeZone,
-      weekStart: StatisticsPeriods.isoWeekday(ofFoundation: calendar.firstWeekday),
+      weekStart: CalendarDay.isoWeekday(ofFoundation: calendar.firstWeekday),
       completed: CompletedCounts(
         today: daily.sum(periods.today...periods.today), thisWeek: daily.sum(periods.thisWeek),
         lastWeek: daily.sum(periods.lastWeek), thisMonth: daily.sum(periods.thisMonth),
@@ -155,7 +155,7 @@ extension StoreTransaction where Base: ~Copyable {
 
   private func byWeekday(_ daily: DailyCounts, _ frame: StatisticsFrame) -> [Int] {
     var counts = Array(repeating: 0, count: 7)
-    let first = StatisticsPeriods.isoWeekday(ofFoundation: calendar.firstWeekday)
+    let first = CalendarDay.isoWeekday(ofFoundation: calendar.firstWeekday)
     let days = frame.namedDays
     for (day, count) in daily.existing where days?.contains(day) ?? true {
       counts[(CalendarDay(clamping: Int64(day)).weekday - first + 7) % 7] += count

@@ -52,16 +52,6 @@ public struct StoreJournalInformation: Hashable, Sendable {
   public let sizeInBytes: Int64
 }
 
-/// An application's index, as the store has it.
-public struct TaskIndexInformation: Hashable, Sendable {
-  /// Its name.
-  public let name: String
-  /// The version of its function.
-  public let version: UInt32
-  /// How many commits it is behind: the next opening or write with it looks at the tasks changed since, as reads do.
-  public let lagInCommits: Int
-}
-
 /// A process that reads, or has read, a store.
 public struct ReaderInformation: Hashable, Sendable {
   /// The process.

@@ -52,4 +52,9 @@ extension CalendarDay {
     else { return Timestamp(clampingSeconds: midnight - offsetBefore) }
     return Timestamp(clampingSeconds: max(change, midnight - offsetAfter))
   }
+
+  /// Foundation counts from Sunday as 1, ISO 8601 from Monday as 1.
+  static func isoWeekday(ofFoundation weekday: Int) -> Int {
+    (weekday + 5) % 7 + 1
+  }
 }

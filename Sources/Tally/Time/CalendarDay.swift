@@ -102,3 +102,11 @@ extension CalendarDay: CustomStringConvertible {
     bytes.append(CivilDate(dayNumber: dayNumber))
   }
 }
+
+extension CalendarDay: TextCodable {
+  /// The day, as ``iso8601``.
+  public var text: String { iso8601 }
+
+  /// As ``init(iso8601:)``.
+  public init(text: String) throws(TallyError) { try self.init(iso8601: text) }
+}

@@ -44,7 +44,7 @@ public struct DateReference: Hashable, Sendable {
       today ?? CalendarDay(containing: now, in: calendar.timeZone, startingAtMinute: dayStartInMinutes)
     self.dayStartInMinutes = dayStartInMinutes
     timeZone = calendar.timeZone
-    weekStart = StatisticsPeriods.isoWeekday(ofFoundation: calendar.firstWeekday)
+    weekStart = CalendarDay.isoWeekday(ofFoundation: calendar.firstWeekday)
     self.direction = direction
     self.dateOrder = dateOrder
   }

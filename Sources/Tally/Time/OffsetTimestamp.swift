@@ -75,3 +75,11 @@ extension OffsetTimestamp: CustomStringConvertible {
     bytes.append(utcOffsetInMinutes: utcOffsetInMinutes)
   }
 }
+
+extension OffsetTimestamp: TextCodable {
+  /// The instant with its offset, as ``iso8601``.
+  public var text: String { iso8601 }
+
+  /// As ``init(iso8601:)``.
+  public init(text: String) throws(TallyError) { try self.init(iso8601: text) }
+}

@@ -56,3 +56,8 @@ extension RecurrenceSeries {
     index == 0 ? id : UUID(derivedFrom: id, index: UInt64(clamping: index))
   }
 }
+
+extension RecurrenceSeries {
+  /// How many bytes the stored value takes.
+  static let storedByteCount = 28
+}

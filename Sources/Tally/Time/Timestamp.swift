@@ -153,3 +153,11 @@ extension Timestamp: CustomStringConvertible {
     bytes.append(UInt8(ascii: "Z"))
   }
 }
+
+extension Timestamp: TextCodable {
+  /// The instant in UTC, as ``iso8601``.
+  public var text: String { iso8601 }
+
+  /// As ``init(iso8601:)``.
+  public init(text: String) throws(TallyError) { try self.init(iso8601: text) }
+}

@@ -1,20 +1,6 @@
 import Foundation
 public import LMDB
 
-/// One entry of the history, without its images.
-struct HistoryEntry {
-  let id: ChangeID
-  let kind: HistoryKind
-  let origin: WriteOrigin
-  let target: ChangeID?
-  let date: Timestamp
-  let actionName: String?
-  /// False for a cut, and for an undo that had too many to be kept.
-  var hasImages = true
-  /// The replica whose changes it brought, if all came from one.
-  var replica: UUID?
-}
-
 extension StoreTransaction where Base: ~Copyable {
   /// Passes the kept entries to a closure, newest first, until it returns false.
   ///

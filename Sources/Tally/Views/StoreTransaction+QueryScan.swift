@@ -132,12 +132,6 @@ extension StoreTransaction where Base: ~Copyable {
     return try tester.key(of: task.id, record) { try hasSubtasks($0) }
   }
 
-  /// Whether a task has sub-tasks.
-  func hasSubtasks(_ id: UUID) throws -> Bool {
-    let range = KeyRange.group(id)
-    var cursor = try tables.byParent.rawIndex.cursor(in: base)
-    return try cursor.move(toFirstAtOrAfter: range.lower) && cursor.keyBytes.precedes(range.upper.bytes)
-  }
 }
 
 /// A task that a query has found, in the query's order.

@@ -136,3 +136,17 @@ extension HistoryRecord {
     return start
   }
 }
+
+/// One entry of the history, without its images.
+struct HistoryEntry {
+  let id: ChangeID
+  let kind: HistoryKind
+  let origin: WriteOrigin
+  let target: ChangeID?
+  let date: Timestamp
+  let actionName: String?
+  /// False for a cut, and for an undo that had too many to be kept.
+  var hasImages = true
+  /// The replica whose changes it brought, if all came from one.
+  var replica: UUID?
+}

@@ -109,3 +109,13 @@ public struct TaskIndexPage: Sendable {
   /// The tasks, in the order of the keys.
   public var tasks: [TaskItem] { entries.map(\.task) }
 }
+
+/// An application's index, as the store has it.
+public struct TaskIndexInformation: Hashable, Sendable {
+  /// Its name.
+  public let name: String
+  /// The version of its function.
+  public let version: UInt32
+  /// How many commits it is behind: the next opening or write with it looks at the tasks changed since, as reads do.
+  public let lagInCommits: Int
+}

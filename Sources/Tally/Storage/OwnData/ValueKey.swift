@@ -1,3 +1,4 @@
+import Foundation
 public import LMDB
 
 /// The name of one value of an application: a namespace, and a key in it.
@@ -111,4 +112,34 @@ extension ValueKey: KeyCodable {
       throw .undecodable("a key of a value is longer than keys are")
     }
   }
+}
+
+extension ValueKey: Codable {
+  private enum Key: String, CodingKey {
+    case namespace, bytes
+  }
+
+  /// Reads the namespace and the key's bytes; throws `DecodingError.dataCorrupted` for a name that no value can have.
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: Key.self)
+    let namespace = try container.decode(String.self, forKey: .namespace)
+    let bytes = try container.decode(Data.self, forKey: .bytes)
+    do {
+      try self.init([UInt8](bytes), in: namespace)
+    } catch {
+      throw DecodingError.dataCorrupted(
+        .init(codingPath: decoder.codingPath, debugDescription: error.description, underlyingError: error))
+    }
+  }
+
+  /// Writes the namespace, and the key's bytes as `Data`: in JSON as Base64.
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: Key.self)
+    try container.encode(namespace, forKey: .namespace)
+    try container.encode(Data(bytes), forKey: .bytes)
+  }
+}
+
+extension TallyError {
+  static let emptyValueKey = TallyError(.invalidKey, "The key of a value is empty", remedy: "Give a key")
 }

@@ -9,10 +9,6 @@ import LMDB
 //        the value
 
 extension FieldValue {
-  /// How many bytes attributes take.
-  static func storedByteCount(of attributes: [String: AttributeValue]) -> Int {
-    attributes.reduce(0) { $0 + 7 + $1.key.utf8.count + $1.value.storedByteCount }
-  }
 
   @_lifetime(output: copy output)
   static func store(_ attributes: [String: AttributeValue], into output: inout OutputRawSpan) {
@@ -56,16 +52,6 @@ extension AttributeValue {
     case .instant: 5
     case .day: 6
     case .bytes: 7
-    }
-  }
-
-  fileprivate var storedByteCount: Int {
-    switch self {
-    case .text(let text): text.utf8.count
-    case .integer, .real, .instant: 8
-    case .flag: 1
-    case .day: 4
-    case .bytes(let bytes): bytes.count
     }
   }
 

@@ -3,22 +3,6 @@ import LMDB
 
 /// The stored form of each kind of value.
 extension FieldValue {
-  /// How many bytes the stored value takes.
-  var storedByteCount: Int {
-    switch self {
-    case .text(let value): value.utf8.count
-    case .state: 1
-    case .integer, .instant: 8
-    case .offsetInstant: 10
-    case .day: 4
-    case .id: 16
-    case .priority: 1
-    case .tags(let tags): tags.storedByteCount
-    case .recurrence(let recurrence): recurrence.text.utf8.count
-    case .series: RecurrenceSeries.storedByteCount
-    case .attributes(let attributes): Self.storedByteCount(of: attributes)
-    }
-  }
 
   /// Appends the stored value.
   @_lifetime(output: copy output)
@@ -62,7 +46,6 @@ extension FieldValue {
 
 /// The stored form of a place in a series: 28 bytes.
 extension RecurrenceSeries {
-  fileprivate static let storedByteCount = 28
 
   @_lifetime(output: copy output)
   fileprivate func store(into output: inout OutputRawSpan) {

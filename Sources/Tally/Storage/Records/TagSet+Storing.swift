@@ -2,7 +2,6 @@ import LMDB
 
 /// The stored form of tags: for each tag the number of its bytes in two bytes, then its text.
 extension TagSet {
-  var storedByteCount: Int { reduce(0) { $0 + 2 + $1.utf8.count } }
 
   @_lifetime(output: copy output)
   func store(into output: inout OutputRawSpan) {

@@ -22,8 +22,6 @@ struct TaskRecord: ObjectRecord {
   static let tableName = TableName.tasks
   static let format: UInt8 = 1
   static let headByteCount = 46
-  /// The longest texts of one task together: well under the 2 GiB at which liblmdb 0.9 fails.
-  static let maximumTextByteCount = 1 << 30
 
   var item: TaskItem
   var stamp: ChangeStamp

@@ -37,3 +37,25 @@ public struct ChangeSet: Hashable, Codable, Sendable {
   /// The last commit whose changes are in it.
   public var sequence: UInt64 { position.sequence }
 }
+
+extension ChangeSet.Identifiers: Codable {
+  private enum Key: String, CodingKey {
+    case inserted, updated, deleted
+  }
+
+  /// Reads the identifiers by what happened to them.
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: Key.self)
+    func ids(_ key: Key) throws -> Set<UUID> { Set(try container.decode([IDText].self, forKey: key).map(\.id)) }
+    self.init(inserted: try ids(.inserted), updated: try ids(.updated), deleted: try ids(.deleted))
+  }
+
+  /// Writes the identifiers by what happened to them, each group in ascending order.
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: Key.self)
+    func texts(_ ids: Set<UUID>) -> [String] { ids.map { IDText($0).text }.sorted() }
+    try container.encode(texts(inserted), forKey: .inserted)
+    try container.encode(texts(updated), forKey: .updated)
+    try container.encode(texts(deleted), forKey: .deleted)
+  }
+}

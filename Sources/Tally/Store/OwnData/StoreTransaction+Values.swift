@@ -104,7 +104,7 @@ extension StoreTransaction where Base == WriteTransaction {
 
   /// Stores a value in any namespace.
   mutating func write(_ bytes: [UInt8], forKey key: ValueKey) throws {
-    guard bytes.count <= TaskRecord.maximumTextByteCount else { throw TallyError.longValue }
+    guard bytes.count <= TaskItem.maximumTextByteCount else { throw TallyError.longValue }
     if key.namespace == SavedFilter.namespace, syncTables != nil, origin == .local,
       bytes.count > SyncLimit.maximumTextByteCount
     {
@@ -161,7 +161,6 @@ extension StoreTransaction where Base == WriteTransaction {
 }
 
 extension TallyError {
-  static let emptyValueKey = TallyError(.invalidKey, "The key of a value is empty", remedy: "Give a key")
 
   static let longValue = TallyError(
     .invalidValue, "A value takes more than a gibibyte", remedy: "Keep it in a file, and its path as the value")

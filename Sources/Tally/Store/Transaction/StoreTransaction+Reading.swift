@@ -46,6 +46,11 @@ extension StoreTransaction where Base: ~Copyable {
   public var sequence: UInt64 {
     get throws { try header().sequence }
   }
+
+  /// The number of events over all time.
+  func total(_ series: CounterSeries, _ scope: CounterScope) throws -> Int {
+    Int(try tables.totals.value(forKey: TotalKey(series, scope), in: base)?.count ?? 0)
+  }
 }
 
 extension StoreTransaction where Base: ~Copyable {

@@ -10,6 +10,13 @@ extension StoreTransaction where Base: ~Copyable {
     _ = try require(TaskRecord.self, id)
     return try tables.subtaskIDs(of: id, in: base).map { try indexedTask($0) }
   }
+
+  /// Whether a task has sub-tasks.
+  func hasSubtasks(_ id: UUID) throws -> Bool {
+    let range = KeyRange.group(id)
+    var cursor = try tables.byParent.rawIndex.cursor(in: base)
+    return try cursor.move(toFirstAtOrAfter: range.lower) && cursor.keyBytes.precedes(range.upper.bytes)
+  }
 }
 
 extension StoreTransaction where Base == WriteTransaction {
