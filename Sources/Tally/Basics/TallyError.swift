@@ -90,3 +90,173 @@ extension TallyError {
     throw TallyError(.cancelled, "The operation was cancelled", remedy: "Start it again; nothing was left behind")
   }
 }
+
+extension TallyError {
+  /// The kind of a failure.
+  ///
+  /// Open: a later version may add codes, so a `switch` over them needs a `default`.
+  public struct Code: Hashable, Sendable, CustomStringConvertible {
+    private let name: String
+
+    private init(_ name: String) {
+      self.name = name
+    }
+
+    /// A code of another library of this package.
+    package init(named name: String) {
+      self.name = name
+    }
+
+    /// The code as a word that is the same in every version.
+    public var description: String { name }
+
+    /// A task's title is only white space.
+    public static let blankTitle = Code("blankTitle")
+    /// A list's name is only white space.
+    public static let blankListName = Code("blankListName")
+    /// A colour is not six hexadecimal digits.
+    public static let invalidColor = Code("invalidColor")
+    /// A text is not a calendar day, or the day does not exist.
+    public static let invalidDay = Code("invalidDay")
+    /// A text is not an ISO 8601 instant, or the instant does not exist.
+    public static let invalidInstant = Code("invalidInstant")
+    /// A text is not the name of a task state.
+    public static let invalidState = Code("invalidState")
+    /// A text is not a recurrence, or is one that is not supported.
+    public static let invalidRecurrence = Code("invalidRecurrence")
+    /// A number, day or instant is outside the range that can be stored.
+    public static let valueOutOfRange = Code("valueOutOfRange")
+    /// A task's fields contradict each other, such as a completion time on an open task.
+    public static let inconsistentTask = Code("inconsistentTask")
+    /// No task has the given id.
+    public static let taskNotFound = Code("taskNotFound")
+    /// No list has the given id.
+    public static let listNotFound = Code("listNotFound")
+    /// No saved filter has the given name.
+    public static let filterNotFound = Code("filterNotFound")
+    /// Two tasks share no place, so neither can be put before or after the other.
+    public static let differentPlaces = Code("differentPlaces")
+    /// An id is already in use, or occurs twice in one document.
+    public static let duplicateID = Code("duplicateID")
+    /// A task names a list that neither the store nor the document has.
+    public static let unknownList = Code("unknownList")
+    /// A tag is empty, too long or has a character that tags do not have.
+    public static let invalidTag = Code("invalidTag")
+    /// A text is not the name of a priority.
+    public static let invalidPriority = Code("invalidPriority")
+    /// An attribute has an impossible name or value, or the attributes of a task take too much room.
+    public static let invalidAttribute = Code("invalidAttribute")
+    /// A sub-task would be nested too deeply, be its own ancestor, or lie in another list than its parent.
+    public static let invalidParent = Code("invalidParent")
+    /// A change could not be undone, and was to be made only if it can.
+    public static let irreversible = Code("irreversible")
+    /// The key of a value or of an application's index, or a namespace, is empty, too long or of another type.
+    public static let invalidKey = Code("invalidKey")
+    /// A value of an application cannot be stored, or cannot be read as the type asked for.
+    public static let invalidValue = Code("invalidValue")
+    /// An application's index has no usable name, has the name of another one, or is not registered.
+    public static let invalidIndex = Code("invalidIndex")
+    /// A link cannot be followed.
+    public static let invalidLink = Code("invalidLink")
+    /// A text is not the token of a view, a position, a write or a state of a store.
+    public static let invalidToken = Code("invalidToken")
+    /// A text is not a filter; the error carries the column.
+    public static let invalidFilter = Code("invalidFilter")
+    /// A search has no word to look for.
+    public static let emptySearch = Code("emptySearch")
+    /// A text is not a goal, or the goal is less than one task.
+    public static let invalidGoal = Code("invalidGoal")
+    /// A document breaks its format; the error carries the position.
+    public static let malformedDocument = Code("malformedDocument")
+    /// A document has a key that the format does not know.
+    public static let unknownKey = Code("unknownKey")
+    /// An input cannot be read.
+    public static let inputUnreadable = Code("inputUnreadable")
+    /// An output cannot be created or written.
+    public static let outputNotCreated = Code("outputNotCreated")
+    /// There is no store at the path, and none was to be created.
+    public static let storeMissing = Code("storeMissing")
+    /// There is something at the path that is not a Tally store.
+    public static let notAStore = Code("notAStore")
+    /// The store or document was written by a newer format than this library knows.
+    public static let newerFormat = Code("newerFormat")
+    /// The store's contents contradict themselves.
+    public static let damagedStore = Code("damagedStore")
+    /// The system refused access to the store's files.
+    public static let permissionDenied = Code("permissionDenied")
+    /// The store lies on a remote filesystem, whose memory maps and locks cannot be relied on.
+    public static let remoteFilesystem = Code("remoteFilesystem")
+    /// Another process holds the store in a way that excludes this call; try again.
+    public static let storeBusy = Code("storeBusy")
+    /// This process has the store open already.
+    public static let alreadyOpen = Code("alreadyOpen")
+    /// A write was begun inside another one of the same thread.
+    public static let reentrantTransaction = Code("reentrantTransaction")
+    /// The store has been closed.
+    public static let storeClosed = Code("storeClosed")
+    /// The store has been suspended and not resumed.
+    public static let storeSuspended = Code("storeSuspended")
+    /// Every reader slot is taken by a live reader.
+    public static let readersFull = Code("readersFull")
+    /// No change is left to undo.
+    public static let nothingToUndo = Code("nothingToUndo")
+    /// Nothing has been undone since the last change.
+    public static let nothingToRedo = Code("nothingToRedo")
+    /// A later change of the same task or list prevents an undo.
+    public static let undoConflict = Code("undoConflict")
+    /// The disk, or the quota on it, is full.
+    public static let diskFull = Code("diskFull")
+    /// The storage failed to read or write.
+    public static let storageFailed = Code("storageFailed")
+    /// The disk failed at the last step of a commit, and it cannot be found out whether that took place: look.
+    public static let outcomeUnknown = Code("outcomeUnknown")
+    /// The Swift task that ran the operation was cancelled; it has been rolled back.
+    public static let cancelled = Code("cancelled")
+    /// The library contradicts itself; please report it.
+    public static let internalFault = Code("internalFault")
+  }
+}
+
+extension TallyError {
+  package static func taskNotFound(_ id: UUID) -> TallyError {
+    TallyError(
+      .taskNotFound, "No task has the id \(id.uuidString.lowercased())",
+      remedy: "It may have been deleted; look for the task in a view and use the id shown there")
+  }
+
+  package static func listNotFound(_ id: UUID) -> TallyError {
+    TallyError(
+      .listNotFound, "No list has the id \(id.uuidString.lowercased())",
+      remedy: "It may have been deleted; choose one of the lists there are, or create it first")
+  }
+
+  static func duplicateID(_ id: UUID) -> TallyError {
+    TallyError(
+      .duplicateID, "A task or list with the id \(id.uuidString.lowercased()) exists already",
+      remedy: "Leave out the id to get a new one, or change the existing record instead")
+  }
+
+  static func missingRecord(of table: String) -> TallyError {
+    TallyError(
+      .damagedStore, "An entry of \(table) has no record", remedy: "Export what can be read, and restore a backup")
+  }
+
+  static let foreignTask = TallyError(
+    .inconsistentTask, "A closure replaced the task it was given with another one",
+    remedy: "Change the fields of the given task and keep its id")
+
+  static let differentPlaces = TallyError(
+    .differentPlaces, "The two tasks share neither a list nor a day, so they have no order between them",
+    remedy: "Move the task to the other one's list or day first")
+
+  static let halfDone = TallyError(
+    .storageFailed, "A change failed halfway and its error was ignored",
+    remedy: "Let storage errors leave the closure; nothing was changed")
+
+  static let closedInsideTransaction = TallyError(
+    .storeBusy, "The store cannot be closed inside one of its own reads or writes",
+    remedy: "Close it when the closure has returned")
+
+  static let storeClosed = TallyError(
+    .storeClosed, "The store has been closed", remedy: "Open it again")
+}

@@ -1,3 +1,6 @@
+import Foundation
+package import SystemPackage
+
 /// A value that one text can stand for: in JSON, in an address or in a file of settings.
 ///
 /// ```swift
@@ -47,5 +50,65 @@ extension TallyError {
   static func invalidToken(_ kind: String) -> TallyError {
     TallyError(
       .invalidToken, "The text names no \(kind)", remedy: "Use a text that Tally has given, whole and unchanged")
+  }
+}
+
+/// A UUID that is coded in lower case, as in documents and in the output of commands; Foundation's own is in upper case.
+struct IDText: TextCodable {
+  let id: UUID
+
+  init(_ id: UUID) {
+    self.id = id
+  }
+
+  var text: String { id.uuidString.lowercased() }
+
+  init(text: String) throws(TallyError) {
+    guard let id = UUID(text: Array(text.utf8)) else { throw .invalidToken("UUID") }
+    self.id = id
+  }
+}
+
+extension String {
+  /// The names closest to this one, best first; none if nothing is close enough to be a typing error.
+  package func nearNames(among names: [String], limit: Int = 3) -> [String] {
+    let wanted = lowercased()
+    // A third of the word may be wrong, and in short words one letter.
+    let tolerance = Swift.max(1, wanted.count / 3)
+    let ranked = names.compactMap { name -> (name: String, distance: Int)? in
+      let candidate = name.lowercased()
+      // The start of a long name counts as one error.
+      let distance = candidate.hasPrefix(wanted) && !wanted.isEmpty ? 1 : wanted.editDistance(to: candidate)
+      return distance <= tolerance ? (name, distance) : nil
+    }
+    return ranked.sorted { ($0.distance, $0.name) < ($1.distance, $1.name) }.prefix(limit).map(\.name)
+  }
+
+  /// The fewest insertions, deletions, replacements and swaps of neighbours that turn this text into another one
+  /// (optimal string alignment).
+  package func editDistance(to other: String) -> Int {
+    let (source, target) = (Array(self), Array(other))
+    var (beforeLast, last) = ([Int](), Array(0...target.count))
+    for row in source.indices {
+      var current = [row + 1]
+      for column in target.indices {
+        let replaced = last[column] + (source[row] == target[column] ? 0 : 1)
+        var best = Swift.min(replaced, last[column + 1] + 1, current[column] + 1)
+        if row > 0, column > 0, source[row] == target[column - 1], source[row - 1] == target[column] {
+          best = Swift.min(best, beforeLast[column - 1] + 1)
+        }
+        current.append(best)
+      }
+      (beforeLast, last) = (last, current)
+    }
+    return last[target.count]
+  }
+}
+
+extension FilePath {
+  /// The path from the root, which stays the same when the process changes its current directory.
+  package var absolute: FilePath {
+    // An empty path names nothing, and must not come to mean the current directory.
+    isAbsolute || isEmpty ? self : FilePath(FileManager.default.currentDirectoryPath).pushing(self)
   }
 }

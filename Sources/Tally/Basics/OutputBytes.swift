@@ -1,4 +1,4 @@
-internal import Foundation
+import Foundation
 
 /// Ids written straight into bytes.
 extension OutputSpan<UInt8> {
