@@ -1,3 +1,5 @@
+public import Foundation
+
 /// A calendar day without a time and without a time zone, as on a wall calendar.
 ///
 /// Counted in days since 1970-01-01 of the proleptic Gregorian calendar, between the years 1 and 9999.
@@ -109,4 +111,174 @@ extension CalendarDay: TextCodable {
 
   /// As ``init(iso8601:)``.
   public init(text: String) throws(TallyError) { try self.init(iso8601: text) }
+}
+
+extension CalendarDay {
+  /// The local day in which an instant lies.
+  public init(containing instant: Timestamp, in timeZone: TimeZone) {
+    self.init(clamping: floorDivide(instant.wholeSeconds + timeZone.secondsFromGMT(at: instant), by: 86_400))
+  }
+
+  /// The local day in which an instant lies, if days begin some minutes after midnight.
+  package init(containing instant: Timestamp, in timeZone: TimeZone, startingAtMinute dayStartInMinutes: Int) {
+    let local = instant.wholeSeconds + timeZone.secondsFromGMT(at: instant)
+    self.init(clamping: floorDivide(local - 60 * Int64(dayStartInMinutes), by: 86_400))
+  }
+
+  /// The local day in which an instant lies, in a calendar's time zone.
+  ///
+  /// Only the time zone of the calendar counts: days are those of the Gregorian calendar in every calendar system.
+  public init(containing instant: Timestamp, in calendar: Calendar) {
+    self.init(containing: instant, in: calendar.timeZone)
+  }
+
+  /// The local day in which a date lies, in a calendar's time zone; the nearest one of the years 1 to 9999.
+  ///
+  /// ```swift
+  /// let day = CalendarDay(Date(), in: .current)
+  /// ```
+  public init(_ date: Date, in calendar: Calendar) {
+    self.init(containing: Timestamp(clamping: date), in: calendar)
+  }
+
+  /// The first instant of this day in a calendar's time zone.
+  public func start(in calendar: Calendar) -> Timestamp {
+    start(in: calendar.timeZone)
+  }
+
+  /// The first instant of this day in a time zone.
+  ///
+  /// Usually midnight. Where clocks go forward over midnight it is the instant of the change; a day that a zone skipped
+  /// (Apia's 2011-12-30) starts, empty, where the next one does. Where clocks go back over midnight, so that the day
+  /// begins twice, it is the first beginning. Never before the earliest or after the latest instant.
+  public func start(in timeZone: TimeZone) -> Timestamp {
+    let midnight = Int64(dayNumber) * 86_400
+    // No zone was ever further from UTC than 16 hours (Manila before 1844: 15:56 behind), so the day begins inside.
+    // No zone ever changed its offset twice within that window.
+    let before = midnight - 18 * 3_600
+    let after = midnight + 18 * 3_600
+    let rules = TimeZoneRules(of: timeZone)
+    let offsetBefore = rules.offset(atSecond: before)
+    let offsetAfter = rules.offset(atSecond: after)
+    guard offsetBefore != offsetAfter, let change = rules.change(afterSecond: before),
+      midnight - offsetBefore >= change
+    else { return Timestamp(clampingSeconds: midnight - offsetBefore) }
+    return Timestamp(clampingSeconds: max(change, midnight - offsetAfter))
+  }
+
+  /// Foundation counts from Sunday as 1, ISO 8601 from Monday as 1.
+  static func isoWeekday(ofFoundation weekday: Int) -> Int {
+    (weekday + 5) % 7 + 1
+  }
+}
+
+/// A date of the proleptic Gregorian calendar, taken apart.
+///
+/// The conversions count years from March, so that the leap day is the last of its year, and need neither tables nor
+/// loops. The forward one is the scheme of Howard Hinnant's "chrono-Compatible Low-Level Date Algorithms"; the backward
+/// one divides by century, year and month as in Cassio Neri and Lorenz Schneider, "Euclidean affine functions and their
+/// application to calendar algorithms" (Software: Practice and Experience 53, 2023). Foundation's calendar is not used:
+/// it costs microseconds per call, and an export needs several calls per task.
+struct CivilDate: Equatable {
+  var year: Int
+  var month: Int
+  var day: Int
+
+  /// The day numbers of 0001-01-01 and 9999-12-31, counted from 1970-01-01.
+  static let dayNumbers: ClosedRange<Int32> = -719_162...2_932_896
+
+  /// Days from 0000-03-01, where the shifted count begins, to 1970-01-01.
+  private static let daysBefore1970 = 719_468
+}
+
+extension CivilDate {
+  /// The date of a day number within `dayNumbers`.
+  init(dayNumber: Int32) {
+    // Unsigned division is cheaper, and nothing here is negative: the range begins in the year 1.
+    let days = UInt(Int(dayNumber) + Self.daysBefore1970)
+    let (century, quartersOfCentury) = (4 * days + 3).quotientAndRemainder(dividingBy: 146_097)
+    let (yearOfCentury, quartersOfYear) = (quartersOfCentury | 3).quotientAndRemainder(dividingBy: 1_461)
+    let (monthFromMarch, fifthsOfMonth) = (5 * (quartersOfYear / 4) + 2).quotientAndRemainder(dividingBy: 153)
+    let isNextYear = monthFromMarch >= 10
+    year = Int(100 * century + yearOfCentury) + (isNextYear ? 1 : 0)
+    month = Int(monthFromMarch) + (isNextYear ? -9 : 3)
+    day = Int(fifthsOfMonth / 5) + 1
+  }
+
+  /// The number of the day, counted from 1970-01-01; the date must exist, in a year from 1 to 9999.
+  var dayNumber: Int32 {
+    let yearFromMarch = month > 2 ? year : year - 1
+    let monthFromMarch = month > 2 ? month - 3 : month + 9
+    let leapDays = yearFromMarch / 4 - yearFromMarch / 100 + yearFromMarch / 400
+    let dayOfYear = (153 * monthFromMarch + 2) / 5 + day - 1
+    return Int32(365 * yearFromMarch + leapDays + dayOfYear - Self.daysBefore1970)
+  }
+
+  /// Whether the calendar has this date; the year may be any.
+  var exists: Bool {
+    (1...12).contains(month) && day >= 1 && day <= Self.dayCount(ofMonth: month, inYear: year)
+  }
+
+  private static func dayCount(ofMonth month: Int, inYear year: Int) -> Int {
+    switch month {
+    case 2: isLeap(year) ? 29 : 28
+    case 4, 6, 9, 11: 30
+    default: 31
+    }
+  }
+
+  private static func isLeap(_ year: Int) -> Bool {
+    year.isMultiple(of: 4) && (!year.isMultiple(of: 100) || year.isMultiple(of: 400))
+  }
+}
+
+/// A month of the proleptic Gregorian calendar, counted so that months can be added.
+struct CivilMonth: Equatable {
+  /// Months since January of the year 0.
+  private let number: Int
+
+  /// A month of a year, counted from 1.
+  init(year: Int, month: Int) {
+    number = 12 * year + month - 1
+  }
+
+  /// The month that a day lies in.
+  init(of day: CalendarDay) {
+    let date = CivilDate(dayNumber: day.dayNumber)
+    self.init(year: date.year, month: date.month)
+  }
+
+  /// The month this many months later.
+  func adding(months: Int) -> CivilMonth {
+    CivilMonth(year: 0, month: number + months + 1)
+  }
+
+  /// The number of months from another one to this one.
+  func months(since other: CivilMonth) -> Int {
+    number - other.number
+  }
+
+  /// The numbers of the month's days, as ``CalendarDay/dayNumber``; `nil` outside the years 1 to 9999.
+  var days: ClosedRange<Int>? {
+    let (year, month) = (number / 12, number % 12 + 1)
+    guard (1...9_999).contains(year) else { return nil }
+    let first = Int(CivilDate(year: year, month: month, day: 1).dayNumber)
+    let last = (28...31).last { CivilDate(year: year, month: month, day: $0).exists } ?? 28
+    return first...(first + last - 1)
+  }
+}
+
+extension CalendarDay {
+  /// The instant of this day at which a clock on the wall shows a time.
+  ///
+  /// A time that a clock change skips is moved forward by the length of the change (02:30 becomes 03:30); of one that
+  /// occurs twice, the first is used. These are the choices of RFC 5545, section 3.3.5.
+  ///
+  /// - Parameters:
+  ///   - minuteOfDay: Minutes since midnight.
+  ///   - timeZone: The zone of the clock.
+  /// - Returns: The instant, clamped to the earliest and the latest one.
+  public func instant(atMinute minuteOfDay: Int, in timeZone: TimeZone) -> Timestamp {
+    Timestamp(localSecond: Int64(dayNumber) * 86_400 + Int64(minuteOfDay) * 60, in: timeZone)
+  }
 }

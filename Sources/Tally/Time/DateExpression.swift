@@ -1,3 +1,5 @@
+public import Foundation
+
 /// A day or an instant in words, such as `today+3d`, `next monday` or `friday 14:00`.
 ///
 /// The value stays relative until it is resolved: a saved filter with `today` means another day tomorrow. Two texts that
@@ -130,5 +132,394 @@ extension DateExpression {
       guard (0..<24).contains(hour), (0..<60).contains(minute) else { return nil }
       self.minute = 60 * hour + minute
     }
+  }
+}
+
+/// The time that a day alone means where an instant is expected.
+public enum TimeOfBareDay: Hashable, Sendable {
+  /// The first instant of the day.
+  case start
+  /// The last microsecond of the day.
+  case end
+  /// A time on the clock, in minutes since midnight.
+  case minute(Int)
+  /// None: the time is required.
+  case required
+
+  /// 09:00, for a reminder: midnight would wake people up.
+  public static let morning = TimeOfBareDay.minute(DateExpression.TimeOfDay.morning.minute)
+}
+
+extension DateExpression {
+  /// Whether it matters with which day a week begins.
+  package var countsWeeks: Bool {
+    switch form {
+    case .day(let day), .dayAndTime(let day, _):
+      switch day.base {
+      case .weekday(_, .next), .start(.week), .end(.week): true
+      default: false
+      }
+    case .time, .sinceNow, .instant: false
+    }
+  }
+}
+
+extension DateExpression {
+  /// The day that the expression means at a moment.
+  ///
+  /// - Throws: `invalidDay` for an instant, `valueOutOfRange` outside the years 1 to 9999.
+  public func day(against reference: DateReference) throws(TallyError) -> CalendarDay {
+    guard case .day(let day) = try resolved(against: reference) else {
+      throw TallyError(.invalidDay, "The text is a time, not a day", remedy: "Leave the time out")
+    }
+    return day
+  }
+
+  /// The instant that the expression means at a moment.
+  ///
+  /// - Parameters:
+  ///   - reference: The present.
+  ///   - bareDay: The time of a day alone.
+  /// - Returns: The instant.
+  /// - Throws: `invalidInstant` for a day where the time is required, `valueOutOfRange` outside the years 1 to 9999.
+  public func instant(against reference: DateReference, bareDay: TimeOfBareDay) throws(TallyError) -> Timestamp {
+    let day: CalendarDay
+    switch try resolved(against: reference) {
+    case .instant(let instant): return instant
+    case .day(let bare): day = bare
+    }
+    switch bareDay {
+    case .start: return day.start(in: reference.timeZone)
+    case .end:
+      guard let next = try? day.adding(days: 1) else { return .latest }
+      return next.start(in: reference.timeZone).adding(microseconds: -1)
+    case .minute(let minute): return day.instant(atMinute: minute, in: reference.timeZone)
+    case .required:
+      throw TallyError(.invalidInstant, "The text is a day without a time", remedy: "Add a time, as in 'today 17:00'")
+    }
+  }
+}
+
+extension CalendarDay {
+  /// The day some months and then some days later; a day that the month does not have becomes its last.
+  func adding(_ offset: DateExpression.Offset) throws(TallyError) -> CalendarDay {
+    guard offset.months != 0 else { return try adding(days: offset.days) }
+    guard let days = CivilMonth(of: self).adding(months: offset.months).days else {
+      throw ISO8601Fault.yearOutOfRange.dayError
+    }
+    return try CalendarDay(clamping: Int64(min(days.lowerBound + day - 1, days.upperBound))).adding(days: offset.days)
+  }
+}
+
+extension Timestamp {
+  /// The instant whose clock shows the same time some months and days later, and then some seconds after that.
+  ///
+  /// A day is not 24 hours: a task snoozed for a day over a clock change comes at the same time of day.
+  func adding(_ offset: DateExpression.Offset, in reference: DateReference) throws(TallyError) -> Timestamp {
+    // Moved by no day, the second of two equal times would become the first.
+    guard offset.months != 0 || offset.days != 0 else { return adding(seconds: Int64(offset.seconds)) }
+    let day = CalendarDay(containing: self, in: reference.timeZone)
+    return moved(from: day, to: try day.adding(offset), in: reference.timeZone).adding(seconds: Int64(offset.seconds))
+  }
+}
+
+extension DateExpression {
+  /// Reads an expression, in any case; the whole text must be one.
+  ///
+  /// ```swift
+  /// try DateExpression("next monday")
+  /// try DateExpression("25 nov 17:00")
+  /// try DateExpression("31 nov")                 // throws: the calendar has no such day
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - text: The expression.
+  ///   - kind: What the caller expects. A day may stand for an instant: the caller chooses its time, see
+  ///     ``instant(against:bareDay:)``. An instant never stands for a day.
+  ///   - dateOrder: How `3/4` is read; without it, such a date is refused.
+  /// - Throws: `invalidDay` or `invalidInstant`, by the kind; `valueOutOfRange` for a year outside 1 to 9999.
+  public init(_ text: String, as kind: Kind = .instant, dateOrder: DateOrder? = nil) throws(TallyError) {
+    var parser = DateParser(CaptureToken.all(of: text), dateOrder: dateOrder)
+    parser.allowsDecimals = true
+    guard let expression = parser.expression(), parser.index == parser.tokens.count else {
+      // The fault of an instant does not help where a day is expected.
+      let fault = parser.fault.flatMap { kind == .day && $0.code == .invalidInstant ? nil : $0 }
+      throw fault ?? Self.notUnderstood(parser.tokens, as: kind)
+    }
+    guard kind == .instant || expression.kind == .day else {
+      throw TallyError(.invalidDay, "The text is a time, not a day", remedy: "Write \(Self.examplesOfDays)")
+    }
+    self = expression
+  }
+
+  private static let examplesOfDays = "a day as in today, friday, 25 nov, +3d or YYYY-MM-DD (2026-11-21)"
+  private static let examplesOfTimes = "a time as in 17:00, tomorrow 9:00, friday 5pm, 2h or YYYY-MM-DD 17:00"
+
+  private static func notUnderstood(_ tokens: [CaptureToken], as kind: Kind) -> TallyError {
+    let unknown = tokens.first { $0.kind == .word && !names.contains($0.text) }
+    let near = unknown.map { $0.text.nearNames(among: names, limit: 1) } ?? []
+    let guess = near.first.map { "Did you mean '\($0)'? " } ?? ""
+    return switch kind {
+    case .day: TallyError(.invalidDay, "The text is not a day", remedy: "\(guess)Write \(examplesOfDays)")
+    case .instant: TallyError(.invalidInstant, "The text is not a time", remedy: "\(guess)Write \(examplesOfTimes)")
+    }
+  }
+
+  /// The words that a mistyped one is compared with.
+  private static let names =
+    ["today", "tomorrow", "yesterday", "tonight", "noon", "midnight", "next", "last", "days", "weeks", "months"]
+    + CalendarNames.weekdays.map { $0.lowercased() } + CalendarNames.months.map { $0.lowercased() }
+}
+
+/// The day or the instant that a ``DateExpression`` means at one moment.
+public enum ResolvedDate: Hashable, Sendable {
+  /// A calendar day without a time.
+  case day(CalendarDay)
+  /// A point in time.
+  case instant(Timestamp)
+}
+
+extension DateExpression {
+  /// The day or the instant that the expression means at a moment.
+  ///
+  /// - Throws: `valueOutOfRange` outside the years 1 to 9999.
+  public func resolved(against reference: DateReference) throws(TallyError) -> ResolvedDate {
+    switch form {
+    case .day(let day): .day(try day.resolved(against: reference))
+    case .time(let time): .instant(reference.instant(of: time))
+    case .dayAndTime(let day, let time): .instant(try reference.instant(of: day, at: time))
+    case .sinceNow(let offset): .instant(try reference.now.adding(offset, in: reference))
+    case .instant(let instant): .instant(instant)
+    }
+  }
+}
+
+extension DateExpression.Day {
+  func resolved(against reference: DateReference) throws(TallyError) -> CalendarDay {
+    try base.resolved(against: reference).adding(offset)
+  }
+}
+
+extension DateExpression.Base {
+  fileprivate func resolved(against reference: DateReference) throws(TallyError) -> CalendarDay {
+    let today = reference.today
+    switch self {
+    case .today: return today
+    case .weekday(let weekday, let occurrence): return try reference.day(of: weekday, occurrence)
+    case .date(let day): return day
+    case .dayOfYear(let month, let day):
+      // A 29 February is at most eight years away.
+      return try reference.firstDay(day, among: 0...8) { CivilMonth(year: today.year + $0, month: month) }
+    case .dayOfMonth(let day):
+      return try reference.firstDay(day, among: 0...2) { CivilMonth(of: today).adding(months: $0) }
+    case .start(let period): return try reference.start(of: period)
+    case .end(.week): return try reference.start(of: .week).adding(days: 6)
+    case .end(.month): return CivilMonth(of: today).days.map { CalendarDay(clamping: Int64($0.upperBound)) } ?? today
+    case .end(.year): return try CalendarDay(year: today.year, month: 12, day: 31)
+    }
+  }
+}
+
+extension DateReference {
+  fileprivate func day(of weekday: Int, _ occurrence: DateExpression.Occurrence) throws(TallyError) -> CalendarDay {
+    let daysAhead = (weekday - today.weekday + 7) % 7
+    let daysAfterToday = daysAhead == 0 ? 7 : daysAhead
+    switch occurrence {
+    case .nearest where direction == .forward: return try today.adding(days: daysAfterToday)
+    case .nearest: return try today.adding(days: daysAhead == 0 ? 0 : daysAhead - 7)
+    case .this: return try today.adding(days: daysAhead)
+    case .next: return try start(of: .week).adding(days: 7 + (weekday - weekStart + 7) % 7)
+    case .last: return try today.adding(days: daysAfterToday - 7 == 0 ? -7 : daysAfterToday - 7)
+    }
+  }
+
+  /// The nearest day with a number, today included, among the following months or those before.
+  fileprivate func firstDay(
+    _ number: Int, among distances: ClosedRange<Int>, month: (Int) -> CivilMonth
+  ) throws(TallyError) -> CalendarDay {
+    for distance in distances {
+      guard let days = month(direction == .forward ? distance : -distance).days, number <= days.count else { continue }
+      let day = CalendarDay(clamping: Int64(days.lowerBound + number - 1))
+      if direction == .forward ? day >= today : day <= today { return day }
+    }
+    throw ISO8601Fault.yearOutOfRange.dayError
+  }
+
+  fileprivate func start(of period: DateExpression.Period) throws(TallyError) -> CalendarDay {
+    switch period {
+    case .week: try today.adding(days: -((today.weekday - weekStart + 7) % 7))
+    case .month: try CalendarDay(year: today.year, month: today.month, day: 1)
+    case .year: try CalendarDay(year: today.year, month: 1, day: 1)
+    }
+  }
+}
+
+extension DateReference {
+  /// The next instant after the present at which a clock shows a time, or the last one up to it.
+  fileprivate func instant(of time: DateExpression.TimeOfDay) -> Timestamp {
+    let day = Int64(CalendarDay(containing: now, in: timeZone).dayNumber)
+    func instant(_ distance: Int64) -> Timestamp {
+      CalendarDay(clamping: day + distance).instant(atMinute: time.minute, in: timeZone)
+    }
+    let today = instant(0)
+    switch direction {
+    case .forward: return today > now ? today : instant(1)
+    case .backward: return today <= now ? today : instant(-1)
+    }
+  }
+
+  fileprivate func instant(
+    of day: DateExpression.Day, at time: DateExpression.TimeOfDay
+  ) throws(TallyError) -> Timestamp {
+    let resolved = try day.resolved(against: self)
+    let instant = resolved.instant(atMinute: time.minute, in: timeZone)
+    // Friday at 17:00, said of the past on a Friday morning, was a week ago.
+    guard direction == .backward, instant > now, case .weekday(_, .nearest) = day.base, day.offset == .zero else {
+      return instant
+    }
+    return try resolved.adding(days: -7).instant(atMinute: time.minute, in: timeZone)
+  }
+}
+
+extension DateExpression: CustomStringConvertible {
+  /// The canonical text: without blanks, in lower case except for the letters of an ISO 8601 instant.
+  ///
+  /// Reading it again gives an equal value.
+  public var description: String {
+    switch form {
+    case .day(let day): day.text
+    case .time(let time): time.text
+    case .dayAndTime(let day, let time): "\(day.text)@\(time.text)"
+    case .sinceNow(let offset): "now" + offset.text
+    case .instant(let instant): instant.iso8601
+    }
+  }
+}
+
+extension DateExpression: TextCodable {
+  /// The same as ``description``.
+  public var text: String { description }
+
+  /// As ``init(_:as:dateOrder:)``.
+  public init(text: String) throws(TallyError) { try self.init(text) }
+}
+
+extension DateExpression.Day {
+  fileprivate var text: String {
+    switch (base, offset) {
+    case (.today, .init(days: 1)): "tomorrow"
+    case (.today, .init(days: -1)): "yesterday"
+    default: base.text + offset.text
+    }
+  }
+}
+
+extension DateExpression.Base {
+  fileprivate var text: String {
+    switch self {
+    case .today: "today"
+    case .weekday(let number, let occurrence):
+      occurrence.prefix + CalendarNames.weekdays[number - 1].prefix(3).lowercased()
+    case .date(let day): day.iso8601
+    case .dayOfYear(let month, let day): "\(day)" + CalendarNames.months[month - 1].prefix(3).lowercased()
+    case .dayOfMonth(let day): "\(day)\(Self.ordinalEnding(of: day))"
+    case .start(let period): "so\(period.rawValue)"
+    case .end(let period): "eo\(period.rawValue)"
+    }
+  }
+
+  private static func ordinalEnding(of number: Int) -> String {
+    switch (number / 10, number % 10) {
+    case (1, _): "th"
+    case (_, 1): "st"
+    case (_, 2): "nd"
+    case (_, 3): "rd"
+    default: "th"
+    }
+  }
+}
+
+extension DateExpression.Occurrence {
+  fileprivate var prefix: String {
+    switch self {
+    case .nearest: ""
+    case .this: "this-"
+    case .next: "next-"
+    case .last: "last-"
+    }
+  }
+}
+
+extension DateExpression.Offset {
+  /// The parts that are not zero, each in the largest unit that holds it exactly: `+1y`, `-2w`, `+1d+12h`.
+  fileprivate var text: String {
+    let months = part(months, units: [(12, "y"), (1, "mo")])
+    let days = part(days, units: [(7, "w"), (1, "d")])
+    return months + days + part(seconds, units: [(3_600, "h"), (60, "m"), (1, "s")])
+  }
+
+  private func part(_ count: Int, units: [(size: Int, name: String)]) -> String {
+    guard count != 0, let unit = units.first(where: { count.isMultiple(of: $0.size) }) else { return "" }
+    return "\(count < 0 ? "-" : "+")\(abs(count) / unit.size)\(unit.name)"
+  }
+}
+
+extension DateExpression.TimeOfDay {
+  fileprivate var text: String {
+    "\(Self.twoDigits(minute / 60)):\(Self.twoDigits(minute % 60))"
+  }
+
+  private static func twoDigits(_ number: Int) -> String {
+    number < 10 ? "0\(number)" : "\(number)"
+  }
+}
+
+/// The present against which words such as `today` and `friday` are understood.
+public struct DateReference: Hashable, Sendable {
+  /// Which way an expression without a date looks.
+  public enum Direction: Hashable, Sendable {
+    /// To the future, for plans: `friday` is the first one after today, `17:00` the next time a clock shows it.
+    case forward
+    /// To the past, for work done: `friday` is the last one up to today, `17:00` the last time a clock showed it.
+    case backward
+  }
+
+  /// The present.
+  public let now: Timestamp
+  /// The day that `today` means.
+  public let today: CalendarDay
+  /// The time zone of days and of times on the clock.
+  public let timeZone: TimeZone
+  /// How dates in digits such as `3/4` are read; `nil` where nobody knows, so that only `24/12` and the like are dates.
+  public var dateOrder: DateOrder?
+  /// The first day of the week as ISO 8601 numbers it, from 1 for Monday to 7 for Sunday.
+  public let weekStart: Int
+  /// Which way an expression without a date looks.
+  public var direction: Direction
+  /// The minutes after midnight at which a day begins, for the day to which a night belongs.
+  public let dayStartInMinutes: Int
+
+  /// Creates a reference from the present and a calendar, whose time zone and first weekday count.
+  ///
+  /// - Parameters:
+  ///   - now: The present.
+  ///   - today: The day that `today` means; by default the one that contains `now`. Another one is for people whose day
+  ///     begins hours after midnight.
+  ///   - calendar: Gives the time zone and the first day of the week.
+  ///   - direction: Which way an expression without a date looks.
+  ///   - dateOrder: How dates in digits are read.
+  ///   - dayStartInMinutes: The minutes after midnight at which a day begins.
+  public init(
+    now: Timestamp, today: CalendarDay? = nil, calendar: Calendar, direction: Direction = .forward,
+    dateOrder: DateOrder? = nil, dayStartInMinutes: Int = 0
+  ) {
+    self.now = now
+    self.today =
+      today ?? CalendarDay(containing: now, in: calendar.timeZone, startingAtMinute: dayStartInMinutes)
+    self.dayStartInMinutes = dayStartInMinutes
+    timeZone = calendar.timeZone
+    weekStart = CalendarDay.isoWeekday(ofFoundation: calendar.firstWeekday)
+    self.direction = direction
+    self.dateOrder = dateOrder
   }
 }

@@ -1,3 +1,5 @@
+public import Foundation
+
 /// Reads date expressions from tokens; each part is `nil`, with the place unchanged, where the tokens have something
 /// else.
 struct DateParser {
@@ -126,5 +128,456 @@ extension DateParser {
     var ahead = self
     ahead.index += 1
     if follows(&ahead) { self.fault = fault() }
+  }
+}
+
+extension DateParser {
+  /// Reads `YYYY-MM-DD`.
+  mutating func isoDay() -> CalendarDay? {
+    noteIfTooLarge(digits: 4, ISO8601Fault.yearOutOfRange.dayError) { ahead in
+      ahead.take("-", isGlued: true) && ahead.number(digits: 2...2, isGlued: true) != nil
+        && ahead.take("-", isGlued: true) && ahead.number(digits: 2...2, isGlued: true) != nil
+    }
+    return attempt { parser in
+      guard let year = parser.number(digits: 4...4), parser.take("-", isGlued: true),
+        let month = parser.number(digits: 2...2, isGlued: true), parser.take("-", isGlued: true),
+        let day = parser.number(digits: 2...2, isGlued: true)
+      else { return nil }
+      return parser.existing(year: year, month: month, day: day)
+    }
+  }
+
+  /// Reads a day and a month by its name, in either order, with or without a year.
+  mutating func dayOfYear() -> DateExpression.Base? {
+    attempt { parser in
+      guard let (month, day) = parser.dayThenMonth() ?? parser.monthThenDay() else { return nil }
+      if let year = parser.year() { return parser.existing(year: year, month: month, day: day).map { .date($0) } }
+      // Every fourth year is a leap year, except at the end of most centuries.
+      guard CivilDate(year: 2_000, month: month, day: day).exists else {
+        parser.fault = ISO8601Fault.impossibleDay.dayError
+        return nil
+      }
+      return .dayOfYear(month: month, day: day)
+    }
+  }
+
+  /// Reads `25 nov`, `25th of november`, `25nov`.
+  private mutating func dayThenMonth() -> (month: Int, day: Int)? {
+    noteIfTooLarge(digits: 2, ISO8601Fault.impossibleDay.dayError) { ahead in
+      if ahead.ordinalEnding() { return true }
+      return ahead.word { CalendarNames.commonMonth($0) } != nil
+    }
+    return attempt { parser in
+      _ = parser.take("the")
+      guard let day = parser.dayNumber() else { return nil }
+      return parser.word { CalendarNames.commonMonth($0) }.map { ($0, day) }
+    }
+  }
+
+  /// Reads the number before a month: `25`, `25th of`, `first of`.
+  private mutating func dayNumber() -> Int? {
+    attempt { parser in
+      if let day = parser.word({ Int.ordinalWords.firstIndex(of: $0) }) { return parser.take("of") ? day + 1 : nil }
+      guard let day = parser.number(digits: 1...2) else { return nil }
+      if parser.ordinalEnding() { _ = parser.take("of") }
+      return day
+    }
+  }
+
+  /// Reads `mid january` and `mid-january`: its 15th day.
+  mutating func middleOfMonth() -> DateExpression.Base? {
+    attempt { parser in
+      guard parser.take("mid") else { return nil }
+      _ = parser.take("-", isGlued: true)
+      return parser.word { CalendarNames.commonMonth($0) }.map { .dayOfYear(month: $0, day: 15) }
+    }
+  }
+
+  /// Reads `nov 25`, `november 25th`, `nov25`.
+  private mutating func monthThenDay() -> (month: Int, day: Int)? {
+    attempt { parser in
+      guard let month = parser.word({ CalendarNames.commonMonth($0) }) else { return nil }
+      _ = parser.take("the")
+      parser.noteIfTooLarge(digits: 2, ISO8601Fault.impossibleDay.dayError) { _ in true }
+      guard let day = parser.number(digits: 1...2) else { return nil }
+      _ = parser.ordinalEnding()
+      return (month, day)
+    }
+  }
+
+  /// Reads a year of four digits, after a comma or not.
+  private mutating func year() -> Int? {
+    attempt { parser in
+      _ = parser.take(",", isGlued: true)
+      parser.noteIfTooLarge(digits: 4, ISO8601Fault.yearOutOfRange.dayError) { _ in true }
+      return parser.number(digits: 4...4)
+    }
+  }
+
+  /// Reads `15th`, `the first`, `15th of the month` and `15th of next month`.
+  mutating func dayOfMonth() -> DateExpression.Day? {
+    attempt { parser in
+      let hasArticle = parser.take("the")
+      guard let day = parser.ordinal(allowsWords: hasArticle) else { return nil }
+      guard (1...31).contains(day) else {
+        parser.fault = ISO8601Fault.impossibleDay.dayError
+        return nil
+      }
+      if parser.take(words: "of", "next", "month") {
+        return DateExpression.Day(.start(.month), months: 1, days: day - 1)
+      }
+      _ = parser.take(words: "of", "the", "month") || parser.take(words: "of", "this", "month")
+      return DateExpression.Day(.dayOfMonth(day))
+    }
+  }
+
+  private mutating func ordinal(allowsWords: Bool) -> Int? {
+    attempt { parser in
+      if allowsWords, let index = parser.word({ Int.ordinalWords.firstIndex(of: $0) }) { return index + 1 }
+      guard let day = parser.number(digits: 1...2), parser.ordinalEnding() else { return nil }
+      return day
+    }
+  }
+
+  private mutating func ordinalEnding() -> Bool {
+    word(isGlued: true) { ["st", "nd", "rd", "th"].contains($0) ? true : nil } ?? false
+  }
+
+  private mutating func existing(year: Int, month: Int, day: Int) -> CalendarDay? {
+    do throws(TallyError) {
+      return try CalendarDay(year: year, month: month, day: day)
+    } catch {
+      fault = error
+      return nil
+    }
+  }
+}
+
+// Dates in digits. Dots are always written day first, and four digits first are a year.
+extension DateParser {
+  /// Reads `24/12`, `12/24/2026`, `24.12.`, `24.12.2026`, `24-12-2026` and `2026/12/24`.
+  mutating func numericDay() -> DateExpression.Base? {
+    attempt { parser in
+      if let year = parser.number(digits: 4...4) {
+        guard let separator = parser.separator(among: ["/", "."]), let month = parser.digits(),
+          parser.take(separator, isGlued: true), let day = parser.digits(), !parser.isInNumber
+        else { return nil }
+        return parser.existing(year: year, month: month, day: day).map { .date($0) }
+      }
+      guard let first = parser.number(digits: 1...2), let separator = parser.separator(among: ["/", ".", "-"]),
+        let second = parser.digits()
+      else { return nil }
+      let year = parser.year(behind: separator)
+      // `24.12` is a number, and `24-12` a span.
+      guard year != nil || separator == "/" || separator == "." && parser.endsDottedDay(), !parser.isInNumber,
+        let (day, month) = parser.dayAndMonth(first, second, hasDots: separator == ".")
+      else { return nil }
+      return parser.base(year: year, month: month, day: day)
+    }
+  }
+
+  private mutating func base(year: Int?, month: Int, day: Int) -> DateExpression.Base? {
+    if let year { return existing(year: year, month: month, day: day).map { .date($0) } }
+    guard CivilDate(year: 2_000, month: month, day: day).exists else {
+      fault = ISO8601Fault.impossibleDay.dayError
+      return nil
+    }
+    return .dayOfYear(month: month, day: day)
+  }
+
+  private mutating func digits() -> Int? { number(digits: 1...2, isGlued: true) }
+
+  private mutating func separator(among separators: [String]) -> String? {
+    separators.first { take($0, isGlued: true) }
+  }
+
+  /// Reads a year of four digits, or of two in this century.
+  private mutating func year(behind separator: String) -> Int? {
+    attempt { parser in
+      guard parser.take(separator, isGlued: true) else { return nil }
+      if let year = parser.number(digits: 4...4, isGlued: true) { return year }
+      return separator == "-" ? nil : parser.number(digits: 2...2, isGlued: true).map { 2_000 + $0 }
+    }
+  }
+
+  /// Reads the last dot of `24.12.`, behind which a blank must follow.
+  private mutating func endsDottedDay() -> Bool {
+    let hasDot = attempt { $0.take(".", isGlued: true) && $0.token(isGlued: true) == nil ? true : nil }
+    return hasDot ?? (allowsDecimals && token(isGlued: true) == nil)
+  }
+
+  /// Whether the digits go on, as in `1/2/3/4` and `24/12x`.
+  private var isInNumber: Bool {
+    guard let next = token(isGlued: true) else { return false }
+    return next.kind != .symbol || ["/", "-", "%", "°"].contains(next.text)
+  }
+
+  /// Which of two numbers is the day: the one that can be no month, else by the order.
+  private mutating func dayAndMonth(_ first: Int, _ second: Int, hasDots: Bool) -> (day: Int, month: Int)? {
+    let (months, days) = (1...12, 1...31)
+    let canBeDayFirst = days.contains(first) && months.contains(second)
+    let canBeMonthFirst = !hasDots && months.contains(first) && days.contains(second)
+    switch (canBeDayFirst, canBeMonthFirst) {
+    case (true, false): return (first, second)
+    case (false, true): return (second, first)
+    case (false, false):
+      fault = ISO8601Fault.impossibleDay.dayError
+      return nil
+    case (true, true) where first == second || dateOrder == .dayFirst: return (first, second)
+    case (true, true) where dateOrder == .monthFirst: return (second, first)
+    case (true, true):
+      fault = TallyError(
+        .invalidDay, "The date can mean two days",
+        remedy: "Write the month as a word, as in 3 apr, or the date as YYYY-MM-DD")
+      return nil
+    }
+  }
+}
+
+extension DateParser {
+  /// Reads a day: a name or a date and distances from it, or only distances from today.
+  mutating func day() -> DateExpression.Day? {
+    attempt { parser in
+      if let day = parser.distanceInWords() { return day }
+      let base = parser.base()
+      let offset = parser.offset(hasBase: base != nil)
+      guard base != nil || offset != nil else { return nil }
+      var day = base ?? DateExpression.Day(.today)
+      guard let offset else { return day }
+      // Hours count from the present: a day has no hour to count them from.
+      guard offset.seconds == 0 else { return nil }
+      day.offset.add(offset)
+      return day
+    }
+  }
+
+  mutating func base() -> DateExpression.Day? {
+    if let date = isoDay() { return DateExpression.Day(.date(date)) }
+    if let base = numericDay() ?? dayOfYear() ?? middleOfMonth() { return DateExpression.Day(base) }
+    if let day = dayOfMonth() { return day }
+    if let base = weekday() ?? weekend() { return DateExpression.Day(base) }
+    return edgeOfPeriod() ?? namedDay() ?? relativePeriod()
+  }
+
+  private mutating func namedDay() -> DateExpression.Day? {
+    let dayAfterTomorrow = attempt { parser in
+      _ = parser.take("the")
+      return parser.take(words: "day", "after", "tomorrow") ? DateExpression.Day(.today, days: 2) : nil
+    }
+    return dayAfterTomorrow
+      ?? word { name in
+        switch name {
+        case "today", "tod", "eod": DateExpression.Day(.today)
+        case "tomorrow", "tom", "tmr", "tmrw": DateExpression.Day(.today, days: 1)
+        case "yesterday": DateExpression.Day(.today, days: -1)
+        default: nil
+        }
+      }
+  }
+
+  /// Reads `friday`, `next friday` and `friday next week`.
+  private mutating func weekday() -> DateExpression.Base? {
+    attempt { parser in
+      let occurrence = parser.occurrence() ?? .nearest
+      guard let weekday = parser.word({ CalendarNames.commonWeekday($0) }) else { return nil }
+      let isNextWeek = occurrence == .nearest && parser.take(words: "next", "week")
+      return .weekday(weekday, isNextWeek ? .next : occurrence)
+    }
+  }
+
+  /// Reads `this weekend` and the like: its Saturday.
+  private mutating func weekend() -> DateExpression.Base? {
+    attempt { parser in
+      let isThis = parser.take(words: "at", "the") || parser.take("the")
+      guard let occurrence = isThis ? .this : parser.occurrence(), parser.take("weekend") else { return nil }
+      return .weekday(6, occurrence)
+    }
+  }
+
+  /// Reads `eom`, `end of the month`, `beginning of next week`, `end of march`.
+  private mutating func edgeOfPeriod() -> DateExpression.Day? {
+    attempt { parser in
+      if let base = parser.word({ Self.edges[$0] }) { return DateExpression.Day(base) }
+      _ = parser.take(words: "at", "the") || parser.take("the")
+      guard let isEnd = parser.word({ ["end": true, "start": false, "beginning": false][$0] }), parser.take("of")
+      else { return nil }
+      if let month = parser.word({ CalendarNames.commonMonth($0) }) { return Self.edge(ofMonth: month, isEnd: isEnd) }
+      let isNext = parser.take("next")
+      _ = isNext || parser.take("the") || parser.take("this")
+      if isEnd, !isNext, parser.take("day") { return DateExpression.Day(.today) }
+      return parser.word { Self.periods[$0] }.map { Self.edge(of: $0, isEnd: isEnd, isNext: isNext) }
+    }
+  }
+
+  /// The first or the last day of a month; the last one is the day before the next month.
+  private static func edge(ofMonth month: Int, isEnd: Bool) -> DateExpression.Day {
+    isEnd
+      ? DateExpression.Day(.dayOfYear(month: month % 12 + 1, day: 1), days: -1)
+      : DateExpression.Day(.dayOfYear(month: month, day: 1))
+  }
+
+  private static func edge(of period: DateExpression.Period, isEnd: Bool, isNext: Bool) -> DateExpression.Day {
+    guard isNext else { return DateExpression.Day(isEnd ? .end(period) : .start(period)) }
+    switch period {
+    case .week: return DateExpression.Day(isEnd ? .end(.week) : .start(.week), days: 7)
+    // Months have different lengths, so the last day is counted from the month after it.
+    case .month: return DateExpression.Day(.start(.month), months: isEnd ? 2 : 1, days: isEnd ? -1 : 0)
+    case .year: return DateExpression.Day(isEnd ? .end(.year) : .start(.year), months: 12)
+    }
+  }
+
+  /// Reads `next` and the like, before a blank or a hyphen.
+  private mutating func occurrence() -> DateExpression.Occurrence? {
+    let occurrence = word { ["this": DateExpression.Occurrence.this, "next": .next, "last": .last][$0] }
+    if occurrence != nil { _ = take("-", isGlued: true) }
+    return occurrence
+  }
+
+  /// Reads `next week` and the like, which is its first day, or `next week on friday`.
+  private mutating func relativePeriod() -> DateExpression.Day? {
+    attempt { parser in
+      guard let occurrence = parser.occurrence(), occurrence != .this,
+        let period = parser.word({ Self.periods[$0] })
+      else { return nil }
+      let sign = occurrence == .next ? 1 : -1
+      switch period {
+      case .week:
+        if occurrence == .next, let weekday = parser.weekdayOfWeek() {
+          return DateExpression.Day(.weekday(weekday, .next))
+        }
+        return DateExpression.Day(.start(period), days: 7 * sign)
+      case .month: return DateExpression.Day(.start(period), months: sign)
+      case .year: return DateExpression.Day(.start(period), months: 12 * sign)
+      }
+    }
+  }
+
+  /// Reads the weekday behind `next week`.
+  private mutating func weekdayOfWeek() -> Int? {
+    attempt { parser in
+      _ = parser.take("on")
+      return parser.word { CalendarNames.commonWeekday($0) }
+    }
+  }
+
+  private static let periods: [String: DateExpression.Period] = ["week": .week, "month": .month, "year": .year]
+  private static let edges: [String: DateExpression.Base] = [
+    "sow": .start(.week), "som": .start(.month), "soy": .start(.year),
+    "eow": .end(.week), "eom": .end(.month), "eoy": .end(.year),
+  ]
+}
+
+/// Which of the two numbers of a date such as `3/4` is the day.
+public enum DateOrder: String, CaseIterable, Hashable, Sendable {
+  /// 3 April, as most people write it.
+  case dayFirst = "dmy"
+  /// 4 March, as in the United States and where years come first.
+  case monthFirst = "mdy"
+
+  /// The order that people of a locale use; `nil` for a locale without a region or a language that decides.
+  ///
+  /// By the short dates of the Common Locale Data Repository, version 45.
+  public init?(of locale: Locale) {
+    self.init(language: locale.language.languageCode?.identifier, region: locale.region?.identifier)
+  }
+
+  /// The order of a language and a region, by their codes in ISO 639 and ISO 3166.
+  package init?(language: String?, region: String?) {
+    let language = language.flatMap { $0.isEmpty ? nil : $0.lowercased() }
+    if let language, Self.monthFirstLanguages.contains(language) {
+      self = .monthFirst
+    } else if let region, language == nil || language == "en" || region.uppercased() != "CA" {
+      self = Self.monthFirstRegions.contains(region.uppercased()) ? .monthFirst : .dayFirst
+    } else if let language {
+      // English alone is written in both ways.
+      guard language != "en" else { return nil }
+      self = .dayFirst
+    } else {
+      return nil
+    }
+  }
+
+  private static let monthFirstLanguages: Set = ["eu", "hu", "ja", "ko", "lt", "mn", "zh"]
+  private static let monthFirstRegions: Set = [
+    "AS", "CA", "FM", "GU", "MH", "MP", "PA", "PR", "PW", "UM", "US", "VI",
+  ]
+}
+
+/// Names days and instants in English, as people say them: what ``DateExpression`` reads, the other way round.
+///
+/// ```swift
+/// let words = try store.read { $0.dateReference.relativeName(of: deadline) }  // tomorrow 14:00
+/// ```
+public protocol DateNaming {
+  /// The present.
+  var now: Timestamp { get }
+  /// The day that `today` means.
+  var today: CalendarDay { get }
+  /// The time zone of days and of times on the clock.
+  var timeZone: TimeZone { get }
+  /// The minutes after midnight at which a day begins.
+  var dayStartInMinutes: Int { get }
+}
+
+extension DateReference: DateNaming {}
+
+extension DateNaming {
+  /// A day as people write it: `Sat 21 Nov`, with its year if that is not the current one.
+  public func name(of day: CalendarDay) -> String {
+    "\(CalendarNames.weekdays[day.weekday - 1].prefix(3)) \(day.shortName(asOf: today))"
+  }
+
+  /// A day in a sentence: `today`, `tomorrow`, `yesterday`, or its name.
+  public func relativeName(of day: CalendarDay) -> String {
+    switch Int(day.dayNumber) - Int(today.dayNumber) {
+    case 0: "today"
+    case 1: "tomorrow"
+    case -1: "yesterday"
+    default: name(of: day)
+    }
+  }
+
+  /// A day above its tasks: `Tomorrow · Sun 22 Nov`.
+  public func heading(of day: CalendarDay) -> String {
+    let (relative, name) = (relativeName(of: day), name(of: day))
+    return relative == name ? name : relative.prefix(1).uppercased() + relative.dropFirst() + " · " + name
+  }
+
+  /// An instant in a sentence: `today 14:00`; only the day if it lies within a day's last second.
+  public func relativeName(of instant: Timestamp) -> String {
+    let time = wallTime(at: instant)
+    let day = relativeDayName(of: instant)
+    return time.isLastSecondOfDay ? day : "\(day) \(time.clock)"
+  }
+
+  /// The day of an instant in a sentence.
+  ///
+  /// A night belongs to the day before it if days begin after midnight. Only a night to come is named by the calendar, as
+  /// in what people type: 'tomorrow 02:00'.
+  public func relativeDayName(of instant: Timestamp) -> String {
+    let written = wallTime(at: instant).day
+    let relative = written > wallTime(at: now).day ? written : day(of: instant)
+    return abs(relative.dayNumber - today.dayNumber) <= 1 ? relativeName(of: relative) : name(of: written)
+  }
+
+  /// An instant on a sheet: `Sat 21 Nov 14:00`; only the day if it lies within a day's last second.
+  public func name(of instant: Timestamp) -> String {
+    let time = wallTime(at: instant)
+    return time.isLastSecondOfDay ? name(of: time.day) : "\(name(of: time.day)) \(time.clock)"
+  }
+
+  /// What a clock on the wall shows at an instant.
+  public func wallTime(at instant: Timestamp) -> WallTime { WallTime(at: instant, in: timeZone) }
+
+  /// The local day in which an instant lies, by when days begin.
+  public func day(of instant: Timestamp) -> CalendarDay {
+    CalendarDay(containing: instant, in: timeZone, startingAtMinute: dayStartInMinutes)
+  }
+}
+
+extension CalendarDay {
+  /// The day without its weekday: `21 Nov`, with the year if it is not the year of `today`.
+  public func shortName(asOf today: CalendarDay) -> String {
+    "\(day) \(CalendarNames.months[month - 1].prefix(3))" + (year == today.year ? "" : " \(year)")
   }
 }

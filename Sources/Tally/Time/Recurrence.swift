@@ -1,3 +1,5 @@
+public import Foundation
+
 /// How a task repeats: by the calendar, or some time after each completion.
 ///
 /// ```swift
@@ -11,4 +13,375 @@ public enum Recurrence: Hashable, Sendable {
   case rule(RecurrenceRule)
   /// This long after the task was completed, each time.
   case afterCompletion(RecurrenceInterval)
+}
+
+/// A distance on the calendar: a number of days, weeks, months or years.
+public struct RecurrenceInterval: Hashable, Sendable {
+  /// The number of units, within ``counts``.
+  public let count: Int
+  /// The unit that is counted.
+  public let unit: RecurrenceUnit
+
+  /// The numbers of units that an interval can have.
+  public static let counts = 1...9_999
+
+  /// Creates an interval.
+  ///
+  /// - Throws: `invalidRecurrence` unless `count` is within ``counts``.
+  public init(_ count: Int, _ unit: RecurrenceUnit) throws(TallyError) {
+    guard Self.counts.contains(count) else {
+      throw .invalidRecurrence("The interval is not between 1 and 9999", remedy: "Give a number from 1 to 9999")
+    }
+    self.count = count
+    self.unit = unit
+  }
+}
+
+/// What an interval counts.
+public enum RecurrenceUnit: CaseIterable, Hashable, Sendable {
+  /// Days.
+  case day
+  /// Weeks.
+  case week
+  /// Months.
+  case month
+  /// Years.
+  case year
+}
+
+extension RecurrenceUnit {
+  /// The unit's name in English, for one of it.
+  var name: String {
+    switch self {
+    case .day: "day"
+    case .week: "week"
+    case .month: "month"
+    case .year: "year"
+    }
+  }
+
+  /// The unit's name as `FREQ` of RFC 5545.
+  var frequency: String {
+    switch self {
+    case .day: "DAILY"
+    case .week: "WEEKLY"
+    case .month: "MONTHLY"
+    case .year: "YEARLY"
+    }
+  }
+}
+
+extension RecurrenceInterval {
+  /// The interval in English: `day`, `2 weeks`.
+  var words: String { count == 1 ? unit.name : counted }
+
+  /// The interval in English, with its number always: `1 day`, `2 weeks`.
+  var counted: String { "\(count) \(unit.name)\(count == 1 ? "" : "s")" }
+
+  /// The day this much later; the last day of the month where that month is too short, as February 29 after January 31.
+  ///
+  /// - Returns: `nil` after the year 9999.
+  func day(after day: CalendarDay) -> CalendarDay? {
+    switch unit {
+    case .day: return try? day.adding(days: count)
+    case .week: return try? day.adding(days: 7 * count)
+    case .month, .year:
+      let month = CivilMonth(of: day).adding(months: unit == .year ? 12 * count : count)
+      guard let days = month.days else { return nil }
+      return CalendarDay(clamping: Int64(min(days.lowerBound + day.day - 1, days.upperBound)))
+    }
+  }
+}
+
+/// A weekday of a rule, or one of those of a month or year: Monday, the second Monday, the last Friday.
+///
+/// RFC 5545, section 3.3.10, calls it `weekdaynum`: `MO`, `2MO`, `-1FR`.
+public struct RecurrenceWeekday: Hashable, Sendable {
+  /// The day of the week, from 1 for Monday to 7 for Sunday, as ISO 8601 numbers it.
+  public let weekday: Int
+  /// Which one of its month or year: 1 for the first, -1 for the last; `nil` for each.
+  public let ordinal: Int?
+
+  /// Creates a weekday.
+  ///
+  /// - Throws: `invalidRecurrence` unless `weekday` is from 1 to 7 and `ordinal` from 1 to 53 or from -53 to -1.
+  public init(_ weekday: Int, ordinal: Int? = nil) throws(TallyError) {
+    guard (1...7).contains(weekday) else {
+      throw .invalidRecurrence("The weekday is not between 1 and 7", remedy: "Use 1 for Monday to 7 for Sunday")
+    }
+    guard ordinal.map({ $0 != 0 && abs(clamping: $0) <= 53 }) ?? true else {
+      throw .invalidRecurrence(
+        "The ordinal of a weekday is not between 1 and 53, or -53 and -1",
+        remedy: "Use 1 for the first weekday of its kind, -1 for the last")
+    }
+    self.weekday = weekday
+    self.ordinal = ordinal
+  }
+}
+
+extension RecurrenceWeekday {
+  /// The weekday of a day, without an ordinal.
+  init(of day: CalendarDay) {
+    (weekday, ordinal) = (day.weekday, nil)
+  }
+
+  /// The names that RFC 5545 gives to the weekdays, from Monday on.
+  static let codes = ["MO", "TU", "WE", "TH", "FR", "SA", "SU"]
+
+  /// The weekday as RFC 5545 writes it.
+  var text: String { (ordinal.map { "\($0)" } ?? "") + Self.codes[weekday - 1] }
+
+  /// The order in which a rule lists its weekdays: each, first, second and so on, second to last, last; then by weekday.
+  static func precedes(_ left: RecurrenceWeekday, _ right: RecurrenceWeekday) -> Bool {
+    (left.ordinal ?? 0).ordinalRank == (right.ordinal ?? 0).ordinalRank
+      ? left.weekday < right.weekday : (left.ordinal ?? 0).ordinalRank < (right.ordinal ?? 0).ordinalRank
+  }
+}
+
+extension Int {
+  /// Orders ordinals as a reader expects them: 1, 2, 3, then -3, -2, -1.
+  var ordinalRank: UInt { UInt(bitPattern: self) }
+}
+
+/// The absolute value of a number; the greatest number for the least one, which has none.
+func abs(clamping number: Int) -> Int {
+  number == .min ? .max : abs(number)
+}
+
+/// The place of a task in its series: the tasks that one recurring task becomes, one after the other.
+public struct RecurrenceSeries: Hashable, Sendable {
+  /// The id of the series' first task.
+  public let id: UUID
+  /// The day with which the series began: `DTSTART` of RFC 5545.
+  public let start: CalendarDay
+  /// The day that the recurrence gives this task, wherever the task has been moved since.
+  public let occurrence: CalendarDay
+  /// How many tasks of the series came before this one; zero for the first.
+  public let index: Int
+
+  /// Creates a place in a series.
+  public init(id: UUID, start: CalendarDay, occurrence: CalendarDay, index: Int) {
+    (self.id, self.start, self.occurrence, self.index) = (id, start, occurrence, index)
+  }
+
+  /// Begins a series with a task, on a day.
+  public init(startingWith id: UUID, on start: CalendarDay) {
+    self.init(id: id, start: start, occurrence: start, index: 0)
+  }
+}
+
+extension RecurrenceSeries {
+  /// The place of the task after this one.
+  ///
+  /// By a rule it is on the rule's first day that is after this occurrence, after the day of completion, and not before
+  /// today: a task that is done early does not shorten the series, and one that is done late stands for the occurrences it
+  /// has missed, so they do not pile up. After completion it is exactly the interval later, even if that has passed.
+  ///
+  /// The index, and so the id, is the same whenever the task is completed: two devices that complete it on different days
+  /// make one task, not two.
+  ///
+  /// - Parameters:
+  ///   - recurrence: How the task repeats.
+  ///   - completion: The local day on which the task was completed.
+  ///   - today: The current local day.
+  /// - Returns: The place; `nil` if the recurrence has ended.
+  /// - Complexity: as ``RecurrenceRule/next(after:from:)``.
+  public func next(
+    by recurrence: Recurrence, completedOn completion: CalendarDay, today: CalendarDay
+  ) -> RecurrenceSeries? {
+    let day: CalendarDay?
+    switch recurrence {
+    case .rule(let rule):
+      let yesterday = CalendarDay(clamping: Int64(today.dayNumber) - 1)
+      day = rule.next(after: max(occurrence, completion, yesterday), from: start)
+    case .afterCompletion(let interval): day = interval.day(after: completion)
+    }
+    return day.map { RecurrenceSeries(id: id, start: start, occurrence: $0, index: index + 1) }
+  }
+
+  /// The id of the task at this place, which follows from the series and the index alone.
+  public var taskID: UUID {
+    index == 0 ? id : UUID(derivedFrom: id, index: UInt64(clamping: index))
+  }
+}
+
+extension RecurrenceSeries {
+  /// How many bytes the stored value takes.
+  static let storedByteCount = 28
+}
+
+extension Recurrence: TextCodable {
+  /// The recurrence in the form that is stored and exported: `FREQ=MONTHLY;BYDAY=-1FR` or `after 3 days`.
+  ///
+  /// Equal recurrences have the same text.
+  public var text: String {
+    switch self {
+    case .rule(let rule): rule.text
+    case .afterCompletion(let interval): "after \(interval.counted)"
+    }
+  }
+
+  /// Reads a recurrence from the form of ``text``, with the instants in `UNTIL` as days in UTC.
+  ///
+  /// - Throws: As ``init(text:timeZone:)``.
+  public init(text: String) throws(TallyError) {
+    try self.init(text: text, timeZone: .gmt)
+  }
+
+  /// Reads a recurrence: a rule of RFC 5545, with or without `RRULE:`, or `after 3 days`.
+  ///
+  /// Case and the order of the parts do not count. An `UNTIL` with a time in UTC means the day that it has in the time
+  /// zone; most calendars write the last instant of the last day, or the last occurrence itself. One with a time later on
+  /// its last day than the time of `UNTIL` thus has one occurrence more than by the RFC, which compares instants.
+  ///
+  /// - Parameters:
+  ///   - text: The text.
+  ///   - timeZone: The zone of the times that the rule was made for.
+  /// - Throws: `invalidRecurrence` for any other text, and for a rule with parts that are not supported.
+  public init(text: String, timeZone: TimeZone) throws(TallyError) {
+    let text = text.trimmingCharacters(in: .whitespaces)
+    guard text.lowercased().hasPrefix("after ") else {
+      self = .rule(try RecurrenceRuleParser.rule(text, timeZone: timeZone))
+      return
+    }
+    var phrase = RecurrencePhrase(text)
+    let recurrence = try phrase.recurrence()
+    guard phrase.isAtEnd else { throw phrase.fault }
+    self = recurrence
+  }
+}
+
+extension Recurrence {
+  /// Reads a recurrence as people write it in English, or in the form of ``text``.
+  ///
+  /// ```swift
+  /// try Recurrence(phrase: "every other monday")
+  /// try Recurrence(phrase: "every month on the 1st and the last day, 12 times")
+  /// try Recurrence(phrase: "3 days after completion")
+  /// ```
+  ///
+  /// A phrase is one of
+  /// - `daily`, `weekly`, `fortnightly`, `monthly`, `quarterly`, `yearly`; `every 3 days`, `every other week`;
+  /// - `every weekday`, `every weekend`, `every monday and thursday`, `every other friday`;
+  /// - `every 15th`, `every last friday of the month`, `every last day of the month`;
+  /// - `every 2 weeks on monday and friday`, `every month on the last friday`, `yearly on the 20th monday`;
+  /// - `after 3 days`, `every 3 days after completion`;
+  ///
+  /// and, except after completion, may end with `until 31 December 2026`, `until 2026-12-31` or `for 10 times`. Case does
+  /// not count, and weekdays and months may be cut after three letters. Everything that ``words`` returns is a phrase.
+  ///
+  /// - Throws: `invalidRecurrence` for any other text.
+  public init(phrase text: String) throws(TallyError) {
+    guard !text.contains("=") else {
+      try self.init(text: text)
+      return
+    }
+    var phrase = RecurrencePhrase(text)
+    self = try phrase.recurrence()
+    guard phrase.isAtEnd else { throw phrase.fault }
+  }
+
+  /// Reads the longest recurrence with which some words begin, for a sentence that goes on with something else.
+  ///
+  /// - Parameter words: The words, with each comma as a word of its own.
+  /// - Returns: The recurrence and the number of its words; `nil` if the words begin with none.
+  package static func prefix(of words: [String]) -> (recurrence: Recurrence, wordCount: Int)? {
+    var phrase = RecurrencePhrase(words: words)
+    return (try? phrase.recurrence()).map { ($0, phrase.index) }
+  }
+}
+
+extension Recurrence {
+  /// The recurrence in English: `every 2 weeks on Monday and Thursday, until 31 December 2026`.
+  ///
+  /// ``init(phrase:)`` reads it back.
+  public var words: String {
+    switch self {
+    case .rule(let rule): rule.words
+    case .afterCompletion(let interval): "\(interval.counted) after completion"
+    }
+  }
+}
+
+extension Recurrence: CustomStringConvertible {
+  /// The same as ``words``.
+  public var description: String { words }
+}
+
+extension RecurrenceRule {
+  /// The rule in English.
+  var words: String {
+    var words = "every " + (nameOfWeekly ?? "\(interval.words)\(limits)")
+    if weekStart != 1 { words += ", with weeks from \(CalendarNames.weekdays[weekStart - 1])" }
+    switch end {
+    case .never: break
+    case .count(let count): words += ", \(count) time\(count == 1 ? "" : "s")"
+    case .until(let day): words += ", until \(day.day) \(CalendarNames.months[day.month - 1]) \(day.year)"
+    }
+    return words
+  }
+
+  /// The weekdays of a rule for every week: `weekday`, `Monday and Thursday`.
+  private var nameOfWeekly: String? {
+    guard interval.unit == .week, interval.count == 1, !weekdays.isEmpty else { return nil }
+    return weekdays.map(\.weekday) == Array(1...5) ? "weekday" : Self.list(weekdays.map(\.name), "and")
+  }
+
+  private var limits: String {
+    let days = monthDays.map { "the \($0.ordinalNumber)" + ($0 < 0 ? " day" : "") }
+    switch interval.unit {
+    case .day:
+      let names = [Self.list(days, "or"), Self.list(weekdays.map { $0.words(each: "a ") }, "or")].filter { !$0.isEmpty }
+      return names.isEmpty ? "" : " if it is \(names.joined(separator: " and "))"
+    case .week: return weekdays.isEmpty ? "" : " on \(Self.list(weekdays.map(\.name), "and"))"
+    case .month, .year:
+      guard !days.isEmpty else {
+        return weekdays.isEmpty ? "" : " on \(Self.list(weekdays.map { $0.words(each: "each ") }, "and"))"
+      }
+      let months = interval.unit == .year ? " of each month" : ""
+      let condition = weekdays.isEmpty ? "" : " if it is \(Self.list(weekdays.map { $0.words(each: "a ") }, "or"))"
+      return " on \(Self.list(days, "and"))\(months)\(condition)"
+    }
+  }
+
+  /// `a`, `a and b`, `a, b and c`.
+  private static func list(_ names: [String], _ conjunction: String) -> String {
+    guard let last = names.last, names.count > 1 else { return names.first ?? "" }
+    return "\(names.dropLast().joined(separator: ", ")) \(conjunction) \(last)"
+  }
+}
+
+extension RecurrenceWeekday {
+  fileprivate var name: String { CalendarNames.weekdays[weekday - 1] }
+
+  /// `the last Friday`, or `each Friday`.
+  fileprivate func words(each: String) -> String {
+    ordinal.map { "the \($0.ordinalWord) \(name)" } ?? "\(each)\(name)"
+  }
+}
+
+extension Int {
+  /// The words for small ordinals, from the first on.
+  static let ordinalWords = ["first", "second", "third", "fourth", "fifth"]
+
+  /// The number as an ordinal in digits: `1st`, `22nd`, `11th`; from the end: `last`, `2nd to last`.
+  fileprivate var ordinalNumber: String { ordinal { "\($0)\($0.ordinalEnding)" } }
+
+  /// The number as an ordinal: `first`, `20th`; from the end: `last`, `second to last`.
+  fileprivate var ordinalWord: String {
+    ordinal { $0 <= Self.ordinalWords.count ? Self.ordinalWords[$0 - 1] : "\($0)\($0.ordinalEnding)" }
+  }
+
+  private func ordinal(_ name: (Int) -> String) -> String {
+    self > 0 ? name(self) : self == -1 ? "last" : "\(name(-self)) to last"
+  }
+
+  var ordinalEnding: String {
+    switch (self % 10, self / 10 % 10) {
+    case (1, let tens) where tens != 1: "st"
+    case (2, let tens) where tens != 1: "nd"
+    case (3, let tens) where tens != 1: "rd"
+    default: "th"
+    }
+  }
 }

@@ -139,3 +139,287 @@ extension StringProtocol {
     utf8.count <= 9 && utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } ? Int(self) : nil
   }
 }
+
+extension RecurrencePhrase {
+  /// The days that a phrase lists.
+  struct Days {
+    var weekdays: [RecurrenceWeekday] = []
+    var monthDays: [Int] = []
+    /// Whether a weekday has neither an ordinal nor `each`, so that in a month it is not clear which one is meant.
+    var hasBareWeekday = false
+    /// The ordinals that can only count weekdays of a month.
+    var certainOrdinals: Set<Int> = []
+    /// The unit of `of the month` or `of the year`.
+    var scope: RecurrenceUnit?
+  }
+
+  /// Reads a list of days after some words, if it has a property.
+  mutating func days(after expected: String..., where isRight: (Days) -> Bool) -> Days? {
+    guard expected.allSatisfy({ take($0) }), let days = days(), isRight(days) else { return nil }
+    return days
+  }
+
+  /// Reads a list of days.
+  mutating func days() -> Days? {
+    if let numbers = attempt({ $0.bareMonthDays() }) { return numbers }
+    guard var days = attempt({ $0.day(addedTo: Days()) }) else { return nil }
+    while let longer = attempt({ phrase in
+      let hasComma = phrase.take(",")
+      let isJoined = phrase.take("and") || phrase.take("or") || hasComma
+      return isJoined || days.endsWithWeekday && phrase.isAtWeekday ? phrase.day(addedTo: days) : nil
+    }) {
+      days = longer
+    }
+    days.scope = attempt { phrase in
+      // `15th each month` needs no `of`, while `monday each month` does not say which one.
+      let hasOf = phrase.take("of")
+      guard hasOf || days.weekdays.allSatisfy({ $0.ordinal != nil }),
+        hasOf && phrase.take("the") || phrase.take("each") || phrase.take("every"), let unit = phrase.unit()
+      else { return nil }
+      return unit == .month || hasOf && unit == .year ? unit : nil
+    }
+    return days
+  }
+
+  private var isAtWeekday: Bool { words.dropFirst(index).first.flatMap(CalendarNames.weekday) != nil }
+
+  /// Reads `2, 15, 27`, but no number alone.
+  private mutating func bareMonthDays() -> Days? {
+    var days = Days()
+    repeat {
+      guard let number = word({ $0.smallNumber }), (1...31).contains(number) else { return nil }
+      days.monthDays.append(number)
+    } while words.dropFirst(index + 1).first?.smallNumber != nil && take(",")
+    return days.monthDays.count > 1 ? days : nil
+  }
+
+  private mutating func day(addedTo list: Days) -> Days? {
+    var days = list
+    let isEach = take("each") || take("every") || take("a") || take("an")
+    let isOne = !isEach && take("the")
+    // `3rd friday` counts in the month, while `second monday` may be every other.
+    let isCertain = words.dropFirst(index).first?.first?.isNumber ?? false
+    if !isEach, let ordinal = ordinal() {
+      if let weekday = weekday() {
+        if ordinal > 2, isCertain { days.certainOrdinals.insert(ordinal) }
+        guard let weekday = try? RecurrenceWeekday(weekday, ordinal: ordinal) else { return nil }
+        days.weekdays.append(weekday)
+      } else {
+        guard take("day") || ordinal > 0 else { return nil }
+        days.monthDays.append(ordinal)
+      }
+      return days
+    }
+    guard !isOne, let weekday = weekday().flatMap({ try? RecurrenceWeekday($0) }) else { return nil }
+    days.weekdays.append(weekday)
+    days.hasBareWeekday = days.hasBareWeekday || !isEach
+    return days
+  }
+
+  /// Reads `first`, `1st`, `last` or `second to last`; those from the end are negative.
+  mutating func ordinal() -> Int? {
+    if take("last") { return -1 }
+    guard let number = word({ $0.ordinalNumber }) else { return nil }
+    return take("to", "last") || take("last") ? -number : number
+  }
+}
+
+extension RecurrencePhrase.Days {
+  var isEmpty: Bool { weekdays.isEmpty && monthDays.isEmpty }
+  /// Whether another weekday may follow without a comma, as in `mon wed fri`.
+  var endsWithWeekday: Bool { monthDays.isEmpty && weekdays.last.map { $0.ordinal == nil } ?? false }
+  private var hasOrdinals: Bool { weekdays.contains { $0.ordinal != nil } }
+
+  /// Whether they are plain weekdays, as for a rule by weeks.
+  var areWeekdays: Bool { monthDays.isEmpty && !hasOrdinals && scope == nil }
+
+  /// Whether they are days of a month, or weekdays of one.
+  private var areOfPeriod: Bool { weekdays.isEmpty || (monthDays.isEmpty && !hasBareWeekday) }
+
+  /// Whether they may come after `on` in a rule by days, weeks, months or years.
+  func canFollow(_ unit: RecurrenceUnit) -> Bool {
+    switch unit {
+    case .day: false
+    case .week: areWeekdays
+    case .month: areOfPeriod && scope != .year
+    case .year: areOfPeriod && (weekdays.isEmpty ? scope == .month : scope != .month)
+    }
+  }
+
+  /// The unit of a rule that is `every` before these days, as in `every last friday of the month`.
+  var unitAfterEvery: RecurrenceUnit? {
+    if areWeekdays { return .week }
+    let isOfPeriod = weekdays.isEmpty ? scope != .year : monthDays.isEmpty && weekdays.allSatisfy { $0.ordinal != nil }
+    return isOfPeriod && !isAmbiguous ? scope ?? .month : nil
+  }
+
+  /// Whether an ordinal could also count weeks.
+  var isAmbiguous: Bool {
+    scope == nil && weekdays.contains { $0.ordinal.map { $0 > 1 && !certainOrdinals.contains($0) } ?? false }
+  }
+}
+
+extension String {
+  /// The number of an ordinal: `first` to `fifth`, or digits with their ending.
+  fileprivate var ordinalNumber: Int? {
+    if let index = Int.ordinalWords.firstIndex(of: self) { return index + 1 }
+    guard let number = dropLast(2).smallNumber, hasSuffix(number.ordinalEnding) else { return nil }
+    return number > 0 ? number : nil
+  }
+}
+
+extension RecurrencePhrase {
+  /// How often something repeats, and on which days if the phrase has said it already.
+  struct Repeats {
+    var count: Int
+    var unit: RecurrenceUnit
+    var days = Days()
+
+    /// Whether `if it is` may follow: where a day alone, or a day of the month, is not limited to weekdays.
+    var canHaveCondition: Bool {
+      unit == .day || (unit != .week && !days.monthDays.isEmpty)
+    }
+  }
+
+  /// Reads `after 3 days` or `every 3 days after completion`.
+  mutating func intervalAfterCompletion() -> (count: Int, unit: RecurrenceUnit)? {
+    if take("after") || take("every!") { return interval() }
+    _ = take("every")
+    guard let interval = interval(), take("after", "completion") else { return nil }
+    return interval
+  }
+
+  /// Reads how often something repeats.
+  mutating func repeats() -> Repeats? {
+    if let repeats = word({ Self.adverb($0) }) { return repeats }
+    let isEvery = take("every")
+    if let days = word({ Self.group($0) }) { return Repeats(count: 1, unit: .week, days: Days(weekdays: days)) }
+    guard isEvery else { return nil }
+    if take("other") {
+      if let interval = attempt({ $0.unitInterval() }) {
+        return Repeats(count: 2 * interval.count, unit: interval.unit)
+      }
+      guard let days = days(), days.areWeekdays else { return nil }
+      return Repeats(count: 2, unit: .week, days: days)
+    }
+    if let interval = attempt({ $0.nthUnit() }) { return Repeats(count: interval.count, unit: interval.unit) }
+    if let interval = attempt({ $0.interval() }) { return Repeats(count: interval.count, unit: interval.unit) }
+    guard let days = days(), let unit = days.unitAfterEvery else { return nil }
+    return Repeats(count: 1, unit: unit, days: days)
+  }
+
+  /// Reads `3rd day`, which comes every three days; the `3rd day of the month` is a day of each month.
+  private mutating func nthUnit() -> (count: Int, unit: RecurrenceUnit)? {
+    guard let count = ordinal(), count > 1, let interval = unitInterval(), !take("of") else { return nil }
+    return (count * interval.count, interval.unit)
+  }
+
+  private mutating func interval() -> (count: Int, unit: RecurrenceUnit)? {
+    let count = number()
+    if count == nil { _ = take("a") }
+    return unitInterval().map { ((count ?? 1) * $0.count, $0.unit) }
+  }
+
+  /// Reads a unit, of which some are several of another.
+  private mutating func unitInterval() -> (count: Int, unit: RecurrenceUnit)? {
+    if let unit = unit() { return (1, unit) }
+    if take("quarter") || take("quarters") { return (3, .month) }
+    return take("fortnight") || take("fortnights") ? (2, .week) : nil
+  }
+
+  private static func adverb(_ word: String) -> Repeats? {
+    switch word {
+    case "daily": Repeats(count: 1, unit: .day)
+    case "weekly": Repeats(count: 1, unit: .week)
+    case "fortnightly": Repeats(count: 2, unit: .week)
+    case "monthly": Repeats(count: 1, unit: .month)
+    case "quarterly": Repeats(count: 3, unit: .month)
+    case "yearly", "annually": Repeats(count: 1, unit: .year)
+    default: nil
+    }
+  }
+
+  private static func group(_ word: String) -> [RecurrenceWeekday]? {
+    let numbers: ClosedRange<Int>
+    switch word {
+    case "weekday", "weekdays", "workday", "workdays": numbers = 1...5
+    case "weekend", "weekends": numbers = 6...7
+    default: return nil
+    }
+    return numbers.compactMap { try? RecurrenceWeekday($0) }
+  }
+}
+
+extension RecurrencePhrase {
+  /// Reads until when, or how often.
+  mutating func end() -> RecurrenceEnd? {
+    if takeAfterComma("until") { return date().map { .until($0) } }
+    _ = take(",")
+    _ = take("for")
+    guard let count = number(), take("times") || take("time") else { return nil }
+    return .count(count)
+  }
+
+  /// Reads `2026-12-31`, `31 December 2026` or `December 31, 2026`.
+  private mutating func date() -> CalendarDay? {
+    if let day = word({ try? CalendarDay(iso8601: $0) }) { return day }
+    let day: Int?
+    let month: Int?
+    if let number = number() {
+      (day, month) = (number, word(CalendarNames.month))
+    } else {
+      (month, day) = (word(CalendarNames.month), number())
+      _ = take(",")
+    }
+    guard let day, let month, let year = word({ $0.smallNumber }) else { return nil }
+    return try? CalendarDay(year: year, month: month, day: day)
+  }
+}
+
+/// The English names of weekdays and months.
+public enum CalendarNames {
+  /// From Monday on.
+  public static let weekdays = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
+  /// From January on.
+  public static let months = [
+    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+    "December",
+  ]
+
+  /// The number of a weekday, from 1 for Monday, by its name in any case: whole, in the plural, or its first letters from
+  /// the third on (`mon`, `tues`).
+  static func weekday(_ word: String) -> Int? {
+    number(of: word, among: weekdays)
+      ?? (word.hasSuffix("s") ? number(of: String(word.dropLast()), among: weekdays) : nil)
+  }
+
+  /// The number of a month, from 1 for January, by its name or its first letters from the third on, in any case.
+  static func month(_ word: String) -> Int? {
+    number(of: word, among: months)
+  }
+
+  private static func number(of word: String, among names: [String]) -> Int? {
+    guard word.utf8.count >= 3 else { return nil }
+    return names.firstIndex { $0.lowercased().hasPrefix(word.lowercased()) }.map { $0 + 1 }
+  }
+}
+
+extension CalendarNames {
+  /// The number of a weekday, by its name or a common abbreviation in lower case.
+  ///
+  /// Stricter than ``weekday(_:)``: in a sentence, a name cut anywhere is more often another word.
+  static func commonWeekday(_ word: String) -> Int? {
+    let isCommon = word.utf8.count == 3 || ["tues", "weds", "thur", "thurs"].contains(word)
+    // `weds` is the one abbreviation that the name does not begin with.
+    return number(of: word == "weds" ? "wed" : word, among: weekdays, isAbbreviated: isCommon)
+  }
+
+  /// The number of a month, by its name or a common abbreviation in lower case: `Marc` is none.
+  static func commonMonth(_ word: String) -> Int? {
+    number(of: word, among: months, isAbbreviated: word.utf8.count == 3 || word == "sept")
+  }
+
+  private static func number(of word: String, among names: [String], isAbbreviated: Bool) -> Int? {
+    names.firstIndex { $0.lowercased() == word || isAbbreviated && $0.lowercased().hasPrefix(word) }.map { $0 + 1 }
+  }
+}

@@ -1,3 +1,5 @@
+import Foundation
+
 /// A rule that gives days at fixed places of the calendar: every other Monday, the last day of each month.
 ///
 /// A subset of the recurrence rules of RFC 5545, section 3.3.10: `FREQ` from `DAILY` to `YEARLY`, `INTERVAL`, `BYDAY`,
@@ -103,5 +105,360 @@ public enum RecurrenceEnd: Hashable, Sendable {
 extension TallyError {
   static func invalidRecurrence(_ message: String, remedy: String) -> TallyError {
     TallyError(.invalidRecurrence, message, remedy: remedy)
+  }
+}
+
+extension RecurrenceRule {
+  /// The rule as RFC 5545 writes it, without `RRULE:`: `FREQ=WEEKLY;INTERVAL=2;BYDAY=MO,TH`.
+  ///
+  /// The parts always have the same order, and those with their default are left out.
+  public var text: String {
+    var parts = ["FREQ=\(interval.unit.frequency)"]
+    if interval.count > 1 { parts.append("INTERVAL=\(interval.count)") }
+    if !weekdays.isEmpty { parts.append("BYDAY=\(weekdays.map(\.text).joined(separator: ","))") }
+    if !monthDays.isEmpty { parts.append("BYMONTHDAY=\(monthDays.map { "\($0)" }.joined(separator: ","))") }
+    switch end {
+    case .never: break
+    case .count(let count): parts.append("COUNT=\(count)")
+    case .until(let day): parts.append("UNTIL=\(day.iso8601.filter { $0 != "-" })")
+    }
+    if weekStart != 1 { parts.append("WKST=\(RecurrenceWeekday.codes[weekStart - 1])") }
+    return parts.joined(separator: ";")
+  }
+}
+
+extension RecurrenceRule {
+  /// The periods of a rule from a start: the days, weeks, months or years, each `interval` after the one before, that
+  /// can have occurrences.
+  struct Periods: Sendable {
+    private let interval: RecurrenceInterval
+    private let weekdays: [RecurrenceWeekday]
+    private let monthDays: [Int]
+    private let weekStart: Int
+    private let start: CalendarDay
+    /// Whether a year has no occurrences except in the month of the start.
+    private let isMonthOfYear: Bool
+  }
+}
+
+extension RecurrenceRule.Periods {
+  /// The periods of a rule, which takes from the start what it does not say: the weekday, the day or the month.
+  init(of rule: RecurrenceRule, from start: CalendarDay) {
+    let takesDayOfStart = rule.weekdays.isEmpty && rule.monthDays.isEmpty
+    let unit = rule.interval.unit
+    weekdays = takesDayOfStart && unit == .week ? [RecurrenceWeekday(of: start)] : rule.weekdays
+    monthDays = takesDayOfStart && (unit == .month || unit == .year) ? [start.day] : rule.monthDays
+    isMonthOfYear = takesDayOfStart && unit == .year
+    interval = rule.interval
+    weekStart = rule.weekStart
+    self.start = start
+  }
+
+  /// The numbers of the days of a period, counted from that of the start; `nil` after the year 9999.
+  ///
+  /// A week may begin before the year 1 or end after the year 9999.
+  func days(ofPeriod index: Int) -> ClosedRange<Int>? {
+    let distance = index * interval.count
+    switch interval.unit {
+    case .day:
+      let day = Int(start.dayNumber) + distance
+      return day > CalendarDay.latest.dayNumber ? nil : day...day
+    case .week:
+      let first = Int(start.dayNumber) - (start.weekday - weekStart + 7) % 7 + 7 * distance
+      return first > CalendarDay.latest.dayNumber ? nil : first...(first + 6)
+    case .month: return CivilMonth(of: start).adding(months: distance).days
+    case .year:
+      let year = start.year + distance
+      guard !isMonthOfYear else { return CivilMonth(year: year, month: start.month).days }
+      guard let january = CivilMonth(year: year, month: 1).days, let december = CivilMonth(year: year, month: 12).days
+      else { return nil }
+      return january.lowerBound...december.upperBound
+    }
+  }
+
+  /// The period that a day from the start on lies in, or else the last one before it.
+  func indexOfPeriod(upTo day: CalendarDay) -> Int {
+    let distance =
+      switch interval.unit {
+      case .day: Int(day.dayNumber - start.dayNumber)
+      case .week: (Int(day.dayNumber - start.dayNumber) + (start.weekday - weekStart + 7) % 7) / 7
+      case .month: CivilMonth(of: day).months(since: CivilMonth(of: start))
+      case .year: day.year - start.year
+      }
+    return distance / interval.count
+  }
+
+  /// The number of periods after which they repeat: the Gregorian calendar does after 400 years, which are whole weeks.
+  ///
+  /// If that many have no occurrence, none has.
+  var countOfCycle: Int {
+    let (days, months) = (146_097, 4_800)
+    let cycle =
+      switch interval.unit {
+      case .day: days
+      case .week: days / 7
+      case .month: months
+      case .year: months / 12
+      }
+    var (divisor, rest) = (cycle, interval.count)
+    while rest > 0 { (divisor, rest) = (rest, divisor % rest) }
+    return cycle / divisor
+  }
+
+  /// Whether a day of a period is an occurrence.
+  func contains(_ day: CalendarDay, in period: ClosedRange<Int>) -> Bool {
+    containsWeekday(of: day, in: period) && containsMonthDay(of: day)
+  }
+
+  private func containsWeekday(of day: CalendarDay, in period: ClosedRange<Int>) -> Bool {
+    guard !weekdays.isEmpty else { return true }
+    let weekday = day.weekday
+    let fromStart = (Int(day.dayNumber) - period.lowerBound) / 7 + 1
+    let fromEnd = (Int(day.dayNumber) - period.upperBound) / 7 - 1
+    return weekdays.contains {
+      $0.weekday == weekday && ($0.ordinal == nil || $0.ordinal == fromStart || $0.ordinal == fromEnd)
+    }
+  }
+
+  private func containsMonthDay(of day: CalendarDay) -> Bool {
+    guard !monthDays.isEmpty else { return true }
+    let fromStart = day.day
+    guard !monthDays.contains(fromStart) else { return true }
+    guard let last = monthDays.last, last < 0, let month = CivilMonth(of: day).days else { return false }
+    return monthDays.contains(fromStart - month.count - 1)
+  }
+}
+
+/// Reads the recurrence rules of RFC 5545, section 3.3.10, in any case and with the parts in any order.
+///
+/// A part that is not supported is an error, not left out: without it the task would repeat on other days.
+struct RecurrenceRuleParser {
+  // The parts that the RFC defines. An error may name these; any other could be a text of a user.
+  private static let supported = ["FREQ", "INTERVAL", "BYDAY", "BYMONTHDAY", "COUNT", "UNTIL", "WKST"]
+  private static let unsupported = ["BYMONTH", "BYYEARDAY", "BYWEEKNO", "BYSETPOS", "BYHOUR", "BYMINUTE", "BYSECOND"]
+  private static let remedy = "Use FREQ, INTERVAL, BYDAY, BYMONTHDAY, COUNT or UNTIL, and WKST"
+
+  private let timeZone: TimeZone
+  private var values: [String: String] = [:]
+
+  /// Reads a rule, with or without `RRULE:`; an `UNTIL` that is an instant means its day in the time zone.
+  static func rule(_ text: String, timeZone: TimeZone) throws(TallyError) -> RecurrenceRule {
+    let text = text.uppercased()
+    let parser = try Self(parts: text.dropFirst(text.hasPrefix("RRULE:") ? 6 : 0), timeZone: timeZone)
+    return try parser.rule()
+  }
+
+  private init(parts text: Substring, timeZone: TimeZone) throws(TallyError) {
+    self.timeZone = timeZone
+    for part in text.split(separator: ";", omittingEmptySubsequences: false) {
+      let sides = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+      let name = sides.first ?? ""
+      guard Self.supported.contains(name) else {
+        let isKnown = Self.unsupported.contains(name)
+        throw .invalidRecurrence(
+          isKnown ? "\(name) is not supported" : "The rule has a part that is not known", remedy: Self.remedy)
+      }
+      guard sides.count == 2, values.updateValue(sides[1], forKey: name) == nil else {
+        throw .invalidRecurrence("\(name) has no value, or occurs twice", remedy: "Write \(name)=VALUE once")
+      }
+    }
+  }
+
+  private func rule() throws(TallyError) -> RecurrenceRule {
+    let weekStart = values["WKST"].map { RecurrenceWeekday.codes.firstIndex(of: $0) }
+    guard weekStart != .some(nil) else { throw Self.malformed("WKST", remedy: "Write a weekday, as in WKST=MO") }
+    return try RecurrenceRule(
+      every: RecurrenceInterval(number(of: "INTERVAL") ?? 1, unit()),
+      on: weekdays(), onMonthDays: monthDays(), end: end(), weekStart: (weekStart ?? 0).map { $0 + 1 } ?? 1)
+  }
+
+  private func unit() throws(TallyError) -> RecurrenceUnit {
+    guard let unit = RecurrenceUnit.allCases.first(where: { $0.frequency == values["FREQ"] }) else {
+      throw .invalidRecurrence(
+        "The rule has no FREQ, or one that is not supported", remedy: "Use DAILY, WEEKLY, MONTHLY or YEARLY")
+    }
+    return unit
+  }
+
+  private func weekdays() throws(TallyError) -> [RecurrenceWeekday] {
+    var weekdays: [RecurrenceWeekday] = []
+    for value in list("BYDAY") {
+      let (ordinal, code) = (value.dropLast(2), String(value.suffix(2)))
+      guard let index = RecurrenceWeekday.codes.firstIndex(of: code),
+        let number = ordinal.isEmpty ? .some(nil) : Self.number(ordinal).map(Optional.some)
+      else { throw Self.malformed("BYDAY", remedy: "Write weekdays, as in BYDAY=MO,TH or BYDAY=-1FR") }
+      weekdays.append(try RecurrenceWeekday(index + 1, ordinal: number))
+    }
+    return weekdays
+  }
+
+  private func monthDays() throws(TallyError) -> [Int] {
+    let days = list("BYMONTHDAY").map { Self.number($0) }
+    guard !days.contains(nil) else {
+      throw Self.malformed("BYMONTHDAY", remedy: "Write days of the month, as in BYMONTHDAY=1,15 or BYMONTHDAY=-1")
+    }
+    return days.compactMap { $0 }
+  }
+
+  private func end() throws(TallyError) -> RecurrenceEnd {
+    guard let until = values["UNTIL"] else { return try number(of: "COUNT").map(RecurrenceEnd.count) ?? .never }
+    guard values["COUNT"] == nil else {
+      throw .invalidRecurrence("The rule has both COUNT and UNTIL", remedy: "Use one of them")
+    }
+    guard let day = lastDay(until) else {
+      throw Self.malformed("UNTIL", remedy: "Write a day, as in UNTIL=20261231, or an instant in UTC")
+    }
+    return .until(day)
+  }
+
+  /// A day (`20261231`), the day of a local time (`20261231T235959`), or that of an instant (`20261231T235959Z`).
+  private func lastDay(_ text: String) -> CalendarDay? {
+    let digits = text.filter { $0.isASCII && $0.isNumber }
+    func field(_ start: Int, _ count: Int) -> Substring { digits.dropFirst(start).prefix(count) }
+    let day = "\(field(0, 4))-\(field(4, 2))-\(field(6, 2))"
+    let time = "\(field(8, 2)):\(field(10, 2)):\(field(12, 2))"
+    if text == digits, digits.utf8.count == 8 { return try? CalendarDay(iso8601: day) }
+    guard digits.utf8.count == 14, let instant = try? Timestamp(iso8601: "\(day)T\(time)Z") else { return nil }
+    switch text {
+    case "\(digits.prefix(8))T\(digits.dropFirst(8))": return CalendarDay(containing: instant, in: .gmt)
+    case "\(digits.prefix(8))T\(digits.dropFirst(8))Z": return CalendarDay(containing: instant, in: timeZone)
+    default: return nil
+    }
+  }
+
+  /// The elements of a part's list; none for a part that is not there.
+  private func list(_ name: String) -> [Substring] {
+    values[name]?.split(separator: ",", omittingEmptySubsequences: false) ?? []
+  }
+
+  private func number(of name: String) throws(TallyError) -> Int? {
+    guard let value = values[name] else { return nil }
+    if value.utf8.count > 9, value.utf8.allSatisfy(\.isDigit) {
+      throw .invalidRecurrence("The value of \(name) is too large", remedy: "Give a smaller number")
+    }
+    guard let number = Self.number(value[...]) else { throw Self.malformed(name, remedy: "Write \(name)=NUMBER") }
+    return number
+  }
+
+  private static func number(_ text: Substring) -> Int? {
+    // `Int` also accepts digits without a limit to their number, none of which is in any range.
+    text.utf8.count <= 9 ? Int(text) : nil
+  }
+
+  private static func malformed(_ name: String, remedy: String) -> TallyError {
+    .invalidRecurrence("The value of \(name) cannot be read", remedy: remedy)
+  }
+}
+
+/// The days of a rule, in ascending order, found one by one.
+///
+/// The same as those of the Python library dateutil for a rule that starts at midnight, with one difference: `BYDAY` with
+/// and without ordinals in one rule (`MO,-1FR`) gives the days of both, as RFC 5545 says.
+public struct RecurrenceOccurrences: Sequence, Sendable {
+  fileprivate let rule: RecurrenceRule
+  fileprivate let start: CalendarDay
+
+  /// Begins again at the first day.
+  public func makeIterator() -> Iterator {
+    Iterator(rule, from: start)
+  }
+
+  /// Finds the days of a rule.
+  ///
+  /// Ends with the year 9999, and sooner for a rule that never matches, such as the 30th of every twelfth month from
+  /// February on.
+  public struct Iterator: IteratorProtocol, Sendable {
+    private let periods: RecurrenceRule.Periods
+    private let lastDay: Int
+    private var remainingCount: Int
+    private var indexOfPeriod = 0
+    private var emptyPeriodCount = 0
+    /// The days of the current period; `nil` at the end.
+    private var period: ClosedRange<Int>?
+    /// The number of the next day to look at.
+    private var day: Int
+
+    fileprivate init(_ rule: RecurrenceRule, from start: CalendarDay) {
+      periods = RecurrenceRule.Periods(of: rule, from: start)
+      var (lastDay, count) = (CalendarDay.latest, Int.max)
+      switch rule.end {
+      case .never: break
+      case .count(let number): count = number
+      case .until(let day): lastDay = day
+      }
+      self.lastDay = Int(lastDay.dayNumber)
+      remainingCount = count
+      day = Int(start.dayNumber)
+      period = periods.days(ofPeriod: 0)
+    }
+
+    /// Finds the next day.
+    ///
+    /// - Returns: The day; `nil` after the last one.
+    /// - Complexity: proportional to the number of days in the periods up to the occurrence.
+    public mutating func next() -> CalendarDay? {
+      while let period, day <= lastDay, remainingCount > 0 {
+        while day <= Swift.min(period.upperBound, lastDay) {
+          let candidate = CalendarDay(clamping: Int64(day))
+          day += 1
+          guard periods.contains(candidate, in: period) else { continue }
+          remainingCount -= 1
+          emptyPeriodCount = -1
+          return candidate
+        }
+        emptyPeriodCount += 1
+        move(toPeriod: indexOfPeriod + 1)
+      }
+      return nil
+    }
+
+    private mutating func move(toPeriod index: Int) {
+      indexOfPeriod = index
+      // The first period may have lost its occurrences to the start or a skip.
+      period = emptyPeriodCount > periods.countOfCycle ? nil : periods.days(ofPeriod: index)
+      day = Swift.max(day, period?.lowerBound ?? day)
+    }
+
+    /// Leaves out the days before another one; not for a rule with a count, which must see them.
+    fileprivate mutating func skip(to day: CalendarDay) {
+      guard day.dayNumber > self.day else { return }
+      self.day = Int(day.dayNumber)
+      move(toPeriod: periods.indexOfPeriod(upTo: day))
+    }
+  }
+}
+
+extension RecurrenceRule {
+  /// The rule's days from a start on; the start is one of them only if it matches the rule.
+  ///
+  /// - Complexity: none; the days are found as they are asked for.
+  public func occurrences(from start: CalendarDay) -> RecurrenceOccurrences {
+    RecurrenceOccurrences(rule: self, start: start)
+  }
+
+  /// The first occurrence after a day.
+  ///
+  /// - Parameters:
+  ///   - day: The day before the first one that can be returned.
+  ///   - start: The day with which the rule begins.
+  /// - Returns: The day; `nil` if the rule has ended by then.
+  /// - Complexity: a few periods however long ago the start is; with ``RecurrenceEnd/count(_:)``, a step for each
+  ///   occurrence since.
+  public func next(after day: CalendarDay, from start: CalendarDay) -> CalendarDay? {
+    guard let earliest = try? day.adding(days: 1) else { return nil }
+    var days = occurrences(from: start).makeIterator()
+    if case .count = end {} else { days.skip(to: earliest) }
+    while let next = days.next() {
+      if next >= earliest { return next }
+    }
+    return nil
+  }
+
+  /// Which occurrence a day is, counted from 1; `nil` if it is not one.
+  ///
+  /// - Complexity: a step for each occurrence up to the day.
+  public func number(of day: CalendarDay, from start: CalendarDay) -> Int? {
+    let days = occurrences(from: start).prefix { $0 <= day }
+    return days.last == day ? days.count : nil
   }
 }
