@@ -1,3 +1,5 @@
+public import Foundation
+
 /// The reminder that an occurrence of a series had before it was put off or dismissed for this once.
 ///
 /// An attribute of the task holds the series' reminder, a slash, and the reminder that replaced it. Either may be
@@ -65,5 +67,158 @@ extension TaskItem {
       !isReminderSnoozed
     else { return }
     attributes[SnoozedReminder.attributeName] = nil
+  }
+}
+
+/// What becomes of the reminder of a task that gets another day, due day or due time.
+///
+/// A reminder on the planned day moves as far as that day does. One on the day on which the task is due moves as far as
+/// the due day or the due time does. Distances are those of clocks on the wall: 9:00 stays 9:00 over a clock change. A
+/// reminder on any other day stays, and so does one whose day is removed; but where a series was snoozed to a day
+/// before the new one, the snooze ends.
+public enum ReminderMove: Hashable, Sendable {
+  /// The reminder is now at this instant.
+  case moved(to: Timestamp)
+  /// The reminder stays at this instant, which is neither on the day of the task nor on that on which it is due.
+  case stayed(at: Timestamp)
+}
+
+extension TaskItem {
+  /// What became of the reminder when the task got other days, so that an application can say it.
+  ///
+  /// ```swift
+  /// let (before, after) = (tasks[0], tasks[1])
+  /// switch after.reminderMove(from: before, in: .current) {
+  /// case .moved(let instant): print("Reminder moved to", instant)
+  /// case .stayed(let instant): print("Reminder stays at", instant)
+  /// case nil: break
+  /// }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - old: The task before the change.
+  ///   - timeZone: The time zone of the person.
+  /// - Returns: What became of it; `nil` if no day changed, the task is completed, it had or has no reminder, or
+  ///   the reminder stayed and is on one of the task's new days.
+  public func reminderMove(from old: TaskItem, in timeZone: TimeZone) -> ReminderMove? {
+    guard !isCompleted, hasOtherDays(than: old), let former = old.reminderDate, let reminder = reminderDate else {
+      return nil
+    }
+    if reminder != former { return .moved(to: reminder) }
+    guard scheduledDate != old.scheduledDate || hasOtherDue(than: old, in: timeZone) else { return nil }
+    let day = CalendarDay(containing: reminder, in: timeZone)
+    return day == scheduledDate || day == dueDay(in: timeZone) ? nil : .stayed(at: reminder)
+  }
+
+  /// Moves the reminder, and the one that a snooze replaced, along with the days and the due time that have changed.
+  ///
+  /// A snooze ends where the task moves beyond the day to which it put the reminder off.
+  mutating func moveReminder(from old: TaskItem, in timeZone: TimeZone) {
+    guard hasOtherDays(than: old) else { return }
+    let snooze = SnoozedReminder(of: self)
+    if let reminder = reminderDate { reminderDate = moved(reminder, from: old, in: timeZone) }
+    guard let snooze else { return }
+    let original = snooze.original.map { moved($0, from: old, in: timeZone) }
+    if let original, original != snooze.original, let current = reminderDate, current == snooze.current,
+      CalendarDay(containing: current, in: timeZone) < CalendarDay(containing: original, in: timeZone)
+    {
+      // It was put off to a day before the new one, which would be left without a reminder.
+      reminderDate = original
+    }
+    SnoozedReminder(original: original, current: reminderDate).store(in: &self)
+  }
+
+  /// Whether the day or the time by which the task is due is another one; a day that gets a time in it is the same.
+  private func hasOtherDue(than old: TaskItem, in timeZone: TimeZone) -> Bool {
+    if let oldDue = old.dueDate, let newDue = dueDate { return oldDue != newDue }
+    return dueDay(in: timeZone) != old.dueDay(in: timeZone)
+  }
+
+  private func hasOtherDays(than old: TaskItem) -> Bool {
+    scheduledDate != old.scheduledDate || dueDate != old.dueDate || dueDay != old.dueDay
+  }
+
+  /// An instant at the same distance from the day or the due time that it was with.
+  private func moved(_ instant: Timestamp, from old: TaskItem, in timeZone: TimeZone) -> Timestamp {
+    let day = CalendarDay(containing: instant, in: timeZone)
+    if old.scheduledDate == day, let newDay = scheduledDate, newDay != day {
+      return instant.moved(from: day, to: newDay, in: timeZone)
+    }
+    guard old.dueDay(in: timeZone) == day, let newDay = dueDay(in: timeZone) else { return instant }
+    guard let oldDue = old.dueDate, let newDue = dueDate else {
+      return newDay == day ? instant : instant.moved(from: day, to: newDay, in: timeZone)
+    }
+    return instant.moved(byClockFrom: oldDue, to: newDue, in: timeZone)
+  }
+}
+
+/// Moves the dates of a task from one occurrence of its series to a later one.
+///
+/// One of the dates is the occurrence's own and comes exactly on the new day, wherever the user has moved it since: what
+/// was put off once is not put off for ever. It is the planned day, else the due one, else the reminder's; but the due one
+/// if that is still on the occurrence's day and the task was only planned for an earlier one.
+///
+/// The other dates keep their distance to the occurrence. One on or after the following occurrence has been moved with the
+/// task, and keeps its distance to the date that is the occurrence's own. A reminder that was put off for this once counts as
+/// the one that it replaced (``SnoozedReminder``); one that is beyond the task's days all the same, as older versions left
+/// it, comes on the last one of them.
+struct OccurrenceMove {
+  let occurrence: CalendarDay
+  /// The occurrence after it by the recurrence, whether or not that is the new one.
+  let following: CalendarDay
+  let newOccurrence: CalendarDay
+  let timeZone: TimeZone
+
+  /// The move between two places of a series; `nil` if nothing follows the first one.
+  init?(from old: RecurrenceSeries, to new: RecurrenceSeries, by recurrence: Recurrence, in timeZone: TimeZone) {
+    let following =
+      switch recurrence {
+      case .rule(let rule): rule.next(after: old.occurrence, from: old.start)
+      case .afterCompletion(let interval): interval.day(after: old.occurrence)
+      }
+    guard let following else { return nil }
+    (occurrence, newOccurrence) = (old.occurrence, new.occurrence)
+    (self.following, self.timeZone) = (following, timeZone)
+  }
+}
+
+extension OccurrenceMove {
+  /// Moves the dates of the task whose occurrence it is; one without dates is planned for the new day.
+  func apply(to task: inout TaskItem) {
+    task.endSnooze()
+    let (planned, due) = (task.scheduledDate, task.dueDay(in: timeZone))
+    let isOfDue = due == occurrence && planned.map { $0 < occurrence } ?? true
+    let reminder = task.reminderDate.map { CalendarDay(containing: $0, in: timeZone) }
+    guard let own = isOfDue ? due : planned ?? due ?? reminder else { return task.scheduledDate = newOccurrence }
+    func moved(_ day: CalendarDay) -> CalendarDay {
+      day == own ? newOccurrence : self.moved(day, from: day < following ? occurrence : own)
+    }
+    let (newPlanned, newDue) = (planned.map(moved), due.map(moved))
+    task.scheduledDate = newPlanned
+    move(dueOf: &task, to: newDue)
+    guard let reminder else { return }
+    let last = [newPlanned, newDue].compactMap { $0 }.max() ?? .latest
+    task.reminderDate = task.reminderDate?.moved(from: reminder, to: min(moved(reminder), last), in: timeZone)
+  }
+
+  /// Moves the dates of a part of that task, which keep their distance to the occurrence.
+  func apply(toPart task: inout TaskItem) {
+    task.endSnooze()
+    task.scheduledDate = task.scheduledDate.map { moved($0, from: occurrence) }
+    move(dueOf: &task, to: task.dueDay(in: timeZone).map { moved($0, from: occurrence) })
+    task.reminderDate = task.reminderDate?.moved(from: occurrence, to: newOccurrence, in: timeZone)
+  }
+
+  private func move(dueOf task: inout TaskItem, to newDay: CalendarDay?) {
+    guard let newDay, let day = task.dueDay(in: timeZone) else { return }
+    if let due = task.dueDate {
+      task.dueDate = due.moved(from: day, to: newDay, in: timeZone)
+    } else {
+      task.dueDay = newDay
+    }
+  }
+
+  private func moved(_ day: CalendarDay, from base: CalendarDay) -> CalendarDay {
+    CalendarDay(clamping: Int64(day.dayNumber) - Int64(base.dayNumber) + Int64(newOccurrence.dayNumber))
   }
 }

@@ -1,3 +1,5 @@
+public import Foundation
+
 // swift-format-ignore-file: UseShorthandTypeNames
 
 public import Foundation
@@ -126,5 +128,456 @@ extension TaskItem {
   public var attributes: [String: AttributeValue] {
     get { extrasBox?.extras.attributes ?? [:] }
     set { extras.attributes = newValue }
+  }
+}
+
+/// The progress of a task.
+///
+/// The raw values are stored on disk: do not change them. Zero is reserved for "no state".
+public enum TaskState: UInt8, CaseIterable, Hashable, Sendable {
+  /// Not begun yet.
+  case notStarted = 1
+  /// In progress.
+  case active = 2
+  /// Done.
+  case completed = 3
+
+  /// The state after a tap: not started, active, completed, and not started again.
+  public var next: TaskState {
+    switch self {
+    case .notStarted: .active
+    case .active: .completed
+    case .completed: .notStarted
+    }
+  }
+
+  /// The state's name in documents: `notStarted`, `active` or `completed`.
+  public var name: String {
+    switch self {
+    case .notStarted: "notStarted"
+    case .active: "active"
+    case .completed: "completed"
+    }
+  }
+
+  /// Reads a state by its name in documents.
+  ///
+  /// - Throws: `invalidState` for any other name.
+  public init(name: String) throws(TallyError) {
+    guard let state = Self.allCases.first(where: { $0.name == name }) else {
+      throw TallyError(
+        .invalidState, "The text names no task state", remedy: "Use notStarted, active or completed")
+    }
+    self = state
+  }
+}
+
+extension TaskState: TextCodable {
+  /// The state's ``name``.
+  public var text: String { name }
+
+  /// As ``init(name:)``.
+  public init(text: String) throws(TallyError) { try self.init(name: text) }
+
+  // Otherwise its number would be coded, as it has one.
+
+  /// Reads the state's name.
+  public init(from decoder: any Decoder) throws { try self.init(textFrom: decoder) }
+
+  /// Writes the state's name.
+  public func encode(to encoder: any Encoder) throws { try encodeText(to: encoder) }
+}
+
+/// How important a task is.
+public enum Priority: UInt8, CaseIterable, Comparable, Sendable {
+  // The raw values are stored: do not change them.
+  /// None given.
+  case none = 0
+  /// Low: 6 to 9 in iCalendar (RFC 5545, section 3.8.1.9).
+  case low = 1
+  /// Medium: 5 in iCalendar.
+  case medium = 2
+  /// High: 1 to 4 in iCalendar.
+  case high = 3
+
+  /// The name in documents and on the command line.
+  public var name: String {
+    switch self {
+    case .none: "none"
+    case .low: "low"
+    case .medium: "medium"
+    case .high: "high"
+    }
+  }
+
+  /// Creates a priority from its name.
+  ///
+  /// - Throws: `invalidPriority` for any other text.
+  public init(name: String) throws(TallyError) {
+    guard let priority = Self.allCases.first(where: { $0.name == name }) else {
+      throw TallyError(
+        .invalidPriority, "The text is not a priority", remedy: "Write none, low, medium or high")
+    }
+    self = priority
+  }
+
+  /// A priority as people and other programs write it, in any case: its name, `med`, `h`, `m`, `l`, or 1 for high to 4 for
+  /// none.
+  package init?(written text: String) {
+    switch text.lowercased() {
+    case "high", "h", "1": self = .high
+    case "medium", "med", "m", "2": self = .medium
+    case "low", "l", "3": self = .low
+    case "none", "4": self = .none
+    default: return nil
+    }
+  }
+
+  /// Whether the first priority is lower.
+  public static func < (left: Priority, right: Priority) -> Bool {
+    left.rawValue < right.rawValue
+  }
+}
+
+extension Priority: TextCodable {
+  /// The priority's ``name``.
+  public var text: String { name }
+
+  /// As ``init(name:)``.
+  public init(text: String) throws(TallyError) { try self.init(name: text) }
+
+  /// Reads the priority's name.
+  public init(from decoder: any Decoder) throws { try self.init(textFrom: decoder) }
+
+  /// Writes the priority's name.
+  public func encode(to encoder: any Encoder) throws { try encodeText(to: encoder) }
+}
+
+/// The fields that few tasks have.
+///
+/// A task keeps them in one object, or none: each reference in a task costs every copy of it, and a view copies hundreds.
+struct TaskExtras: Hashable, Sendable {
+  var dueDay: CalendarDay?
+  var priority = Priority.none
+  var tags = TagSet()
+  var parentID: UUID?
+  var recurrence: Recurrence?
+  var series: RecurrenceSeries?
+  var attributes: [String: AttributeValue] = [:]
+
+  static let none = TaskExtras()
+
+  /// Keeps values that never change, so that copies of a task may share them.
+  final class Box: Hashable, Sendable {
+    let extras: TaskExtras
+
+    /// Creates a box; `nil` if there is nothing to keep.
+    init?(_ extras: TaskExtras) {
+      if extras == .none { return nil }
+      self.extras = extras
+    }
+
+    static func == (left: Box, right: Box) -> Bool {
+      left === right || left.extras == right.extras
+    }
+
+    func hash(into hasher: inout Hasher) {
+      hasher.combine(extras)
+    }
+  }
+}
+
+extension TaskExtras {
+  /// The value of one of these fields; `nil` if the task has none.
+  subscript(field: TaskField) -> FieldValue? {
+    get {
+      switch field {
+      case .dueDay: dueDay.map { .day($0) }
+      case .priority: priority == .none ? nil : .priority(priority)
+      case .tags: tags.isEmpty ? nil : .tags(tags)
+      case .parentID: parentID.map { .id($0) }
+      case .recurrence: recurrence.map { .recurrence($0) }
+      case .series: series.map { .series($0) }
+      case .attributes: attributes.isEmpty ? nil : .attributes(attributes)
+      default: nil
+      }
+    }
+    set {
+      switch field {
+      case .dueDay: dueDay = newValue?.day
+      case .priority: priority = newValue?.priority ?? .none
+      case .tags: tags = newValue?.tags ?? []
+      case .parentID: parentID = newValue?.id
+      case .recurrence: recurrence = newValue?.recurrence
+      case .series: series = newValue?.series
+      case .attributes: attributes = newValue?.attributes ?? [:]
+      default: assertionFailure("\(field) is not among the extras")
+      }
+    }
+  }
+}
+
+extension TaskItem {
+  /// The fields that few tasks have.
+  var extras: TaskExtras {
+    get { extrasBox?.extras ?? .none }
+    set { extrasBox = TaskExtras.Box(newValue) }
+  }
+}
+
+extension TaskItem {
+  /// The instant after which the task is overdue while it is open, unless it has a due day.
+  var overdueDate: Timestamp? { dueDate ?? (dueDay == nil ? reminderDate : nil) }
+
+  /// The day by which the task is due in a time zone; `nil` without a due date and a due day.
+  public func dueDay(in timeZone: TimeZone) -> CalendarDay? {
+    dueDay ?? dueDate.map { CalendarDay(containing: $0, in: timeZone) }
+  }
+
+  /// The first instant at which the task is overdue while it is open; `nil` if it never is.
+  ///
+  /// A due date has then passed, a due day has ended in the time zone, or, without either, a reminder has passed.
+  public func overdueStart(in timeZone: TimeZone) -> Timestamp? {
+    guard let dueDay else { return overdueDate.map { $0.adding(microseconds: 1) } }
+    return (try? dueDay.adding(days: 1))?.start(in: timeZone)
+  }
+
+  /// Whether the task is open and late.
+  ///
+  /// Where clocks go back over midnight, a due day that comes again has not ended.
+  public func isOverdue(at now: Timestamp, in timeZone: TimeZone) -> Bool {
+    isOverdue(at: now, on: CalendarDay(containing: now, in: timeZone))
+  }
+
+  /// Whether the task is open and late if today is some day, as views say it where days begin after midnight.
+  ///
+  /// - Parameters:
+  ///   - now: The instant by which due dates and reminders have passed.
+  ///   - today: The day before which due days have ended.
+  /// - Returns: True if it is; false for a completed task.
+  public func isOverdue(at now: Timestamp, on today: CalendarDay) -> Bool {
+    guard !isCompleted else { return false }
+    return overdueDate.map { $0 < now } ?? dueDay.map { $0 < today } ?? false
+  }
+}
+
+extension TaskItem {
+  /// Gives a task that repeats its place in a series, and removes the place of one that does not.
+  ///
+  /// A series begins where a recurrence is given or replaced by another one, at the task's day; again where its first task
+  /// gets a day only later.
+  mutating func updateSeries(replacing old: TaskItem?, in calendar: Calendar) {
+    guard extrasBox != nil else { return }
+    guard let recurrence else { return series = nil }
+    let isNew = series == nil || old?.recurrence != nil && old?.recurrence != recurrence
+    let isLate = series?.index == 0 && old?.hasDays == false && hasDays
+    guard isNew || isLate else { return }
+    series = RecurrenceSeries(startingWith: id, on: firstDay(in: calendar))
+  }
+
+  /// Ensures that a rule that an open task gets has not ended already.
+  func checkRecurrence(replacing old: TaskItem?, today: CalendarDay) throws(TallyError) {
+    guard extrasBox != nil, case .rule(let rule)? = recurrence, old?.recurrence != recurrence, !isCompleted,
+      case .until(let last) = rule.end, last < today
+    else { return }
+    throw .invalidRecurrence(
+      "The recurrence ended on \(last), before today (\(today))", remedy: "Give a later end (UNTIL), or none")
+  }
+
+  /// Plans a task that has just got a rule, and has no day of its own, for the rule's first day.
+  mutating func planFirstOccurrence(replacing old: TaskItem?, today: CalendarDay) {
+    guard extrasBox != nil, case .rule(let rule)? = recurrence, old?.recurrence != recurrence, !isCompleted, !hasDays
+    else { return }
+    scheduledDate = rule.next(after: CalendarDay(clamping: Int64(today.dayNumber) - 1), from: today)
+  }
+
+  private var hasDays: Bool { scheduledDate != nil || dueDay != nil || dueDate != nil || reminderDate != nil }
+
+  /// The day of the first occurrence: the first of the task's days, or that of its creation.
+  private func firstDay(in calendar: Calendar) -> CalendarDay {
+    scheduledDate ?? dueDay ?? CalendarDay(containing: dueDate ?? reminderDate ?? createdAt, in: calendar)
+  }
+}
+
+extension TaskItem {
+  /// The same task to be done again: open, created now, and with another id.
+  func again(withID id: UUID, at now: Timestamp) -> TaskItem {
+    var task = self
+    task.id = id
+    task.state = .notStarted
+    task.completedAt = nil
+    (task.createdAt, task.updatedAt) = (now, now)
+    return task
+  }
+}
+
+extension TaskItem: Codable {
+  /// Reads a task as an export writes it, whose keys may come in any order; unknown ones are ignored.
+  ///
+  /// Nothing is checked that ``validate()`` checks.
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: FieldKey.self)
+    self.init(id: .lowest, title: "", createdAt: .earliest)
+    for field in TaskField.all {
+      let key = FieldKey(field)
+      guard try container.contains(key) && !container.decodeNil(forKey: key) else {
+        if field.isOptional { continue }
+        throw DecodingError.keyNotFound(
+          key, .init(codingPath: container.codingPath, debugDescription: "Every task has this field."))
+      }
+      self[field] = try container.decode(field.kind, forKey: key)
+    }
+  }
+
+  /// Writes a task as an export does, without the fields that it lacks.
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: FieldKey.self)
+    for field in TaskField.all {
+      if let value = self[field] { try container.encode(value, forKey: FieldKey(field)) }
+    }
+  }
+}
+
+/// The name of a field as a key.
+private struct FieldKey: CodingKey {
+  let stringValue: String
+  var intValue: Int? { nil }
+
+  init(_ field: TaskField) {
+    stringValue = field.name.description
+  }
+
+  init?(stringValue: String) {
+    self.stringValue = stringValue
+  }
+
+  init?(intValue: Int) {
+    nil
+  }
+}
+
+extension KeyedDecodingContainer {
+  fileprivate func decode(_ kind: FieldKind, forKey key: Key) throws -> FieldValue {
+    switch kind {
+    case .text: .text(try decode(String.self, forKey: key))
+    case .state: .state(try decode(TaskState.self, forKey: key))
+    case .integer: .integer(try decode(Int64.self, forKey: key))
+    case .instant: .instant(try decode(Timestamp.self, forKey: key))
+    case .offsetInstant: .offsetInstant(try decode(OffsetTimestamp.self, forKey: key))
+    case .day: .day(try decode(CalendarDay.self, forKey: key))
+    case .id: .id(try decode(IDText.self, forKey: key).id)
+    case .priority: .priority(try Priority(name: try decode(String.self, forKey: key)))
+    case .tags: .tags(TagSet(try decode([String].self, forKey: key)))
+    case .recurrence: .recurrence(try decode(Recurrence.self, forKey: key))
+    case .series: .series(try decode(RecurrenceSeries.self, forKey: key))
+    case .attributes: .attributes(try decode([String: AttributeValue].self, forKey: key))
+    }
+  }
+}
+
+extension KeyedEncodingContainer {
+  fileprivate mutating func encode(_ value: FieldValue, forKey key: Key) throws {
+    switch value {
+    case .text(let value): try encode(value, forKey: key)
+    case .state(let value): try encode(value, forKey: key)
+    case .integer(let value): try encode(value, forKey: key)
+    case .instant(let value): try encode(value, forKey: key)
+    case .offsetInstant(let value): try encode(value, forKey: key)
+    case .day(let value): try encode(value, forKey: key)
+    case .id(let value): try encode(IDText(value), forKey: key)
+    case .priority(let value): try encode(value.name, forKey: key)
+    case .tags(let value): try encode(Array(value), forKey: key)
+    case .recurrence(let value): try encode(value.text, forKey: key)
+    case .series(let value): try encode(value, forKey: key)
+    case .attributes(let value): try encode(value, forKey: key)
+    }
+  }
+}
+
+extension TaskItem {
+  /// The longest texts of one task together: well under the 2 GiB at which liblmdb 0.9 fails.
+  static let maximumTextByteCount = 1 << 30
+
+  /// Checks the rules of every stored task.
+  ///
+  /// - Throws: `blankTitle` if the title is only Unicode white space, `inconsistentTask` unless `completedAt` is present
+  ///   exactly for a completed task, for a due date beside a due day and for a recurrence without a series,
+  ///   `valueOutOfRange` for a sort order outside ``sortOrders`` or for a title and notes of more than a gibibyte,
+  ///   `invalidTag`, `invalidAttribute`, or `invalidParent` for a task that is its own parent.
+  public func validate() throws(TallyError) {
+    guard title.holdsMoreThanWhiteSpace else {
+      throw TallyError(.blankTitle, "The title is empty", remedy: "Give the task a title")
+    }
+    if completedAt != nil, !isCompleted {
+      throw TallyError(
+        .inconsistentTask, "The task has a completion time but is not completed",
+        remedy: "Set the state to completed, or leave the completion time out")
+    }
+    if completedAt == nil, isCompleted {
+      throw TallyError(
+        .inconsistentTask, "The task is completed but has no completion time",
+        remedy: "Say when it was completed, or give another state")
+    }
+    try Self.validate(sortOrder: sortOrder)
+    guard title.utf8.count + (notes?.utf8.count ?? 0) <= maximumTextByteCount else {
+      throw TallyError(
+        .valueOutOfRange, "The title and notes together take more than a gibibyte", remedy: "Shorten them")
+    }
+    if extrasBox != nil { try validateExtras() }
+  }
+
+  private func validateExtras() throws(TallyError) {
+    if dueDate != nil, dueDay != nil {
+      throw TallyError(
+        .inconsistentTask, "The task is due at an instant and on a day", remedy: "Give only one of the two")
+    }
+    if (recurrence == nil) != (series == nil) {
+      throw TallyError(
+        .inconsistentTask, "The task has a recurrence without a place in its series, or the other way round",
+        remedy: "Give both, or neither")
+    }
+    if parentID == id {
+      throw TallyError(.invalidParent, "The task is its own parent", remedy: "Give another parent, or none")
+    }
+    try tags.validate()
+    try AttributeValue.validate(attributes)
+  }
+
+  static func validate(sortOrder: Int64) throws(TallyError) {
+    guard sortOrders.contains(sortOrder) else {
+      throw TallyError(
+        .valueOutOfRange, "The sort order is not within 9007199254740991 either way", remedy: "Give a smaller number")
+    }
+  }
+}
+
+extension TaskList {
+  /// Checks the rules of every stored list.
+  ///
+  /// - Throws: `blankListName` if the name is only Unicode white space, `invalidColor` unless the colour is six
+  ///   hexadecimal digits, `valueOutOfRange` for a sort order outside ``TaskItem/sortOrders``.
+  public func validate() throws(TallyError) {
+    guard name.holdsMoreThanWhiteSpace else {
+      throw TallyError(.blankListName, "The name is empty", remedy: "Give the list a name")
+    }
+    // `Character.isHexDigit` would let full-width digits through.
+    guard colorHex.utf8.count == 6, colorHex.utf8.allSatisfy({ $0.hexDigitValue != nil }) else {
+      throw TallyError(
+        .invalidColor, "The colour is not six hexadecimal digits",
+        remedy: "Write red, green and blue in hexadecimal, as in \(Self.defaultColorHex)")
+    }
+    try TaskItem.validate(sortOrder: sortOrder)
+  }
+}
+
+extension String {
+  /// Whether there is a scalar that Unicode does not count as white space; false for the empty text.
+  ///
+  /// Scalars and not characters, as a combining mark may sit on a space. NUL and the zero-width space are not white
+  /// space by Unicode's property.
+  fileprivate var holdsMoreThanWhiteSpace: Bool {
+    // Nearly every text begins with a visible character of ASCII; looking up the properties of others is a search.
+    if let first = utf8.first, (0x21...0x7E).contains(first) { return true }
+    return unicodeScalars.contains { !$0.properties.isWhitespace }
   }
 }

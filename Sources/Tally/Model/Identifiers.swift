@@ -1,6 +1,27 @@
 public import Foundation
 import TallySystem
 
+/// UUIDs of version 7 (RFC 9562), which begin with the time of their creation.
+///
+/// They ascend in the order of their creation, so a store appends new records at the end of its table.
+public enum UUIDv7 {
+  private static let shared = UUIDv7Generator()
+
+  /// Returns an id for now, greater than every one returned before.
+  ///
+  /// For another clock use a ``UUIDv7Generator``; each store has its own.
+  public static func next() -> UUID {
+    shared.next()
+  }
+
+  /// The instant in an id, to the millisecond; `nil` for UUIDs of another version.
+  public static func timestamp(of id: UUID) -> Timestamp? {
+    let (high, low) = id.words
+    guard high >> 12 & 0xF == 7, low >> 62 == 0b10 else { return nil }
+    return Timestamp(clamping: Int64(high >> 16) * 1_000)
+  }
+}
+
 /// Generates ascending UUIDs of version 7 from a clock of its own.
 ///
 /// Follows RFC 9562, section 6.2, method 1: the 12 bits of `rand_a` are a counter. A new millisecond seeds it with 11
@@ -80,5 +101,43 @@ private struct SeededGenerator: RandomNumberGenerator {
     mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
     mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
     return mixed ^ (mixed >> 31)
+  }
+}
+
+/// The id of one write among all writes to a store: its commit, and its position among the writes of that commit.
+///
+/// ```swift
+/// let deletion = try store.writeAndWait { transaction in
+///   try transaction.delete(id)
+///   return try transaction.changeID
+/// }
+/// try store.writeAndWait { try $0.undo(deletion) }
+/// ```
+public struct ChangeID: Hashable, Comparable, Sendable {
+  /// The commit.
+  public let sequence: UInt64
+  /// Its position among the commit's writes, from 0: writes that wait at the same time share a commit.
+  public let position: Int
+
+  /// The most writes in one commit that a key can hold.
+  static let maximumPosition = Int(UInt16.max)
+
+  /// Whether one write came before another.
+  public static func < (left: ChangeID, right: ChangeID) -> Bool {
+    (left.sequence, left.position) < (right.sequence, right.position)
+  }
+}
+
+extension ChangeID: TextCodable {
+  /// The commit and the position, as `42.0`.
+  public var text: String { "\(sequence).\(position)" }
+
+  /// Reads the commit and the position; throws `invalidToken` for any other text.
+  public init(text: String) throws(TallyError) {
+    let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+    guard parts.count == 2, let sequence = UInt64(parts[0]), let position = Int(parts[1]),
+      (0...Self.maximumPosition).contains(position)
+    else { throw .invalidToken("write") }
+    self.init(sequence: sequence, position: position)
   }
 }
