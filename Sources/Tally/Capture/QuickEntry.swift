@@ -164,3 +164,403 @@ extension QuickEntry {
     if let recurrence { task.recurrence = recurrence }
   }
 }
+
+/// The title that remains of a sentence.
+struct QuickEntryTitle {
+  /// The title; `nil` if nothing of use is left.
+  let text: String?
+
+  /// Removes parts of a sentence with the blanks around them, and backslashes without.
+  init(_ sentence: String, removing parts: [Range<String.Index>], and escapes: [Range<String.Index>]) {
+    var title = ""
+    var place = sentence.startIndex
+    var escapes = escapes[...]
+    for part in parts {
+      title.join(Self.text(of: sentence, in: place..<part.lowerBound, without: &escapes))
+      place = part.upperBound
+    }
+    title.join(Self.text(of: sentence, in: place..<sentence.endIndex, without: &escapes))
+    if parts.first.map({ sentence[..<$0.lowerBound].allSatisfy(\.isWhitespace) }) ?? false {
+      title = String(title.drop { $0.isWhitespace || Self.separators.contains($0) })
+    }
+    if parts.last.map({ sentence[$0.upperBound...].allSatisfy(\.isWhitespace) }) ?? false {
+      title.removeSeparators()
+    }
+    let isEmpty = title.allSatisfy { $0.isWhitespace || $0.isPunctuation }
+    text = isEmpty && !parts.isEmpty ? nil : title.trimmed
+  }
+
+  /// The text of a range without the escapes in it; removes the escapes up to its end from the rest, which is in order.
+  private static func text(
+    of sentence: String, in range: Range<String.Index>, without escapes: inout ArraySlice<Range<String.Index>>
+  ) -> String {
+    var text = ""
+    var place = range.lowerBound
+    while let escape = escapes.first, escape.lowerBound < range.upperBound {
+      escapes.removeFirst()
+      guard range.contains(escape.lowerBound) else { continue }
+      text += sentence[place..<escape.lowerBound]
+      place = escape.upperBound
+    }
+    return text + sentence[place..<range.upperBound]
+  }
+
+  /// Punctuation that has nothing to separate at the end of a title.
+  fileprivate static let separators: Set<Character> = [",", ";", ":", "-", "–", "—"]
+}
+
+extension String {
+  /// Appends a piece with one blank between; none before punctuation that followed a part directly.
+  fileprivate mutating func join(_ piece: String) {
+    let trimmed = piece.trimmed
+    guard let first = piece.first, !trimmed.isEmpty else { return }
+    let isPunctuation = first.isPunctuation && first != "#"
+    if isPunctuation { removeSeparators() }
+    self += isEmpty || isPunctuation ? trimmed : " \(trimmed)"
+  }
+
+  /// Removes the punctuation at the end that has nothing more to separate.
+  fileprivate mutating func removeSeparators() {
+    while let last, last.isWhitespace || QuickEntryTitle.separators.contains(last) { removeLast() }
+  }
+}
+
+/// What is known about each token of a sentence before the sentence is read.
+struct QuickEntryMarks {
+  /// For each token, and for the end of the text, whether a part may end before it: at a blank, or at punctuation that ends
+  /// a word.
+  private(set) var isEnd: [Bool]
+  /// For each token that opens a quotation, the token that closes it; `nil` for other tokens, and if nothing closes it.
+  private(set) var closing: [Int?]
+
+  init(_ tokens: [CaptureToken]) {
+    isEnd = Array(repeating: true, count: tokens.count + 1)
+    closing = Array(repeating: nil, count: tokens.count)
+    var next: [String: Int] = [:]
+    for index in tokens.indices.reversed() {
+      let token = tokens[index]
+      isEnd[index] = !token.isGlued || token.text == "#" || Self.endOfWord.contains(token.text) && isEnd[index + 1]
+      if token.text == "\"" || token.text == "“" { closing[index] = next[token.text == "“" ? "”" : "\""] }
+      if token.text == "\"" || token.text == "”" { next[token.text] = index }
+    }
+  }
+
+  private static let endOfWord: Set = [".", ",", ";", ":", "!", "?", ")", "]", "…"]
+}
+
+/// The names of the existing lists by their first tokens, because any word of a sentence may begin the name of a list.
+struct KnownListNames {
+  private var names: [String: [String]] = [:]
+
+  init(_ names: [String]) {
+    for name in names {
+      guard let first = CaptureToken.all(of: name).first?.text else { continue }
+      self.names[first, default: []].append(name)
+    }
+  }
+
+  /// The names that may begin at a token.
+  func names(at token: CaptureToken) -> [String] { names[token.text] ?? [] }
+}
+
+/// The dates of a sentence, collected before they are resolved: a time may belong to a day that comes later.
+struct QuickEntryDates {
+  var schedule = DateSlot()
+  var due = DateSlot()
+  var reminder = DateSlot()
+  var recurrence: Recurrence?
+  /// Whether a day without a time is one to be reminded on.
+  var remindsOfDay = false
+
+  /// Keeps a date or a recurrence, unless its field has a value already or the dates would not fit together.
+  mutating func take(_ finding: QuickEntryParser.Finding, reference: DateReference) -> Bool {
+    var changed = self
+    let isNew =
+      switch finding {
+      case .schedule(let expression), .span(let expression): changed.schedule.take(expression)
+      case .due(let expression): changed.due.take(expression)
+      case .reminder(let expression): changed.reminder.take(expression)
+      case .recurrence(let recurrence, let expression):
+        self.recurrence == nil && changed.take(recurrence, expression, reference: reference)
+      case .lastDay(let expression): changed.take(lastDay: expression, reference: reference)
+      case .tag, .priority, .list: false
+      }
+    // A time on the planned day is that of the reminder, or else the due time: a task has no other.
+    guard isNew, !changed.schedule.hasTime || changed.due.isEmpty || changed.reminder.isEmpty else { return false }
+    self = changed
+    return true
+  }
+
+  private mutating func take(
+    _ recurrence: Recurrence, _ expression: DateExpression?, reference: DateReference
+  ) -> Bool {
+    self.recurrence = recurrence
+    let hasRoom = expression.map { schedule.take($0) } ?? true
+    return hasRoom && first(of: recurrence, from: reference.today) != nil
+  }
+
+  /// Ends the recurrence, unless it has an end or ends before it begins.
+  private mutating func take(lastDay: DateExpression, reference: DateReference) -> Bool {
+    guard case .rule(let rule)? = recurrence, rule.end == .never, let day = try? lastDay.day(against: reference),
+      let ending = try? RecurrenceRule(
+        every: rule.interval, on: rule.weekdays, onMonthDays: rule.monthDays, end: .until(day),
+        weekStart: rule.weekStart)
+    else { return false }
+    recurrence = .rule(ending)
+    return first(of: .rule(ending), from: reference.today) != nil
+  }
+
+  /// The first day of a recurrence from a day on; its intervals begin there.
+  private func first(of recurrence: Recurrence, from day: CalendarDay) -> CalendarDay? {
+    guard case .rule(let rule) = recurrence, let interval = try? RecurrenceInterval(1, rule.interval.unit),
+      let each = try? RecurrenceRule(
+        every: interval, on: rule.weekdays, onMonthDays: rule.monthDays, end: rule.end)
+    else { return day }
+    return each.occurrences(from: day).first { _ in true }
+  }
+}
+
+/// The place for a date: a day, a time, or both, from one expression or two.
+struct DateSlot {
+  private(set) var day: DateExpression.Day?
+  private(set) var time: DateExpression.TimeOfDay?
+  private(set) var instant: DateExpression?
+
+  var isEmpty: Bool { day == nil && time == nil && instant == nil }
+  var hasTime: Bool { time != nil || instant != nil }
+
+  /// Adds an expression, unless there is one like it already.
+  mutating func take(_ expression: DateExpression) -> Bool {
+    switch expression.form {
+    case .day(let new) where day == nil && instant == nil: day = new
+    case .time(let new) where time == nil && instant == nil: time = new
+    case .dayAndTime(let newDay, let newTime) where isEmpty: (day, time) = (newDay, newTime)
+    case .sinceNow where isEmpty, .instant where isEmpty: instant = expression
+    default: return false
+    }
+    return true
+  }
+
+  /// The whole expression; `nil` for an empty slot.
+  var expression: DateExpression? {
+    switch (day, time) {
+    case (let day?, let time?): DateExpression(.dayAndTime(day, time))
+    case (let day?, nil): DateExpression(.day(day))
+    case (nil, let time?): DateExpression(.time(time))
+    case (nil, nil): instant
+    }
+  }
+
+  func resolved(against reference: DateReference) -> ResolvedDate? {
+    expression.flatMap { try? $0.resolved(against: reference) }
+  }
+}
+
+extension QuickEntryDates {
+  /// Gives the dates to a task.
+  mutating func apply(to entry: inout QuickEntry, reference: DateReference) {
+    entry.recurrence = recurrence
+    if remindsOfDay, schedule.isEmpty { _ = schedule.take(DateExpression(.time(.morning))) }
+    let start = start(against: reference)
+    entry.scheduledDate = start?.day
+    switch onDay(due, start?.day, reference) {
+    case .day(let day)?: entry.dueDay = day
+    case .instant(let instant)?: entry.dueDate = instant
+    case nil: break
+    }
+    let day = start?.day ?? entry.dueDay ?? entry.dueDate.map { CalendarDay(containing: $0, in: reference.timeZone) }
+    switch onDay(reminder, day, reference) {
+    case .day(let day)?: entry.reminderDate = day.morning(in: reference)
+    case .instant(let instant)?: entry.reminderDate = instant
+    case nil where remindsOfDay: entry.reminderDate = start?.instant ?? start?.day.morning(in: reference)
+    case nil: entry.reminderDate = start?.instant
+    }
+    if !reminder.isEmpty, let instant = start?.instant { entry.dueDate = instant }
+  }
+
+  /// The planned day, and the time on it.
+  private func start(against reference: DateReference) -> (day: CalendarDay, instant: Timestamp?)? {
+    let resolved = schedule.resolved(against: reference)
+    switch resolved {
+    case .day(let day)?: return (day, nil)
+    case .instant(let instant)?:
+      let day = CalendarDay(containing: instant, in: reference.timeZone)
+      guard schedule.day == nil, let time = schedule.time, let recurrence, let first = first(of: recurrence, from: day)
+      else { return (day, instant) }
+      return (first, first.instant(atMinute: time.minute, in: reference.timeZone))
+    case nil:
+      guard due.day == nil, due.instant == nil, let recurrence else { return nil }
+      return first(of: recurrence, from: reference.today).map { ($0, nil) }
+    }
+  }
+
+  /// What a slot means, with a time alone on a day if there is one.
+  private func onDay(_ slot: DateSlot, _ day: CalendarDay?, _ reference: DateReference) -> ResolvedDate? {
+    guard slot.day == nil, let time = slot.time, let day else { return slot.resolved(against: reference) }
+    return .instant(day.instant(atMinute: time.minute, in: reference.timeZone))
+  }
+}
+
+extension CalendarDay {
+  /// When a reminder without a time comes: midnight would wake people up.
+  fileprivate func morning(in reference: DateReference) -> Timestamp {
+    instant(atMinute: DateExpression.TimeOfDay.morning.minute, in: reference.timeZone)
+  }
+}
+
+/// Finds words that look like dates or durations but fit no field.
+///
+/// The words stay in the title, and are reported, so that nobody takes them for understood.
+extension QuickEntryParser {
+  /// Why the words from a token on are left over, and the token behind them; `nil` for an ordinary word.
+  func leftover(at index: Int) -> (reason: QuickEntry.Reason, end: Int)? {
+    someday(at: index) ?? duration(at: index) ?? reminderBefore(at: index) ?? otherTime(at: index)
+      ?? weekdays(at: index) ?? impossibleRecurrence(at: index) ?? impossibleDate(at: index)
+  }
+
+  private func someday(at index: Int) -> (QuickEntry.Reason, Int)? {
+    guard tokens[index].text == "someday", !(hasLowercase && isCapitalized(index)), isEnd(index + 1),
+      isFollowedByParts(index + 1), index > 0
+    else { return nil }
+    return (.someday, index + 1)
+  }
+
+  /// Finds `for 1h` and `for 45 minutes`.
+  func duration(at index: Int) -> (QuickEntry.Reason, Int)? {
+    guard tokens[index].text == "for" else { return nil }
+    var parser = dateParser(at: index + 1)
+    guard let duration = parser.anyDuration(), duration.seconds > 0, isEnd(parser.index) else { return nil }
+    return (.duration, parser.index)
+  }
+
+  /// Finds `remind me 30 minutes before`.
+  private func reminderBefore(at index: Int) -> (QuickEntry.Reason, Int)? {
+    var parser = dateParser(at: index)
+    guard parser.take("remind") || parser.take("reminder") else { return nil }
+    _ = parser.take("me")
+    guard parser.anyDuration() != nil,
+      parser.take("before") || parser.take("earlier") || parser.take("ahead") || parser.take("early"),
+      isEnd(parser.index)
+    else { return nil }
+    return (.reminder, parser.index)
+  }
+
+  /// Finds `and 8pm` behind the first time of a recurrence.
+  private func otherTime(at index: Int) -> (QuickEntry.Reason, Int)? {
+    guard index == endOfLastPart, tokens[index].text == "and" || tokens[index].text == "&", dates.recurrence != nil,
+      dates.schedule.time != nil
+    else { return nil }
+    var parser = dateParser(at: index + 1)
+    guard parser.time() != nil, isEnd(parser.index) else { return nil }
+    return (.repeated, parser.index)
+  }
+
+  /// Finds `mon wed fri 18:00`: a recurrence without `every`, or a plan for one of the days.
+  private func weekdays(at index: Int) -> (QuickEntry.Reason, Int)? {
+    guard !isClaimed(at: index), CalendarNames.commonWeekday(tokens[index].text) != nil else { return nil }
+    var parser = dateParser(at: index)
+    guard let first = parser.expression(), isRow(of: first, before: parser.index) else { return nil }
+    return endOfLiteralDate(at: index).map { (.recurrence, $0) }
+  }
+
+  /// Finds `every 8 hours` and other recurrences that no rule has.
+  private func impossibleRecurrence(at index: Int) -> (QuickEntry.Reason, Int)? {
+    guard isEvery(index), !isClaimed(at: index), !isInName(index) else { return nil }
+    var (end, current, isDate) = (index + 1, index + 1, false)
+    if current < tokens.count, tokens[current].text == "!", tokens[current].isGlued { current += 1 }
+    while current < min(tokens.count, index + Self.mostWordsOfRecurrence) {
+      let word = tokens[current].text
+      if Self.isOfDates(word) || tokens[current].kind == .number {
+        isDate = isDate || tokens[current].kind == .word
+        end = current + 1
+      } else if !Self.joints.contains(word) {
+        break
+      }
+      current += 1
+    }
+    // One that can be read belongs to the title because of what follows it.
+    let isReadable = phrase(at: index).map { $0.end >= end } ?? false
+    guard isDate, !isReadable, isEnd(end), isBoundary(end) else { return nil }
+    return (.recurrence, end)
+  }
+
+  private static func isOfDates(_ word: String) -> Bool {
+    let singular = word.hasSuffix("s") ? String(word.dropLast()) : word
+    return words.contains(singular) || CalendarNames.commonWeekday(singular) != nil
+      || CalendarNames.commonMonth(word) != nil || Int.ordinalWords.contains(word)
+  }
+
+  private static let mostWordsOfRecurrence = 24
+  private static let words: Set = [
+    "minute", "min", "hour", "day", "week", "month", "quarter", "year", "weekday", "workday", "weekend", "fortnight",
+    "st",
+    "nd", "rd", "th", "other", "last",
+  ]
+  private static let joints: Set = ["and", "or", "of", "the", "in", "on", "except", ",", "to"]
+
+  /// Finds a date that the calendar does not have, or that could be two, where a date is surely meant.
+  private func impossibleDate(at index: Int) -> (QuickEntry.Reason, Int)? {
+    let (lead, start) = lead(at: index)
+    guard start < tokens.count else { return nil }
+    let isWritten = isClock(at: index) || endOfDayInMonth(from: start) != nil
+    guard lead != .none || isWritten || Self.looksLikeDate(tokens[start...].prefix(3)) else { return nil }
+    guard lead == .due || !isClaimed(at: index) else { return nil }
+    var parser = dateParser(at: start)
+    parser.allowsDecimals = lead != .none
+    // Of `31st of november`, the 31st alone would be a day.
+    let isUnread = parser.expression() == nil || endOfDayInMonth(from: start).map { $0 > parser.index } ?? false
+    guard isUnread, parser.fault != nil else { return nil }
+    var end = endOfDayInMonth(from: start) ?? endOfWord(from: start)
+    // `at 25:00` has two words.
+    if end < tokens.count, end == start + 1, tokens[start].kind == .word, tokens[end].kind == .number {
+      end = endOfWord(from: end)
+    }
+    return isEnd(end) && (isFollowedByParts(end) || isWritten && isBoundary(end)) ? (.date, end) : nil
+  }
+
+  /// Whether a time of day is written where one is surely meant: `at 25:00`, `at 13pm`, `tomorrow 25:00`.
+  private func isClock(at index: Int) -> Bool {
+    let isAt = tokens[index].text == "at"
+    let start = index + (isAt ? 1 : 0)
+    guard isAt || index == endOfLastPart, start + 1 < tokens.count, tokens[start].kind == .number else { return false }
+    let next = tokens[start + 1]
+    let hasMinutes = next.text == ":" && next.isGlued && start + 2 < tokens.count && tokens[start + 2].kind == .number
+    return hasMinutes || next.text == "am" || next.text == "pm"
+  }
+
+  /// The token behind `30 feb`, `30th of february` or `feb 30th`.
+  private func endOfDayInMonth(from start: Int) -> Int? {
+    func number(_ index: Int) -> Int? {
+      guard index < tokens.count, tokens[index].kind == .number, let day = Int(tokens[index].text),
+        (1...31).contains(day)
+      else { return nil }
+      let hasEnding =
+        index + 1 < tokens.count && tokens[index + 1].isGlued
+        && ["st", "nd", "rd", "th"].contains(tokens[index + 1].text)
+      return index + (hasEnding ? 2 : 1)
+    }
+    func month(_ index: Int) -> Int? {
+      index < tokens.count && CalendarNames.commonMonth(tokens[index].text) != nil ? index + 1 : nil
+    }
+    if let end = number(start) { return month(end < tokens.count && tokens[end].text == "of" ? end + 1 : end) }
+    return month(start).flatMap { number($0) }
+  }
+
+  /// Whether some tokens begin a date in digits: `2026-`, `3/`.
+  private static func looksLikeDate(_ tokens: ArraySlice<CaptureToken>) -> Bool {
+    guard let first = tokens.first, first.kind == .number, tokens.count == 3, let last = tokens.last,
+      tokens.dropFirst().allSatisfy(\.isGlued), let separator = tokens.dropFirst().first?.text
+    else { return false }
+    if separator == "-" { return first.text.utf8.count == 4 }
+    let canBeDays = [first, last].allSatisfy { token in Int(token.text).map { (1...31).contains($0) } ?? false }
+    return separator == "/" && canBeDays
+  }
+
+  /// The token behind a word, without the punctuation at its end.
+  private func endOfWord(from start: Int) -> Int {
+    var end = start + 1
+    // No date has more tokens.
+    while end < min(tokens.count, start + 12), tokens[end].isGlued, !isEnd(end) { end += 1 }
+    return end
+  }
+}

@@ -194,3 +194,274 @@ extension String {
     return String(scalars[first...last])
   }
 }
+
+extension QuickEntryParser {
+  /// Reads `#tag`, `+tag` or `@tag`.
+  func tag(at index: Int) -> Match? {
+    let start = index + 1
+    guard tokens[index].text == "#" || isTagOfWord(at: index) else { return nil }
+    var end = start
+    while end < tokens.count, tokens[end].isGlued, !Self.endOfTag.contains(tokens[end].text) { end += 1 }
+    work.stepCount += end - start
+    // Punctuation behind the tag belongs to the sentence.
+    while end > start, tokens[end - 1].kind == .symbol, Self.punctuation.contains(tokens[end - 1].text) { end -= 1 }
+    guard end > start, isEnd(end), tokens[start..<end].contains(where: isNameOfTag) else { return nil }
+    let tag = String(text[tokens[start].range.lowerBound..<tokens[end - 1].range.upperBound])
+    guard (try? TagSet.validate(tag)) != nil else { return nil }
+    return Match(finding: .tag(tag), end: end)
+  }
+
+  /// Whether `+` or `@` begins a tag: before a word, and not where `@ann` is a person to write to.
+  private func isTagOfWord(at index: Int) -> Bool {
+    guard index + 1 < tokens.count, tokens[index + 1].isGlued, tokens[index + 1].kind == .word else { return false }
+    guard tokens[index].text == "@", index > 0 else { return true }
+    return index == endOfLastPart || !Self.wordsBeforeAccounts.contains(tokens[index - 1].text)
+  }
+
+  /// Whether a token can stand alone as a tag: a word or a picture, as numbers and punctuation are issues and doodles.
+  private func isNameOfTag(_ token: CaptureToken) -> Bool {
+    token.kind == .word || token.text.contains { $0.isSymbol && !$0.isASCII }
+  }
+
+  /// Reads `!high`, `!1`, `p:high` or `p1`.
+  func priority(at index: Int) -> Match? {
+    let isMark = tokens[index].text == "!"
+    let hasColon = !isMark && index + 1 < tokens.count && tokens[index + 1].isGlued && tokens[index + 1].text == ":"
+    let value = index + (hasColon ? 2 : 1)
+    guard value < tokens.count, tokens[value].isGlued, isEnd(value + 1) else { return nil }
+    let name = tokens[value].text
+    // `!h` is more often an exclamation.
+    guard let priority = Priority(written: name), hasColon || name.utf8.count != 1 || tokens[value].kind == .number,
+      isMark || hasColon || isNumberedPriority(at: index)
+    else { return nil }
+    return Match(finding: .priority(priority), end: value + 1)
+  }
+
+  /// Whether `p1` is a priority: not a page, and not the first word of a name such as `P1 bug`.
+  private func isNumberedPriority(at index: Int) -> Bool {
+    guard tokens[index].text == "p", tokens[index + 1].kind == .number else { return false }
+    let isPage = index > 0 && index != endOfLastPart && Self.wordsBeforePages.contains(tokens[index - 1].text)
+    return !isPage && (isFollowedByParts(index + 2) || index == 0 && !isCapitalized(index))
+  }
+
+  /// Reads `list:Work`, `list:"House work"`, `project:Work` or `for Work`.
+  func list(at index: Int) -> Match? {
+    switch tokens[index].text {
+    case "list", "project", "proj": namedList(at: index)
+    case "for": lists == nil ? guessedList(at: index + 1) : namedLists[index]
+    default: nil
+    }
+  }
+
+  private func namedList(at index: Int) -> Match? {
+    let start = index + 2
+    guard start < tokens.count, tokens[index + 1].text == ":", tokens[index + 1].isGlued, tokens[start].isGlued else {
+      return nil
+    }
+    if let end = endOfQuotation(from: start) {
+      let name = text[tokens[start].range.upperBound..<tokens[end - 1].range.lowerBound]
+      guard let lists else {
+        return name.allSatisfy(\.isWhitespace) ? nil : Match(finding: .list(String(name)), end: end)
+      }
+      // A much longer quotation is not the name: changing the case changes the length of a text less than that. So long
+      // texts are not compared at each word.
+      let names = lists.names(at: tokens[start + 1]).filter { 4 * $0.utf8.count >= name.utf8.count }
+      let known = names.first { $0 == name } ?? names.first { $0.lowercased() == name.lowercased() }
+      return known.map { Match(finding: .list($0), end: end) }
+    }
+    if lists != nil { return knownList(at: start, ignoringCase: true) }
+    var end = start
+    while end < tokens.count, tokens[end].isGlued { end += 1 }
+    while end > start, Self.punctuation.contains(tokens[end - 1].text) { end -= 1 }
+    guard end > start else { return nil }
+    let name = text[tokens[start].range.lowerBound..<tokens[end - 1].range.upperBound]
+    return Match(finding: .list(String(name)), end: end)
+  }
+
+  /// Reads the longest name of a list that stands at a token.
+  func knownList(at index: Int, ignoringCase: Bool = false) -> Match? {
+    guard let lists, index < tokens.count else { return nil }
+    let names = lists.names(at: tokens[index])
+    let start = tokens[index].range.lowerBound
+    let matches = names.compactMap { name -> (name: String, end: Int)? in
+      let candidate = text[start...].prefix(name.count)
+      let isSame = ignoringCase ? candidate.lowercased() == name.lowercased() : candidate == name[...]
+      guard !name.isEmpty, isSame else { return nil }
+      let end = tokens[index...].firstIndex { $0.range.lowerBound >= candidate.endIndex } ?? tokens.count
+      guard tokens[end - 1].range.upperBound == candidate.endIndex, isEnd(end) else { return nil }
+      return ignoringCase || isFollowedByParts(end) ? (name, end) : nil
+    }
+    return matches.max { $0.end < $1.end }.map { Match(finding: .list($0.name), end: $0.end) }
+  }
+
+  /// Reads a capitalized word as a list, if a part stands before it and none or only parts behind it.
+  private func guessedList(at index: Int) -> Match? {
+    guard index < tokens.count, index > 1, endOfLastPart == index - 1, hasLowercase, tokens[index].kind == .word,
+      isCapitalized(index), isEnd(index + 1), isFollowedByParts(index + 1)
+    else { return nil }
+    // `for Monday` is a day.
+    var parser = dateParser(at: index)
+    guard parser.expression() == nil, CalendarNames.commonMonth(tokens[index].text) == nil else { return nil }
+    return Match(finding: .list(String(text[tokens[index].range])), end: index + 1)
+  }
+
+  private static let wordsBeforePages: Set = [
+    "page", "pages", "print", "read", "see", "slide", "slides", "to", "from", "until", "and", "or", "of", "the",
+  ]
+
+  private static let wordsBeforeAccounts: Set = [
+    "about", "and", "ask", "by", "call", "cc", "contact", "dm", "email", "follow", "for", "from", "invite", "mail",
+    "mention", "message", "of", "or", "ping", "reply", "tell", "text", "thank", "the", "to", "tweet", "unfollow", "via",
+    "with",
+  ]
+
+  private static let endOfTag: Set = ["#", ",", ";", "\"", "“", "”", "(", ")", "[", "]", "{", "}", "<", ">", "'", "’"]
+  private static let punctuation: Set = [".", ",", ";", ":", "!", "?", ")", "]", "…", "'", "’"]
+}
+
+extension QuickEntryParser {
+  /// Whether a part may begin at a token: behind a blank, an opening parenthesis or, for a tag, another one.
+  func isStart(_ index: Int) -> Bool {
+    guard index > 0, tokens[index].isGlued else { return true }
+    let hasComma = tokens[index - 1].text == ","
+    let isNextTag = tokens[index].text == "#" && index == endOfLastPart + (hasComma ? 1 : 0) && endOfLastPart > 0
+    return isNextTag || ["(", "["].contains(tokens[index - 1].text) && !tokens[index - 1].isGlued
+  }
+
+  /// Whether a part may end before a token: at a blank, or at punctuation that ends a word.
+  func isEnd(_ index: Int) -> Bool { marks.isEnd[index] }
+
+  /// Whether nothing comes behind a part that could belong to it, as `report` does in `friday report`.
+  func isBoundary(_ index: Int) -> Bool {
+    guard index < tokens.count else { return true }
+    let token = tokens[index]
+    switch token.kind {
+    case .symbol: return token.text != "\"" && token.text != "&" && token.text != "/"
+    case .number: return isDate(at: index) || dateParser(at: index).isAtTimeSpan
+    case .word:
+      return Self.functionWords.contains(token.text) || startsMarker(at: index) || isDate(at: index)
+        || dateParser(at: index).isAtTimeSpan
+    }
+  }
+
+  /// Whether another part or the end of the sentence follows.
+  func isFollowedByParts(_ index: Int) -> Bool {
+    guard index < tokens.count else { return true }
+    return tokens[index].kind == .symbol && tokens[index].text != "\"" || startsMarker(at: index) || isDate(at: index)
+      || dateParser(at: index).isAtTimeSpan
+  }
+
+  private func isDate(at index: Int) -> Bool {
+    var parser = dateParser(at: index)
+    parser.allowsBareHours = false
+    guard let expression = parser.expression(), isEnd(parser.index) else { return false }
+    // `The 13th` alone is no date: `Friday the 13th` is a film.
+    if case .day(let day) = expression.form, case .dayOfMonth = day.base { return false }
+    return true
+  }
+
+  private func startsMarker(at index: Int) -> Bool {
+    switch tokens[index].text {
+    case "due", "by", "deadline", "every", "remind", "reminder", "repeat", "list", "starting", "ending", "someday": true
+    case "for": list(at: index) != nil || duration(at: index) != nil
+    case "ev": isEvery(index)
+    case "p", "pri", "priority", "project", "proj": index + 1 < tokens.count && tokens[index + 1].isGlued
+    default: false
+    }
+  }
+
+  /// Whether the word before a token shows that a date belongs to the title, as in `the friday report`.
+  func isClaimed(at index: Int) -> Bool {
+    index > 0 && index != endOfLastPart && Self.claimingWords.contains(tokens[index - 1].text)
+  }
+
+  /// The token behind a date that belongs to the title, or behind several, so that no part of it is taken for a date.
+  func endOfLiteralDate(at index: Int) -> Int? {
+    var parser = dateParser(at: index)
+    guard let first = parser.expression() else { return nil }
+    guard isClaimed(at: index) || isOneOfSeveral(first, before: parser.index) else { return nil }
+    var end = parser.index
+    while isJoin(end) || isWeekday(end) {
+      parser.index = end + (isJoin(end) ? 1 : 0)
+      guard parser.expression() != nil else { break }
+      end = parser.index
+    }
+    return end
+  }
+
+  /// Whether a date is one end of a span or one of several, such as `monday to friday` or `8am and 8pm`.
+  func isOneOfSeveral(_ expression: DateExpression, before end: Int) -> Bool {
+    if isRow(of: expression, before: end) { return true }
+    guard isJoin(end) else { return false }
+    let isDash = ["-", "–"].contains(tokens[end].text)
+    if isDash, end + 1 < tokens.count, tokens[end + 1].kind == .number { return true }
+    var parser = dateParser(at: end + 1)
+    parser.allowsBareHours = false
+    switch (expression.form, parser.expression()?.form) {
+    // A time behind a comma belongs to the day.
+    case (.day, .time?): return tokens[end].text != ","
+    case (_, nil): return false
+    default: return true
+    }
+  }
+
+  /// Whether a weekday is followed by another one, as in `gym mon wed fri 18:00`.
+  func isRow(of expression: DateExpression, before end: Int) -> Bool {
+    guard case .day(let day) = expression.form, case .weekday = day.base, isWeekday(end), isEnd(end + 1) else {
+      return false
+    }
+    return isWeekday(end + 1) || isBoundary(end + 1)
+  }
+
+  private func isWeekday(_ index: Int) -> Bool {
+    index < tokens.count && !tokens[index].isGlued && CalendarNames.commonWeekday(tokens[index].text) != nil
+  }
+
+  /// Whether a token joins dates; `until` after a recurrence ends that.
+  private func isJoin(_ index: Int) -> Bool {
+    guard index < tokens.count, dates.recurrence == nil || tokens[index].text != "until" else { return false }
+    return Self.joiningWords.contains(tokens[index].text)
+  }
+
+  /// Whether a word is written as part of a name: with a capital letter, beside another one.
+  func isInName(_ index: Int) -> Bool {
+    guard hasLowercase, isCapitalized(index) else { return false }
+    let followsName = index > 1 && isCapitalized(index - 1)
+    return followsName || index + 1 < tokens.count && !tokens[index + 1].isGlued && isCapitalized(index + 1)
+  }
+
+  func isCapitalized(_ index: Int) -> Bool {
+    text[tokens[index].range.lowerBound].isUppercase
+  }
+
+  /// Words that begin something new, so that a date before them stands alone.
+  private static let functionWords: Set = [
+    "about", "after", "and", "at", "because", "before", "but", "due", "for", "from", "if", "in", "near", "on", "re",
+    "regarding", "so", "then", "to", "until", "via", "when", "while", "with", "without",
+  ]
+
+  /// Words that make the following date part of the title, those of Good Friday and the like included.
+  private static let claimingWords: Set = [
+    "a", "after", "an", "and", "before", "between", "each", "every", "for", "from", "is", "its", "last",
+    "my",
+    "not", "of", "or", "our", "past", "since", "than", "that", "the", "their", "this", "through", "till", "to", "until",
+    "versus", "vs", "was", "your", "ash", "black", "cyber", "easter", "giving", "good", "palm", "st", "nd", "rd", "th",
+    "first", "second", "third", "other",
+  ]
+
+  private static let joiningWords: Set = [
+    "and", "or", "to", "until", "till", "through", "vs", "versus", ",", "&", "/", "-", "–",
+  ]
+}
+
+extension QuickEntryParser {
+  /// The token behind a quotation that begins here; `nil` where none does, or where it is not closed.
+  func endOfQuotation(from index: Int) -> Int? {
+    guard Self.isQuotationMark(tokens[index]) else { return nil }
+    return marks.closing[index].map { $0 + 1 }
+  }
+
+  static func isQuotationMark(_ token: CaptureToken) -> Bool {
+    token.text == "\"" || token.text == "“"
+  }
+}
