@@ -1,3 +1,5 @@
+import Foundation
+
 /// Reads the text of a filter by recursive descent; <doc:Filters> has the grammar.
 struct FilterParser {
   var scanner: FilterScanner
@@ -98,4 +100,351 @@ extension FilterParser {
     _ = scanner.word(endingAtOperator: true)
     return true
   }
+}
+
+extension FilterParser {
+  /// Reads one condition; something other than white space comes next.
+  mutating func condition() throws(FilterFault.Place) -> FilterNode {
+    let start = scanner.offset
+    switch scanner.next {
+    case "\"": return .condition(.text(.text, try value(of: .text(.text)).text))
+    case "!": throw .init(.exclamationMark, start)
+    case "#":
+      _ = scanner.skip("#")
+      return .condition(.tag(try tag()))
+    // A number behind the sign is one to look for, as in a telephone number.
+    case "+" where scanner.isBeforeLetter:
+      _ = scanner.skip("+")
+      return .condition(.tag(try tag()))
+    case "@":
+      _ = scanner.skip("@")
+      return try attribute()
+    default: return try wordOrField()
+    }
+  }
+
+  /// Reads a word to look for, or a field with what it is compared with.
+  private mutating func wordOrField() throws(FilterFault.Place) -> FilterNode {
+    let word = scanner.word(endingAtOperator: true)
+    guard scanner.next != "\"" else { throw .init(.quoteInsideWord, scanner.offset) }
+    var ahead = scanner
+    ahead.skipWhiteSpace()
+    // Blanks may stand around an operator, but a colon belongs to its field.
+    let isField = ahead.isAtOperator && (ahead.offset == scanner.offset || ahead.next != ":")
+    guard isField else { return .condition(.text(.text, word.text)) }
+    guard !word.text.isEmpty else { throw .init(.missingField, word.offset) }
+    if let field = FilterField(name: word.text) { return try condition(on: field, try comparison(of: field)) }
+    guard let (field, comparison) = FilterField.compared(by: word.text) else {
+      let isCompared = ahead.next != ":"
+      _ = ahead.skip(":")
+      let value = ahead.word(endingAtOperator: false).text
+      throw .init(.unknownField(word.text, isCompared: isCompared, value: value), word.offset)
+    }
+    scanner.skipWhiteSpace()
+    let isColon = scanner.next == ":"
+    guard scanner.comparison() == .equals, field.comparisons.contains(comparison) else {
+      throw .init(.wrongOperator(field), word.offset)
+    }
+    if !isColon { scanner.skipWhiteSpace() }
+    return try condition(on: field, comparison)
+  }
+
+  private mutating func condition(
+    on field: FilterField, _ comparison: TaskFilter.Comparison
+  ) throws(FilterFault.Place) -> FilterNode {
+    switch field {
+    case .list:
+      let value = try value(of: field)
+      return comparison.node(.list(FilterList(text: value.text, column: scanner.column(of: value.offset))))
+    case .tag: return comparison.node(.tag(try tag()))
+    case .state: return comparison.node(.state(try name(of: field, among: TaskState.allCases, \.name)))
+    case .parent: return comparison.node(.parent(try id()))
+    case .has: return comparison.node(try possession())
+    case .is:
+      // The constants have a name so that every filter has a text.
+      let value = try value(of: field)
+      if value.text.lowercased() == "any" { return .constant(comparison == .equals) }
+      return comparison.node(.property(try name(value, of: field, among: TaskFilter.Property.allCases, \.rawValue)))
+    case .priority:
+      let value = try value(of: field)
+      if let priority = Priority(written: value.text) { return comparison.filter { .priority($0, priority) }.root }
+      let priority = try name(value, of: field, among: Priority.allCases, \.name)
+      return comparison.filter { .priority($0, priority) }.root
+    case .attribute: throw .init(.missingField, scanner.offset)
+    case .text(let place): return .condition(.text(place, try value(of: field).text))
+    case .date(let place):
+      let date = try date(of: field)
+      return comparison.filter { .date(place, $0, date) }.root
+    }
+  }
+
+  /// Reads `@name`, an operator and a value, or `@tag`; `@` has been read.
+  private mutating func attribute() throws(FilterFault.Place) -> FilterNode {
+    let start = scanner
+    let name = try scanner.next == "\"" ? scanner.quoted() : scanner.word(endingAtOperator: true)
+    scanner.skipWhiteSpace()
+    guard scanner.isAtOperator else {
+      scanner = start
+      return .condition(.tag(try tag()))
+    }
+    guard name.text.isAttributeName else { throw .init(.badAttributeName, name.offset) }
+    let comparison = try comparison(of: .attribute)
+    let value = try value(of: .attribute).text
+    return comparison.filter { .attribute(name.text, $0, value) }.root
+  }
+
+  /// Reads what follows `has:`.
+  private mutating func possession() throws(FilterFault.Place) -> FilterCondition {
+    guard scanner.skip("@") else {
+      return .has(try name(of: .has, among: TaskFilter.Field.allCases, \.rawValue))
+    }
+    let name = try value(of: .attribute)
+    guard name.text.isAttributeName else { throw .init(.badAttributeName, name.offset) }
+    return .hasAttribute(name.text)
+  }
+}
+
+extension TaskFilter.Comparison {
+  /// A condition of which only equality can be asked.
+  fileprivate func node(_ condition: FilterCondition) -> FilterNode {
+    self == .isNot ? .negation(.condition(condition)) : .condition(condition)
+  }
+}
+
+extension FilterParser {
+  /// Reads the operator of a field, at which the scanner may stand behind white space, and the white space after it.
+  mutating func comparison(of field: FilterField) throws(FilterFault.Place) -> TaskFilter.Comparison {
+    scanner.skipWhiteSpace()
+    let start = scanner.offset
+    let isColon = scanner.next == ":"
+    guard let comparison = scanner.comparison(), field.comparisons.contains(comparison) else {
+      throw .init(.wrongOperator(field), start)
+    }
+    if !isColon { scanner.skipWhiteSpace() }
+    return comparison
+  }
+
+  /// Reads a value, with or without quotation marks, which is not empty.
+  mutating func value(of field: FilterField) throws(FilterFault.Place) -> FilterScanner.Word {
+    let value = try scanner.next == "\"" ? scanner.quoted() : scanner.word(endingAtOperator: false)
+    guard !value.text.isEmpty else { throw .init(.missingValue(field), value.offset) }
+    guard let next = scanner.next else { return value }
+    if next == "\"" { throw .init(.quoteInsideWord, scanner.offset) }
+    if value.isQuoted, !next.endsFilterWord { throw .init(.textAfterQuote, scanner.offset) }
+    return value
+  }
+
+  /// Reads one of some names, in any case.
+  func name<Value>(
+    _ value: FilterScanner.Word, of field: FilterField, among values: [Value], _ name: (Value) -> String
+  ) throws(FilterFault.Place) -> Value {
+    guard let found = values.first(where: { name($0).lowercased() == value.text.lowercased() }) else {
+      throw .init(.unknownName(value.text, among: values.map(name)), value.offset)
+    }
+    return found
+  }
+
+  mutating func name<Value>(
+    of field: FilterField, among values: [Value], _ name: (Value) -> String
+  ) throws(FilterFault.Place) -> Value {
+    try self.name(try value(of: field), of: field, among: values, name)
+  }
+
+  /// Reads a tag that a task can have.
+  mutating func tag() throws(FilterFault.Place) -> String {
+    let value = try value(of: .tag)
+    do throws(TallyError) {
+      // Blanks around a tag would be removed by the tasks that have it.
+      guard TagSet.trimmed(value.text).utf8.elementsEqual(value.text.utf8) else { throw Self.blank }
+      try TagSet.validate(value.text)
+    } catch {
+      throw .init(.badTag(error), value.offset)
+    }
+    return value.text
+  }
+
+  mutating func id() throws(FilterFault.Place) -> UUID {
+    let value = try value(of: .parent)
+    guard let id = UUID(text: Array(value.text.utf8)) else { throw .init(.badID, value.offset) }
+    return id
+  }
+
+  /// Reads a day or an instant; one of several words needs quotation marks.
+  mutating func date(of field: FilterField) throws(FilterFault.Place) -> DateExpression {
+    let value = try value(of: field)
+    if !value.isQuoted, isStartOfDate(value.text) { throw .init(.dateOfSeveralWords, value.offset) }
+    do throws(TallyError) {
+      return try DateExpression(value.text)
+    } catch {
+      throw .init(.badDate(error, in: value.text), value.offset)
+    }
+  }
+
+  /// Whether some of the following words belong to a date, as in `due<=next friday`.
+  ///
+  /// `due<=today 5pm` would otherwise look for the text `5pm`.
+  private func isStartOfDate(_ text: String) -> Bool {
+    var (ahead, words) = (scanner, text)
+    for _ in 0..<Self.mostWordsOfDate {
+      ahead.skipWhiteSpace()
+      let word = ahead.word(endingAtOperator: false)
+      guard !word.text.isEmpty, ahead.next != "\"", FilterKeyword(word) == nil else { return false }
+      words += " " + word.text
+      if (try? DateExpression(words)) != nil { return true }
+    }
+    return false
+  }
+
+  private static let mostWordsOfDate = 4
+
+  private static let blank = TallyError(
+    .invalidTag, "A tag begins or ends with a blank", remedy: "Leave the blank out")
+}
+
+extension String {
+  /// Whether an attribute can have this name.
+  var isAttributeName: Bool { (try? AttributeValue.validate([self: .flag(true)])) != nil }
+}
+
+/// Reads the words, values and operators of a filter's text, scalar by scalar.
+///
+/// By scalars and not by characters: a combining mark behind a quotation mark would make another character of it.
+struct FilterScanner {
+  private let scalars: [Unicode.Scalar]
+  /// How many scalars have been read.
+  private(set) var offset = 0
+
+  /// A word or a value, and where it began.
+  struct Word {
+    let text: String
+    let offset: Int
+    let isQuoted: Bool
+  }
+
+  init(_ text: String) {
+    scalars = Array(text.unicodeScalars)
+  }
+
+  var count: Int { scalars.count }
+
+  /// The next scalar; `nil` at the end.
+  var next: Unicode.Scalar? { scalar(at: offset) }
+
+  private func scalar(at offset: Int) -> Unicode.Scalar? {
+    offset < scalars.count ? scalars[offset] : nil
+  }
+
+  mutating func skipWhiteSpace() {
+    while let next, next.properties.isWhitespace { offset += 1 }
+  }
+
+  /// Reads a scalar if it comes next.
+  mutating func skip(_ scalar: Unicode.Scalar) -> Bool {
+    guard next == scalar else { return false }
+    offset += 1
+    return true
+  }
+
+  /// Reads up to white space, a parenthesis or a quotation mark; up to an operator as well if asked; may be empty.
+  mutating func word(endingAtOperator: Bool) -> Word {
+    let start = offset
+    while let next, !next.endsFilterWord, !(endingAtOperator && isAtOperator) { offset += 1 }
+    return Word(text: text(of: start..<offset), offset: start, isQuoted: false)
+  }
+
+  /// Reads a text in quotation marks, at which the scanner stands.
+  mutating func quoted() throws(FilterFault.Place) -> Word {
+    let start = offset
+    var text = String.UnicodeScalarView()
+    offset += 1
+    while let scalar = next {
+      offset += 1
+      switch scalar {
+      case "\"": return Word(text: String(text), offset: start, isQuoted: true)
+      case "\\":
+        guard let escaped = next, escaped == "\"" || escaped == "\\" else { throw .init(.badEscape, offset - 1) }
+        offset += 1
+        text.append(escaped)
+      default: text.append(scalar)
+      }
+    }
+    throw .init(.openQuote, start)
+  }
+
+  /// The number of scalars before the first one of a kind.
+  func offset(of scalar: Unicode.Scalar) -> Int? { scalars.firstIndex(of: scalar) }
+
+  /// Whether an operator comes next; an exclamation mark alone is none.
+  var isAtOperator: Bool {
+    next == "!" ? scalar(at: offset + 1) == "=" : next?.beginsFilterOperator ?? false
+  }
+
+  /// Reads an operator, of which `:` means the same as `=`.
+  mutating func comparison() -> TaskFilter.Comparison? {
+    guard isAtOperator, let first = next else { return nil }
+    offset += 1
+    switch first {
+    case "<": return skip("=") ? .atMost : .less
+    case ">": return skip("=") ? .atLeast : .greater
+    case "~": return .contains
+    case "!": return skip("=") ? .isNot : nil
+    default: return .equals
+    }
+  }
+
+  /// Whether a letter or a quotation mark follows the next scalar.
+  var isBeforeLetter: Bool { scalar(at: offset + 1).map { $0 == "\"" || $0.properties.isAlphabetic } ?? false }
+
+  /// The column of an offset: characters from 1.
+  func column(of offset: Int) -> Int {
+    // One that begins before the offset and ends behind it holds it.
+    var (column, end) = (1, 0)
+    for character in text(of: 0..<scalars.count) {
+      end += character.unicodeScalars.count
+      if end > offset { break }
+      column += 1
+    }
+    return column
+  }
+
+  private func text(of range: Range<Int>) -> String {
+    var view = String.UnicodeScalarView()
+    view.append(contentsOf: scalars[range])
+    return String(view)
+  }
+}
+
+extension Unicode.Scalar {
+  /// Whether a word or a value without quotation marks ends here.
+  var endsFilterWord: Bool {
+    self == "(" || self == ")" || self == "\"" || properties.isWhitespace
+  }
+
+  /// Whether an operator may begin here.
+  var beginsFilterOperator: Bool {
+    switch self {
+    case ":", "=", "<", ">", "~", "!": true
+    default: false
+    }
+  }
+
+  /// Whether something other than a word to look for begins here.
+  var beginsFilterTerm: Bool {
+    switch self {
+    case "-", "#", "@", "!": true
+    default: beginsFilterOperator || endsFilterWord
+    }
+  }
+}
+
+/// A word that joins conditions; its case does not matter.
+enum FilterKeyword: String {
+  case and, or, not
+
+  init?(_ word: FilterScanner.Word) {
+    guard !word.isQuoted else { return nil }
+    self.init(rawValue: word.text.lowercased())
+  }
+
+  static func isOne(_ text: String) -> Bool { FilterKeyword(rawValue: text.lowercased()) != nil }
 }
