@@ -224,3 +224,228 @@ extension RecordPlan {
     return entries
   }
 }
+
+extension StoreWriteTransaction {
+  /// Whether any task of the store is below another one.
+  package var hasSubtasks: Bool {
+    get throws { try tables.byParent.count(in: base) > 0 }
+  }
+
+  /// Whether a task has sub-tasks, by their records.
+  package func isParent(_ id: UUID) throws -> Bool { try hasSubtasks(id) }
+
+  /// The direct sub-tasks of a task, by their records; none for one that does not exist.
+  package func subtaskIDs(of id: UUID) throws -> [UUID] {
+    try tables.subtaskIDs(of: id, in: base)
+  }
+
+  /// The tasks in a list, by their records, in no particular order.
+  package func taskIDs(inList id: UUID) throws -> [UUID] {
+    var ids: [UUID] = []
+    try tables.byPlace.forEach(
+      from: PlaceKey(listID: id, rankRawValue: 0, order: .lowest),
+      upTo: PlaceKey(listID: id, rankRawValue: StateRank.endRawValue, order: .lowest), in: base
+    ) { key, _ in
+      ids.append(try PlaceKey(decoding: key).id)
+      return true
+    }
+    return ids
+  }
+}
+
+extension StoreTransaction where Base: ~Copyable {
+  /// A value that synchronisation has kept; `nil` if there is none.
+  @_specialize(where Base == WriteTransaction)
+  @_specialize(where Base == ReadTransaction)
+  package func syncValue(forKey key: [UInt8]) throws -> [UInt8]? {
+    try syncTables?.values.value(forKey: key, in: base)
+  }
+
+  /// Whether a value has a key that begins with a prefix.
+  package func hasSyncValues(withPrefix prefix: [UInt8]) throws -> Bool {
+    var isFound = false
+    try forEachSyncValue(withPrefix: prefix) { _, _ in
+      isFound = true
+      return false
+    }
+    return isFound
+  }
+
+  /// How many values have keys that begin with a prefix; the values are not read.
+  package func countSyncValues(withPrefix prefix: [UInt8]) throws -> Int {
+    var count = 0
+    try syncTables?.values.forEach(withPrefix: prefix, in: base) { _, _ in
+      count += 1
+      return true
+    }
+    return count
+  }
+
+  /// Passes the values whose keys begin with a prefix to a closure, in the order of the keys, until it returns false.
+  @_specialize(where Base == WriteTransaction)
+  @_specialize(where Base == ReadTransaction)
+  package func forEachSyncValue(
+    withPrefix prefix: [UInt8], _ body: (_ key: [UInt8], _ value: [UInt8]) throws -> Bool
+  ) throws {
+    try syncTables?.values.forEach(withPrefix: prefix, in: base) { key, value in
+      try body(key.bytes(from: 0), value.bytes(from: 0))
+    }
+  }
+}
+
+extension StoreWriteTransaction {
+  /// Keeps a value for synchronisation, or removes it.
+  ///
+  /// It does not change a task or list: neither the history nor observations know of it.
+  ///
+  /// - Throws: what the storage throws, also for a key of more than 511 bytes.
+  package mutating func setSyncValue(_ value: [UInt8]?, forKey key: [UInt8]) throws {
+    guard let table = syncTables?.values else { return }
+    if let value {
+      try table.put(value, forKey: key, in: &base)
+    } else {
+      _ = try table.remove(forKey: key, in: &base)
+    }
+  }
+
+  /// Keeps many values, each in place of the one that its key has.
+  ///
+  /// Faster than one after the other: they are written in the order of their keys.
+  ///
+  /// - Throws: as ``setSyncValue(_:forKey:)``.
+  package mutating func setSyncValues(_ values: some Sequence<([UInt8], [UInt8])>) throws {
+    try syncTables?.values.put(contentsOf: values, in: &base)
+  }
+}
+
+/// A deleted task or list that can be restored.
+package enum DeletedObject: Sendable {
+  case task(TaskItem)
+  case list(TaskList)
+}
+
+extension StoreTransaction where Base: ~Copyable {
+  /// The record of a deleted list that is kept while the store synchronises.
+  package func deletedList(_ id: UUID) throws -> TaskList? {
+    guard let bytes = try syncTables?.trash.value(forKey: TombstoneKey(.list, id), in: base) else { return nil }
+    // The array lives until the record is read.
+    return try unsafe ListRecord(id: id, decoding: bytes.span.bytes).item
+  }
+
+  /// The record of a deleted task that is kept while the store synchronises.
+  package func deletedTask(_ id: UUID) throws -> TaskItem? {
+    guard let bytes = try syncTables?.trash.value(forKey: TombstoneKey(.task, id), in: base) else { return nil }
+    // The array lives until the record is read.
+    return try unsafe TaskRecord(id: id, decoding: bytes.span.bytes).item
+  }
+
+  /// The title and the notes of a task, also of a deleted one that is kept; `nil` if there is none.
+  ///
+  /// Read in place: only the texts are copied.
+  @_specialize(where Base == WriteTransaction)
+  @_specialize(where Base == ReadTransaction)
+  package func taskTexts(_ id: UUID) throws -> (title: [UInt8], notes: [UInt8])? {
+    if let record = try tables.tasks.bytes(forKey: IDKey(id), in: base) { return try TaskFields(record).texts }
+    guard let bytes = try syncTables?.trash.value(forKey: TombstoneKey(.task, id), in: base) else { return nil }
+    // The array lives until the texts are copied.
+    return try unsafe TaskFields(bytes.span.bytes).texts
+  }
+
+  /// The deleted tasks and lists that are kept while the store synchronises, in the order of their ids.
+  package func deletedObjects() throws -> [DeletedObject] {
+    try deletedKeys().compactMap { key in
+      key.isList ? try deletedList(key.id).map(DeletedObject.list) : try deletedTask(key.id).map(DeletedObject.task)
+    }
+  }
+
+  /// The ids of those.
+  package func deletedKeys() throws -> [(isList: Bool, id: UUID)] {
+    var keys: [(isList: Bool, id: UUID)] = []
+    try syncTables?.trash.forEach(in: base) { key, _ in
+      let key = try TombstoneKey(decoding: key)
+      keys.append((key.kindRawValue == ObjectKind.list.rawValue, key.id))
+      return true
+    }
+    return keys
+  }
+
+  /// When this store deleted an object, or learned that another one had; `nil` if its record is not kept.
+  package func timeOfKeeping(isList: Bool, id: UUID) throws -> Timestamp? {
+    let key = SyncNotes.keepingKey(TombstoneKey(isList ? .list : .task, id))
+    return try syncValue(forKey: key).flatMap { try FieldValue(.instant, storedBytes: $0).instant }
+  }
+}
+
+extension StoreWriteTransaction {
+  /// Forgets the record of a deleted object: it cannot be restored any more.
+  package mutating func forgetDeleted(isList: Bool, id: UUID) throws {
+    try syncNotes?.forget(TombstoneKey(isList ? .list : .task, id), in: &base)
+  }
+
+  /// Creates a deleted task again, with everything that it had; its completion counts as that of a live one again.
+  ///
+  /// If its list or its parent does not exist any more, it comes to the inbox or to the top. It has the changes that other
+  /// replicas have made since it was deleted.
+  ///
+  /// - Returns: The task.
+  /// - Throws: `taskNotFound` if no deleted task has the id.
+  @discardableResult
+  package mutating func restoreDeletedTask(_ id: UUID) throws -> TaskItem {
+    guard try task(id) == nil, let deleted = try deletedTask(id) else { throw TallyError.taskNotFound(id) }
+    var restored = try deleted.placed {
+      try task($0)
+    } hasList: {
+      try list($0) != nil
+    }
+    let completions = StoredCompletions(current: try storedCompletion(of: restored))
+    // Undoing its creation or a purge has removed the completion.
+    if completions.current == nil, restored.isCompleted { (restored.state, restored.completedAt) = (.notStarted, nil) }
+    restored.updatedAt = stamp
+    var plan = RecordPlan()
+    try plan.add(restored, replacing: nil, at: commitSequence)
+    plan.completions = try RecordPlan.completions(
+      of: MergedTask(id: id, item: restored, completions: completions, replacing: StoredCompletions(current: nil)))
+    try write(plan)
+    return restored
+  }
+
+  /// Creates a deleted list again; the tasks that were in it stay where they are.
+  ///
+  /// - Returns: The list.
+  /// - Throws: `listNotFound` if no deleted list has the id.
+  @discardableResult
+  package mutating func restoreDeletedList(_ id: UUID) throws -> TaskList {
+    guard try list(id) == nil, var restored = try deletedList(id) else { throw TallyError.listNotFound(id) }
+    restored.updatedAt = stamp
+    var plan = RecordPlan()
+    try plan.add(restored, replacing: nil, at: commitSequence)
+    try write(plan)
+    return restored
+  }
+}
+
+extension TaskItem {
+  /// A deleted task in the place where it is shown when it comes back.
+  ///
+  /// That is below its parent and in the list of that, if the parent exists and may have it; otherwise in its own list, if
+  /// that exists.
+  ///
+  /// - Parameters:
+  ///   - find: Gives a task.
+  ///   - hasList: Whether a list exists.
+  /// - Returns: The task.
+  /// - Throws: What the closures throw.
+  func placed(below find: (UUID) throws -> TaskItem?, hasList: (UUID) throws -> Bool) throws -> TaskItem {
+    var placed = self
+    if let parentID, let parent = try find(parentID) {
+      placed.listID = parent.listID
+      do {
+        try SubtaskRules.check(id, Parentage(of: placed)) { try find($0).map(Parentage.init(of:)) }
+        return placed
+      } catch let error as TallyError where error.code == .invalidParent {}
+    }
+    if parentID != nil { placed.parentID = nil }
+    placed.listID = try listID.flatMap { try hasList($0) ? $0 : nil }
+    return placed
+  }
+}
