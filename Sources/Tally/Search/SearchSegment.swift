@@ -110,3 +110,260 @@ extension ChangeKey: Comparable {
       < (right.sequence, right.kindRawValue, right.id.words.high, right.id.words.low)
   }
 }
+
+/// Gathers the terms of some tasks, and gives the rows of a segment of the index.
+struct SegmentBuilder {
+  /// A task of the segment.
+  struct Member: Equatable {
+    var id: UUID
+    var createdAt: Timestamp
+    var isCompleted: Bool
+
+    /// Whether the task comes before another of the same quality, see ``SearchRank``.
+    func precedes(_ other: Self) -> Bool {
+      if isCompleted != other.isCompleted { return other.isCompleted }
+      if createdAt != other.createdAt { return createdAt > other.createdAt }
+      return id.precedes(other.id)
+    }
+  }
+
+  private var members: [Member] = []
+  private var terms = TermTable()
+  /// A term's number, a task's number in the order of addition, and a text, in one number.
+  private var postings: [UInt64] = []
+  private var folder = TextFolder()
+  /// The text that is being added, folded.
+  private var buffer: [UInt8] = []
+
+  /// The most tasks of a segment.
+  static let maximumTaskCount = 1 << 20
+
+  var taskCount: Int { members.count }
+
+  /// Adds a task, whose texts follow.
+  mutating func add(_ member: Member) {
+    members.append(member)
+  }
+
+  /// Adds a text of the task that was added last.
+  mutating func add(_ text: RawSpan, as field: SearchedField) {
+    let task = UInt64(members.count - 1) << 2 | UInt64(field.rawValue)
+    buffer.removeAll(keepingCapacity: true)
+    folder.fold(text, into: &buffer)
+    let folded = buffer
+    IndexTerm.forEach(in: folded) { range in
+      postings.append(UInt64(terms.number(of: range, in: folded)) << 32 | task)
+    }
+  }
+
+  /// The tasks in the order of ``SearchRank``, which is that of their numbers in the postings.
+  ///
+  /// Calls `body` with each term, in the order of the bytes, and its list of postings.
+  mutating func finish(_ body: (ArraySlice<UInt8>, [UInt8]) throws -> Void) rethrows -> [Member] {
+    let order = members.indices.sorted { members[$0].precedes(members[$1]) }
+    var numbers = [UInt64](repeating: 0, count: members.count)
+    for (number, index) in order.enumerated() { numbers[index] = UInt64(number) }
+    let termOrder = (0..<terms.count).sorted { terms[$0].lexicographicallyPrecedes(terms[$1]) }
+    var ranks = [UInt64](repeating: 0, count: terms.count)
+    for (rank, term) in termOrder.enumerated() { ranks[term] = UInt64(rank) }
+    for index in postings.indices {
+      let posting = postings[index]
+      let task = numbers[Int(posting >> 2 & 0x3FFF_FFFF)]
+      postings[index] = ranks[Int(posting >> 32)] << 32 | task << 2 | posting & 3
+    }
+    postings.sort()
+    try forEachList(termOrder, body)
+    return order.map { members[$0] }
+  }
+
+  private func forEachList(_ termOrder: [Int], _ body: (ArraySlice<UInt8>, [UInt8]) throws -> Void) rethrows {
+    var list: [UInt8] = []
+    var rank = 0
+    var last: Int?
+    for posting in postings {
+      if Int(posting >> 32) != rank {
+        try body(terms[termOrder[rank]], list)
+        list.removeAll(keepingCapacity: true)
+        (rank, last) = (rank + 1, nil)
+      }
+      let task = Int(posting >> 2 & 0x3FFF_FFFF)
+      // The best text comes first.
+      guard task != last, let field = SearchedField(rawValue: UInt8(posting & 3)) else { continue }
+      PostingList.append(task, field, after: last, to: &list)
+      last = task
+    }
+    if !list.isEmpty { try body(terms[termOrder[rank]], list) }
+  }
+}
+
+/// Numbers the terms of a segment in the order in which they are met.
+///
+/// A hash table of its own: one of arrays would allocate memory for each word of each text.
+struct TermTable {
+  /// The terms, one after the other.
+  private var bytes: [UInt8] = []
+  private var ends: [Int] = []
+  /// The number of a term plus one, at its hash; zero is free.
+  private var slots = [UInt32](repeating: 0, count: 1 << 10)
+
+  var count: Int { ends.count }
+
+  /// The bytes of a term.
+  subscript(number: Int) -> ArraySlice<UInt8> {
+    bytes[(number == 0 ? 0 : ends[number - 1])..<ends[number]]
+  }
+
+  /// The number of a term, which is added if it is new.
+  mutating func number(of range: Range<Int>, in text: [UInt8]) -> Int {
+    var slot = Self.hash(range, in: text) & (slots.count - 1)
+    while slots[slot] != 0 {
+      let number = Int(slots[slot]) - 1
+      if self[number].elementsEqual(text[range]) { return number }
+      slot = (slot + 1) & (slots.count - 1)
+    }
+    bytes += text[range]
+    ends.append(bytes.count)
+    slots[slot] = UInt32(count)
+    if count * 2 > slots.count { grow() }
+    return count - 1
+  }
+
+  private mutating func grow() {
+    slots = [UInt32](repeating: 0, count: slots.count * 4)
+    for number in 0..<count {
+      let range = (number == 0 ? 0 : ends[number - 1])..<ends[number]
+      var slot = Self.hash(range, in: bytes) & (slots.count - 1)
+      while slots[slot] != 0 { slot = (slot + 1) & (slots.count - 1) }
+      slots[slot] = UInt32(number + 1)
+    }
+  }
+
+  /// FNV-1a, with its high bits mixed into the low ones that choose the slot.
+  private static func hash(_ range: Range<Int>, in text: [UInt8]) -> Int {
+    var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+    for offset in range { hash = (hash ^ UInt64(text[offset])) &* 0x100_0000_01B3 }
+    return Int(truncatingIfNeeded: hash ^ hash >> 32)
+  }
+}
+
+/// The terms under which the index finds a text: its words, and of text without spaces every scalar with the next one.
+///
+/// The last scalar of such text is a term by itself, so that a single one is found as the beginning of a term, wherever
+/// it stands.
+enum IndexTerm {
+  /// The longest term; of a longer word the beginning is the term.
+  ///
+  /// A key of liblmdb has at most 511 bytes.
+  static let maximumByteCount = 60
+
+  /// Calls `body` with the bytes of each term of a folded text; a term may come several times.
+  static func forEach(in folded: [UInt8], _ body: (Range<Int>) -> Void) {
+    folded.forEachWord { word in
+      if word.isUnspaced {
+        forEachPair(in: folded, word.range, body)
+      } else {
+        body(shortened(word.range, in: folded))
+      }
+    }
+  }
+
+  /// The terms that every text has in which a word of a query is found; the last may be the beginning of one.
+  static func terms(of word: SearchTerm.Word) -> [[UInt8]] {
+    let bytes = word.bytes
+    guard word.isUnspaced else { return [Array(bytes[shortened(bytes.startIndex..<bytes.endIndex, in: bytes)])] }
+    var pairs: [[UInt8]] = []
+    forEachPair(in: bytes, bytes.startIndex..<bytes.endIndex) { pairs.append(Array(bytes[$0])) }
+    // In a text the last scalar may go on to be a pair.
+    return pairs.count > 1 ? pairs.dropLast() : pairs
+  }
+
+  private static func forEachPair(in folded: [UInt8], _ word: Range<Int>, _ body: (Range<Int>) -> Void) {
+    var start = word.lowerBound
+    while start < word.upperBound {
+      let second = start + UTF8.width(folded.foldedScalar(at: start))
+      let end = second < word.upperBound ? second + UTF8.width(folded.foldedScalar(at: second)) : second
+      body(start..<end)
+      start = second
+    }
+  }
+
+  private static func shortened(_ word: Range<Int>, in folded: [UInt8]) -> Range<Int> {
+    guard word.count > maximumByteCount else { return word }
+    var end = word.lowerBound + maximumByteCount
+    // At the beginning of a scalar.
+    while folded[end] & 0xC0 == 0x80 { end -= 1 }
+    return word.lowerBound..<end
+  }
+}
+
+/// The tasks of a segment that have a term, in ascending order, each with the best text that has it.
+///
+/// Stored as one number for each task, in groups of seven bits, the lowest first: the distance from the task before,
+/// times four, plus the text.
+enum PostingList {
+  /// Appends the stored form of one posting.
+  static func append(_ task: Int, _ field: SearchedField, after previous: Int?, to bytes: inout [UInt8]) {
+    assert(task > previous ?? -1, "postings are out of order")
+    var number = UInt64(task - (previous ?? -1)) << 2 | UInt64(field.rawValue)
+    while number >= 0x80 {
+      bytes.append(UInt8(truncatingIfNeeded: number) | 0x80)
+      number >>= 7
+    }
+    bytes.append(UInt8(truncatingIfNeeded: number))
+  }
+
+  /// Reads a list on demand; several lists may be in the same bytes.
+  struct Reader {
+    private var offset: Int
+    private let end: Int
+    /// The task that was read last; -1 before the first.
+    private(set) var task = -1
+    /// The best text of that task that has the term.
+    private(set) var field = SearchedField.title
+    /// Whether the bytes read so far are postings.
+    private(set) var isSound = true
+
+    /// Reads a range of some bytes, which the caller has checked.
+    init(_ range: Range<Int>) { (offset, end) = (range.lowerBound, range.upperBound) }
+
+    /// Advances to the next posting.
+    ///
+    /// - Returns: false at the end of the list, and if the bytes are not a posting for that many tasks.
+    @inline(__always)
+    mutating func next(in bytes: RawSpan, of taskCount: Int) -> Bool {
+      guard offset < end else { return false }
+      var number = 0
+      var shift = 0
+      var byte: UInt8
+      repeat {
+        guard offset < end, shift <= 35 else { return fail() }
+        // The offset has been checked; a byte has no alignment.
+        byte = unsafe bytes.unsafeLoad(fromUncheckedByteOffset: offset, as: UInt8.self)
+        number |= Int(byte & 0x7F) << shift
+        shift += 7
+        offset += 1
+      } while byte >= 0x80
+      task += number >> 2
+      guard number >> 2 > 0, task < taskCount, let field = SearchedField(rawValue: UInt8(number & 3)) else {
+        return fail()
+      }
+      self.field = field
+      return true
+    }
+
+    private mutating func fail() -> Bool {
+      (isSound, offset) = (false, end)
+      return false
+    }
+  }
+
+  /// Calls `body` with each posting.
+  ///
+  /// - Returns: false if the bytes are not a list of postings of that many tasks.
+  @inline(__always)
+  static func forEach(in bytes: RawSpan, of taskCount: Int, _ body: (Int, SearchedField) -> Void) -> Bool {
+    var reader = Reader(0..<bytes.byteCount)
+    while reader.next(in: bytes, of: taskCount) { body(reader.task, reader.field) }
+    return reader.isSound
+  }
+}
