@@ -53,3 +53,458 @@ indirect enum RecordPredicate: Hashable {
     }
   }
 }
+
+/// What turns a filter into tests of records: a moment, a calendar and the names of the lists.
+struct FilterResolution {
+  private let reference: DateReference
+  private let lists: [TaskList]
+
+  init(_ reference: DateReference, lists: [TaskList]) {
+    self.reference = reference
+    self.lists = lists
+  }
+
+  /// Resolves a filter.
+  ///
+  /// - Throws: `invalidFilter`, `listNotFound` for a list that does not exist, `valueOutOfRange` for a date beyond the
+  ///   years 1 to 9999.
+  func predicate(_ filter: TaskFilter) throws(TallyError) -> RecordPredicate {
+    try filter.validate()
+    return try predicate(filter.root).ordered
+  }
+
+  private func predicate(_ node: FilterNode) throws(TallyError) -> RecordPredicate {
+    switch node {
+    case .constant(let value): return .constant(value)
+    case .condition(let condition): return try predicate(condition)
+    case .not(let operand): return try predicate(operand).negated
+    case .and(let operands): return .all(try predicates(operands))
+    case .or(let operands): return .any(try predicates(operands))
+    case .tooDeep: return .constant(false)
+    }
+  }
+
+  private func predicates(_ nodes: [FilterNode]) throws(TallyError) -> [RecordPredicate] {
+    var predicates: [RecordPredicate] = []
+    for node in nodes { predicates.append(try predicate(node)) }
+    return predicates
+  }
+
+  private func predicate(_ condition: FilterCondition) throws(TallyError) -> RecordPredicate {
+    switch condition {
+    case .list(let list): return .test(try test(list))
+    case .tag(let tag): return .test(.tag(TagTest(tag)))
+    case .state(let state): return .test(.states(1 << state.rawValue))
+    case .parent(let id): return .test(.parent(id))
+    case .priority(let comparison, let priority): return .test(.priority(comparison, priority))
+    case .date(let field, let comparison, let date): return .test(try test(field, comparison, date))
+    case .text(let field, let text):
+      var folder = TextFolder()
+      return .test(.text(field, FoldedPattern(text, with: &folder)))
+    case .has(let field): return .test(Self.test(field))
+    case .hasAttribute(let name): return .test(.hasAttribute(name))
+    case .property(let property): return .test(test(property))
+    case .attribute(let name, let comparison, let text):
+      return .test(.attribute(name, AttributeTest(comparison, text, against: reference)))
+    }
+  }
+
+  private func test(_ list: FilterList) throws(TallyError) -> RecordTest {
+    switch list {
+    case .inbox: return .inbox
+    case .none: return .noList
+    case .id(let id):
+      guard lists.contains(where: { $0.id == id }) else { throw .listNotFound(id) }
+      return .lists([id])
+    case .name(let name):
+      let exact = lists.filter { $0.name == name.text }
+      let found = exact.isEmpty ? lists.filter { $0.name.lowercased() == name.text.lowercased() } : exact
+      guard !found.isEmpty else {
+        throw TallyError(
+          .listNotFound, "The filter names a list that does not exist",
+          remedy: "Name a list as it is written, in quotation marks if it has several words",
+          at: name.column.map { TextPosition(line: 1, column: $0) }, cause: UnknownFilterList(name: name.text))
+      }
+      return .lists(Set(found.map(\.id)))
+    }
+  }
+
+  private func test(
+    _ field: TaskFilter.DateField, _ comparison: FilterOperator, _ date: DateExpression
+  ) throws(TallyError) -> RecordTest {
+    var reference = reference
+    // Completed work lies behind, planned work ahead.
+    reference.direction = [.created, .updated, .completed].contains(field) ? .backward : .forward
+    let resolved = try date.resolved(against: reference)
+    let instants = InstantTest(comparison, resolved, in: reference.timeZone)
+    return switch field {
+    case .day: .day(DayTest(planned: comparison, resolved, in: reference.timeZone))
+    case .due: .due(instants, DayTest(due: comparison, resolved, in: reference.timeZone))
+    case .reminder: .reminder(instants)
+    case .created: .created(instants)
+    case .updated: .updated(instants)
+    case .completed: .completed(instants)
+    }
+  }
+
+  private static func test(_ field: TaskFilter.Field) -> RecordTest {
+    switch field {
+    case .notes: .has(.notes)
+    case .day: .has(.scheduledDate)
+    case .due: .isDue
+    case .reminder: .has(.reminderDate)
+    case .list: .has(.listID)
+    case .tags: .has(.tags)
+    case .priority: .has(.priority)
+    case .parent: .has(.parentID)
+    case .recurrence: .has(.recurrence)
+    case .attributes: .has(.attributes)
+    case .completed: .has(.completedAt)
+    }
+  }
+
+  private func test(_ property: TaskFilter.Property) -> RecordTest {
+    switch property {
+    case .open: .open
+    case .done: .done
+    case .active: .states(1 << TaskState.active.rawValue)
+    case .overdue: .overdue(now: reference.now.microsecondsSince1970, today: reference.today.dayNumber)
+    case .recurring: .has(.recurrence)
+    case .subtask: .has(.parentID)
+    case .parent: .isParent
+    }
+  }
+}
+
+/// One condition of a filter, resolved for a store and a moment, so that a record can be tested in place.
+enum RecordTest: Hashable {
+  /// A bit for the raw value of each state.
+  case states(UInt8)
+  case lists(Set<UUID>)
+  case noList
+  case inbox
+  case tag(TagTest)
+  case parent(UUID)
+  case priority(FilterOperator, Priority)
+  case day(DayTest)
+  case due(InstantTest, DayTest)
+  case reminder(InstantTest)
+  case created(InstantTest)
+  case updated(InstantTest)
+  case completed(InstantTest)
+  case text(TaskFilter.TextField, FoldedPattern)
+  case has(TaskField)
+  case isDue
+  case overdue(now: Int64, today: Int32)
+  case isParent
+  case hasAttribute(String)
+  case attribute(String, AttributeTest)
+
+  static let open = RecordTest.states(openStates)
+  static let done = RecordTest.states(1 << TaskState.completed.rawValue)
+  static let openStates: UInt8 = 1 << TaskState.active.rawValue | 1 << TaskState.notStarted.rawValue
+  static let allStates: UInt8 = openStates | 1 << TaskState.completed.rawValue
+
+  /// The last tag of a field that the test looks at; zero for those of a record's head.
+  var lastTag: UInt8 {
+    let field: TaskField? =
+      switch self {
+      case .states, .created, .updated, .isParent: nil
+      case .text(.title, _): nil
+      case .text: .notes
+      case .lists, .noList, .inbox: .listID
+      case .tag: .tags
+      case .parent: .parentID
+      case .priority: .priority
+      case .day: .scheduledDate
+      case .due, .isDue, .overdue: .dueDay
+      case .reminder: .reminderDate
+      case .completed: .completedAt
+      case .has(let field): field
+      case .hasAttribute, .attribute: .attributes
+      }
+    return field?.tag ?? 0
+  }
+
+  /// How much a test costs, roughly: cheap ones come first.
+  var cost: Int {
+    switch self {
+    case .tag: 3
+    case .attribute, .hasAttribute: 4
+    case .text(.title, _): 5
+    case .text: 6
+    case .isParent: 7
+    default: 1
+    }
+  }
+}
+
+extension RecordTest {
+  /// Whether a record passes; `isParent` is asked of the store.
+  func holds(
+    _ facts: borrowing FilterFacts, _ folder: inout TextFolder, isParent: (UUID) throws -> Bool
+  ) throws -> Bool {
+    switch self {
+    case .states(let states): states & 1 << facts.state.rawValue != 0
+    case .lists(let ids): facts.has(.listID) && ids.contains(facts.listID)
+    case .noList: !facts.has(.listID)
+    case .inbox: !facts.has(.listID) && !facts.has(.scheduledDate)
+    case .tag(let tag): try facts.has(.tags) && tag.isAmong(facts.tagTexts)
+    case .parent(let id): facts.has(.parentID) && facts.parentID == id
+    case .priority(let comparison, let priority): comparison.holds(facts.priority, priority)
+    case .day(let test): facts.has(.scheduledDate) && test.holds(facts.day)
+    case .due(let instants, let days):
+      facts.has(.dueDate) ? instants.holds(facts.due) : facts.has(.dueDay) && days.holds(facts.dueDay)
+    case .reminder(let test): facts.has(.reminderDate) && test.holds(facts.reminder)
+    case .created(let test): test.holds(facts.created)
+    case .updated(let test): test.holds(facts.updated)
+    case .completed(let test): facts.has(.completedAt) && test.holds(facts.completed)
+    case .text(let field, let pattern): Self.contains(pattern, field, facts, &folder)
+    case .has(let field): facts.has(field)
+    case .isDue: facts.has(.dueDate) || facts.has(.dueDay)
+    case .overdue(let now, let today): facts.isOverdue(at: now, today)
+    case .isParent: try isParent(facts.id)
+    case .hasAttribute(let name): try facts.attribute(named: name) != nil
+    case .attribute(let name, let test): try facts.attribute(named: name).map { test.holds($0, &folder) } ?? false
+    }
+  }
+
+  private static func contains(
+    _ pattern: FoldedPattern, _ field: TaskFilter.TextField, _ facts: borrowing FilterFacts, _ folder: inout TextFolder
+  ) -> Bool {
+    if field != .notes, pattern.isFound(in: facts.title, with: &folder) { return true }
+    return field != .title && facts.has(.notes) && pattern.isFound(in: facts.notes, with: &folder)
+  }
+}
+
+extension FilterFacts {
+  func isOverdue(at now: Int64, _ today: Int32) -> Bool {
+    guard isOpen else { return false }
+    if has(.dueDate) { return due < now }
+    return has(.dueDay) ? dueDay < today : has(.reminderDate) && reminder < now
+  }
+
+  /// The value of an attribute; `nil` if the task does not have it.
+  func attribute(named name: String) throws(LMDBError) -> AttributeValue? {
+    has(.attributes) ? try AttributeValue(named: name, in: attributes) : nil
+  }
+}
+
+/// A tag to look for among the stored tags of a task.
+struct TagTest: Hashable {
+  private let folded: [UInt8]
+  /// The group of the tag in `byTag`.
+  let id: UUID
+
+  init(_ tag: String) {
+    folded = Array(TagSet.folded(tag).utf8)
+    id = TagID.of(tag)
+  }
+
+  func isAmong(_ stored: RawSpan) throws(LMDBError) -> Bool {
+    var parts = StoredParts(stored)
+    while !parts.isAtEnd {
+      let size = Int(try parts.number(as: UInt16.self))
+      if isEqual(to: try parts.part(byteCount: size)) { return true }
+    }
+    return false
+  }
+
+  private func isEqual(to tag: RawSpan) -> Bool {
+    // Nearly every tag is ASCII, and then as long as its folded text.
+    guard tag.isASCII else { return TagSet.folded(tag.text).utf8.elementsEqual(folded) }
+    guard tag.byteCount == folded.count else { return false }
+    for offset in folded.indices where tag.load(bigEndianAt: offset, as: UInt8.self).foldedASCII != folded[offset] {
+      return false
+    }
+    return true
+  }
+}
+
+/// A predicate as steps that lead from one to another, for a filter that is asked of every task.
+///
+/// What a record's head can answer comes first: a state, and a text of the title. Most records fail there, before their
+/// fields are read. To follow the tree itself was tried: each node on the way is then retained and released, a quarter of
+/// the time.
+struct RecordProgram {
+  private struct Step {
+    let test: RecordTest
+    /// The bits of a `states` test, which most filters have: a copy of the enumeration would cost more than the test.
+    ///
+    /// Zero for any other test.
+    let states: UInt8
+    /// The next step, or an outcome.
+    let whenTrue: Int
+    let whenFalse: Int
+  }
+
+  private enum Outcome {
+    static let found = -1
+    static let rejected = -2
+  }
+
+  /// In the order from the last step to the first.
+  private var steps: [Step] = []
+  private var start = Outcome.found
+  /// The states in which a record may pass, one bit each.
+  private var states = RecordTest.allStates
+  /// A text that the title of each record that passes contains.
+  private var title: FoldedPattern?
+
+  init(_ predicate: RecordPredicate) {
+    var rest: [RecordPredicate] = []
+    for operand in predicate.conjuncts {
+      switch operand {
+      case .test(.states(let states)): self.states &= states
+      case .test(.text(.title, let pattern)) where title == nil: title = pattern
+      default: rest.append(operand)
+      }
+    }
+    start = add(.all(rest), whenTrue: Outcome.found, whenFalse: Outcome.rejected)
+  }
+
+  /// Adds the steps of a predicate; returns the one at which it begins.
+  private mutating func add(_ predicate: RecordPredicate, whenTrue: Int, whenFalse: Int) -> Int {
+    switch predicate {
+    case .constant(let value): return value ? whenTrue : whenFalse
+    case .test(let test):
+      let states: UInt8 = if case .states(let states) = test { states } else { 0 }
+      steps.append(Step(test: test, states: states, whenTrue: whenTrue, whenFalse: whenFalse))
+      return steps.count - 1
+    case .not(let operand): return add(operand, whenTrue: whenFalse, whenFalse: whenTrue)
+    case .all(let operands):
+      return operands.reversed().reduce(whenTrue) { add($1, whenTrue: $0, whenFalse: whenFalse) }
+    case .any(let operands):
+      return operands.reversed().reduce(whenFalse) { add($1, whenTrue: whenTrue, whenFalse: $0) }
+    }
+  }
+
+  /// Whether a record may pass by its head.
+  func mayHold(_ state: TaskState, _ title: RawSpan, _ folder: inout TextFolder) -> Bool {
+    guard states & 1 << state.rawValue != 0 else { return false }
+    return self.title?.isFound(in: title, with: &folder) ?? true
+  }
+
+  /// Whether a record passes; `isParent` is asked of the store.
+  func holds(
+    _ facts: borrowing FilterFacts, _ folder: inout TextFolder, isParent: (UUID) throws -> Bool
+  ) throws -> Bool {
+    guard mayHold(facts.state, facts.title, &folder) else { return false }
+    let steps = steps.span
+    var next = start
+    while next >= 0 {
+      let states = steps[next].states
+      let isTrue =
+        try states != 0
+        ? states & 1 << facts.state.rawValue != 0 : steps[next].test.holds(facts, &folder, isParent: isParent)
+      next = isTrue ? steps[next].whenTrue : steps[next].whenFalse
+    }
+    return next == Outcome.found
+  }
+}
+
+/// What filters and orders look at in a record, found in one pass over its fields and left in place.
+///
+/// Lives no longer than the record. A field that the task lacks has the value of its type that stands for nothing; `has`
+/// says whether it is there.
+struct FilterFacts: ~Escapable {
+  let id: UUID
+  let state: TaskState
+  let sortOrder: Int64
+  let created: Int64
+  let updated: Int64
+  let title: RawSpan
+  /// A bit for each tag of a field that the record has.
+  private var tags: UInt32 = 0
+  private(set) var notes: RawSpan
+  private(set) var tagTexts: RawSpan
+  private(set) var attributes: RawSpan
+  private(set) var day: Int32 = 0
+  private(set) var due: Int64 = 0
+  private(set) var dueDay: Int32 = 0
+  private(set) var reminder: Int64 = 0
+  private(set) var completed: Int64 = 0
+  private(set) var listID = UUID.lowest
+  private(set) var parentID = UUID.lowest
+  private(set) var priority = Priority.none
+
+  /// Reads the fields with tags up to one; those behind it are not asked for.
+  @_lifetime(copy record)
+  init(_ id: UUID, _ record: RawSpan, upTo lastTag: UInt8 = .max) throws(LMDBError) {
+    let fields = try TaskFields(record)
+    self.id = id
+    state = try fields.state
+    sortOrder = fields.sortOrder
+    created = try fields.createdAt.microsecondsSince1970
+    updated = try fields.updatedAt.microsecondsSince1970
+    title = fields.titleBytes
+    notes = record.extracting(first: 0)
+    tagTexts = record.extracting(first: 0)
+    attributes = record.extracting(first: 0)
+    guard lastTag > 0 else { return }
+    var cursor = fields.cursor
+    while try cursor.advance(), cursor.tag <= lastTag { try read(cursor.tag, cursor.value) }
+  }
+
+  @_lifetime(self: copy self, copy value)
+  private mutating func read(_ tag: UInt8, _ value: RawSpan) throws(LMDBError) {
+    if tag < UInt32.bitWidth { tags |= 1 << tag }
+    switch tag {
+    case TaskField.notes.tag: notes = value
+    case TaskField.scheduledDate.tag: day = try value.storedDay().dayNumber
+    case TaskField.dueDate.tag: due = try value.storedInstant().microsecondsSince1970
+    case TaskField.reminderDate.tag: reminder = try value.storedInstant().microsecondsSince1970
+    case TaskField.listID.tag: listID = try value.storedID()
+    case TaskField.completedAt.tag: completed = try value.storedOffsetInstant().instant.microsecondsSince1970
+    case TaskField.dueDay.tag: dueDay = try value.storedDay().dayNumber
+    case TaskField.priority.tag: priority = try value.storedPriority()
+    case TaskField.tags.tag: tagTexts = value
+    case TaskField.parentID.tag: parentID = try value.storedID()
+    case TaskField.attributes.tag: attributes = value
+    default: break
+    }
+  }
+
+  /// What the ledger keeps of a completion; everything else is absent, as the task may have been deleted.
+  @_lifetime(copy entry)
+  init(_ completion: InstantKey, ofCompletion entry: RawSpan) throws(LMDBError) {
+    let fields = try CompletionFields(entry)
+    id = completion.id
+    state = .completed
+    sortOrder = 0
+    created = fields.createdAtMicroseconds
+    updated = completion.microseconds
+    title = entry.extracting(first: 0)
+    notes = title
+    tagTexts = title
+    attributes = title
+    tags = 1 << TaskField.completedAt.tag
+    completed = completion.microseconds
+    try setClassification(ofCompletion: entry)
+  }
+
+  /// Replaces the list, the tags and the priority by those of the moment of completion.
+  @_lifetime(self: copy self, copy entry)
+  mutating func setClassification(ofCompletion entry: RawSpan) throws(LMDBError) {
+    tags &= ~(1 << TaskField.listID.tag | 1 << TaskField.tags.tag | 1 << TaskField.priority.tag)
+    priority = .none
+    let fields = try CompletionFields(entry)
+    if fields.hasList { try read(TaskField.listID.tag, fields.listBytes) }
+    var cursor = fields.cursor
+    while try cursor.advance() {
+      switch cursor.tag {
+      case CompletionRecord.priorityTag: try read(TaskField.priority.tag, cursor.value)
+      case CompletionRecord.tagsTag: try read(TaskField.tags.tag, cursor.value)
+      default: break
+      }
+    }
+  }
+
+  /// Whether the record has a field that a task may lack.
+  func has(_ field: TaskField) -> Bool { tags & 1 << field.tag != 0 }
+
+  var isOpen: Bool { state != .completed }
+
+  /// The position inside a place.
+  var order: OrderKey { OrderKey(sortOrder: sortOrder, createdAtMicroseconds: created, id: id) }
+}

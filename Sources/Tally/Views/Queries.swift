@@ -1,0 +1,562 @@
+import Foundation
+import LMDB
+
+/// A question to a store: which tasks, in which order, how many, and where to go on.
+///
+/// ```swift
+/// var query = TaskQuery(try TaskFilter(text: "#home is:open"), by: .due, limit: 50)
+/// repeat {
+///   let page = try store.read { try $0.tasks(query) }
+///   show(page.tasks)
+///   query.position = page.next
+/// } while query.position != nil
+/// ```
+public struct TaskQuery: Hashable, Codable, Sendable {
+  /// Which tasks to look for.
+  public var filter: TaskFilter
+  /// Their order.
+  public var order: TaskOrder
+  /// How many tasks at most; all of them for `nil`.
+  public var limit: Int?
+  /// Where to go on: the end of an earlier page of the same filter and order.
+  public var position: ViewPosition?
+
+  /// Creates a query.
+  ///
+  /// - Parameters:
+  ///   - filter: which tasks to look for.
+  ///   - order: their order.
+  ///   - limit: how many tasks at most; all of them for `nil`.
+  ///   - position: where to go on; `nil` to begin.
+  public init(
+    _ filter: TaskFilter, by order: TaskOrder = .place, limit: Int? = nil, after position: ViewPosition? = nil
+  ) {
+    self.filter = filter
+    self.order = order
+    self.limit = limit
+    self.position = position
+  }
+}
+
+extension StoreTransaction where Base: ~Copyable {
+  /// What a query finds: its first tasks, or those after a position.
+  ///
+  /// ```swift
+  /// let filter = try TaskFilter(text: "#home due<=today+3d")
+  /// let page = try store.read { try $0.tasks(TaskQuery(filter, by: .due, limit: 50)) }
+  /// ```
+  ///
+  /// - Parameter query: the filter, the order, the limit and the position.
+  /// - Returns: the tasks, and where to go on if there are more.
+  /// - Throws: `invalidFilter`, `listNotFound` for a list that the filter names, `valueOutOfRange` for a limit below one,
+  ///   for the position of another query and for dates beyond the years 1 to 9999.
+  /// - Complexity: what the best index leaves to look at, see ``explain(_:)``; a sorted query looks at everything that it
+  ///   finds, and keeps `limit` tasks of it.
+  public func tasks(_ query: TaskQuery) throws -> ViewPage {
+    try page(of: query.view, after: query.position, limit: query.limit ?? .max)
+  }
+
+  /// How many tasks a filter finds.
+  ///
+  /// - Throws: as ``tasks(_:)``.
+  /// - Complexity: a lookup where counters know the number, as that of the open tasks with a tag; the keys of an index where
+  ///   they say all, as for overdue tasks; otherwise as ``tasks(_:)``.
+  public func count(_ filter: TaskFilter) throws -> Int {
+    let query = try resolved(filter, by: .created)
+    return try countByCounters(query) ?? count(query)
+  }
+
+  /// How a query is answered: by which index, and how much of it is looked at.
+  ///
+  /// The query is answered for that.
+  ///
+  /// - Throws: as ``tasks(_:)``.
+  public func explain(_ query: TaskQuery) throws -> QueryExplanation {
+    let limit = query.limit ?? .max
+    try checkPage(of: query.view, after: query.position, limit: limit)
+    let plan = try plan(try resolved(query.filter, by: query.order), limit: query.limit)
+    var work = QueryWork()
+    var count = 0
+    _ = try scan(plan, after: query.position?.key, limit: query.limit, &work) { _ in
+      guard count < limit else { return false }
+      count += 1
+      return true
+    }
+    return QueryExplanation(
+      index: plan.path.name.rawValue, isSorted: plan.isSorted, examinedCount: work.examinedCount,
+      foundCount: work.foundCount, returnedCount: count)
+  }
+
+  /// The number of open tasks: all, those with one tag or one priority, in one list or in none; `nil` if no counter has it.
+  private func countByCounters(_ query: ResolvedQuery) throws -> Int? {
+    guard query.tests.count == query.predicate.conjuncts.count else { return nil }
+    let others = query.tests.filter { if case .states = $0 { false } else { true } }
+    guard query.states == RecordTest.openStates, others.count <= 1 else { return nil }
+    switch others.first {
+    case nil: return try count(.all, states: query.states)
+    case .tag(let tag): return try count(.tag(tag.id), states: query.states)
+    case .lists(let ids) where ids.count == 1:
+      return try ids.first.flatMap { try count(.list($0), states: query.states) }
+    case .noList: return try count(.noList, states: query.states)
+    case .priority(.equal, let priority) where priority != .none:
+      return try count(.priority(priority), states: query.states)
+    default: return nil
+    }
+  }
+}
+
+/// How a query was answered.
+public struct QueryExplanation: Hashable, Codable, Sendable {
+  /// The table that was walked: `tasks` for all tasks, else an index, by its name in <doc:StorageFormat>.
+  public let index: String
+  /// Whether the tasks were sorted after they were found, as no index has them in the query's order.
+  public let isSorted: Bool
+  /// How many entries were looked at.
+  public let examinedCount: Int
+  /// How many of their tasks the filter found.
+  public let foundCount: Int
+  /// How many tasks were returned.
+  public let returnedCount: Int
+}
+
+extension TaskQuery {
+  /// The query as a view, without its limit and its position: to be observed, or walked.
+  public var view: TaskView { .matching(filter, by: order) }
+}
+
+/// What a query has looked at.
+struct QueryWork {
+  var examinedCount = 0
+  var foundCount = 0
+}
+
+extension StoreTransaction where Base: ~Copyable {
+  /// The filter resolved for this transaction's lists, clock and calendar.
+  func resolved(_ filter: TaskFilter, by order: TaskOrder) throws -> ResolvedQuery {
+    let reference = DateReference(now: now, today: today, calendar: calendar)
+    let resolution = FilterResolution(reference, lists: filter.namesLists ? try lists() : [])
+    let sorter = QuerySorter(order, against: reference, nextWeights)
+    return ResolvedQuery(try resolution.predicate(filter), sorter: sorter)
+  }
+
+  /// Walks what a query finds by the plan that is likely to look at the fewest tasks.
+  func scan(
+    _ query: ResolvedQuery, after position: ViewKey?, limit: Int?, _ work: inout QueryWork,
+    _ body: (UUID) throws -> Bool
+  ) throws -> ViewKey? {
+    try scan(try plan(query, limit: limit), after: position, limit: limit, &work, body)
+  }
+
+  /// Walks what a plan finds, in the query's order and after a position, until `body` returns false.
+  ///
+  /// - Returns: the position of the last accepted task if `body` refused one.
+  func scan(
+    _ plan: QueryPlan, after position: ViewKey?, limit: Int?, _ work: inout QueryWork,
+    _ body: (UUID) throws -> Bool
+  ) throws -> ViewKey? {
+    if let order = plan.path.keyOrder { return try walk(plan, order, after: position, &work, body) }
+    var last = position
+    // One more than asked for shows whether there is another page.
+    for found in try sorted(plan, after: position, limit: limit.map { min($0, .max - 1) + 1 }, &work) {
+      guard try body(found.id) else { return last }
+      last = found.key
+    }
+    return nil
+  }
+
+  /// Walks a path whose keys are in the query's order.
+  ///
+  /// If its ranges cover the whole filter, no record is read on the way.
+  private func walk(
+    _ plan: QueryPlan, _ order: QueryPath.KeyOrder, after position: ViewKey?, _ work: inout QueryWork,
+    _ body: (UUID) throws -> Bool
+  ) throws -> ViewKey? {
+    var tester = QueryTester(plan)
+    var walk = KeyWalk(isReversed: order.isReversed)
+    var cursor = try plan.path.table.cursor(in: base)
+    var last: UUID?
+    for range in order.isReversed ? plan.path.ranges.reversed() : plan.path.ranges {
+      let start = position.map { order.key($0, in: range) }
+      try walk.run(range, after: start, by: &cursor) { key, _ in
+        work.examinedCount += 1
+        let id = key.idAtEnd
+        if plan.rest != nil, try self.key(of: id, &tester) == nil { return true }
+        work.foundCount += 1
+        guard try body(id) else { return false }
+        last = id
+        return true
+      }
+      if walk.isStopped { return try last.map { try self.key(of: $0, &tester) } ?? position }
+    }
+    return nil
+  }
+
+  /// Walks all of a path, and sorts the tasks found.
+  private func sorted(
+    _ plan: QueryPlan, after position: ViewKey?, limit: Int?, _ work: inout QueryWork
+  ) throws -> [FoundTask] {
+    var heap = limit.map { BoundedHeap<FoundTask>(limit: $0) }
+    var found: [FoundTask] = []
+    try forEachKey(of: plan, &work) { key, id in
+      guard position.map({ $0 < key }) ?? true else { return }
+      if heap == nil { found.append(FoundTask(key: key, id: id)) } else { heap?.insert(FoundTask(key: key, id: id)) }
+    }
+    return heap?.sorted ?? found.sorted()
+  }
+
+  /// Counts what a query finds; where the keys of an index say all, without looking at a task.
+  func count(_ query: ResolvedQuery) throws -> Int {
+    for path in query.paths(in: tables) where query.plan(path).rest == nil {
+      if path.isWholeTable { return try tables.tasks.count(in: base) }
+      if let count = try countEntries(of: path, upTo: .max) { return count }
+    }
+    var work = QueryWork()
+    try forEachKey(of: try plan(query, limit: nil), &work) { _, _ in }
+    return work.foundCount
+  }
+
+  /// Hands the position of each task that a plan finds to a closure, in no order.
+  private func forEachKey(
+    of plan: QueryPlan, _ work: inout QueryWork, _ body: (ViewKey, UUID) -> Void
+  ) throws {
+    var tester = QueryTester(plan)
+    var walk = KeyWalk(isReversed: false)
+    var cursor = try plan.path.table.cursor(in: base)
+    let isWholeTable = plan.path.isWholeTable
+    for range in plan.path.ranges {
+      try walk.run(range, after: nil, by: &cursor) { key, record in
+        work.examinedCount += 1
+        // Most records of a whole table fail here.
+        if isWholeTable, try !tester.mayHold(record) { return true }
+        let id = key.idAtEnd
+        let found = try isWholeTable ? tester.key(of: id, record) { try hasSubtasks($0) } : self.key(of: id, &tester)
+        if let found {
+          work.foundCount += 1
+          body(found, id)
+        }
+        return true
+      }
+    }
+  }
+
+  /// The position of a task that an index names; `nil` if the filter does not find it.
+  private func key(of id: UUID, _ tester: inout QueryTester) throws -> ViewKey? {
+    guard let record = try tables.tasks.bytes(forKey: IDKey(id), in: base) else {
+      throw TallyError.missingRecord(of: "a task index")
+    }
+    guard try tester.mayHold(record) else { return nil }
+    return try tester.key(of: id, record) { try hasSubtasks($0) }
+  }
+
+  /// The position of a task in a query; `nil` if the filter does not find it.
+  func key(of task: TaskItem, in query: ResolvedQuery) throws -> ViewKey? {
+    guard let record = try tables.tasks.bytes(forKey: IDKey(task.id), in: base) else { return nil }
+    var tester = QueryTester(query.predicate, query.sorter)
+    return try tester.key(of: task.id, record) { try hasSubtasks($0) }
+  }
+
+}
+
+/// A task that a query has found, in the query's order.
+struct FoundTask: Comparable {
+  let key: ViewKey
+  let id: UUID
+
+  static func < (left: FoundTask, right: FoundTask) -> Bool { left.key < right.key }
+}
+
+/// Tests records, and finds their positions.
+private struct QueryTester {
+  private let program: RecordProgram
+  private var sorter: QuerySorter
+  private var folder = TextFolder()
+  /// The last tag of a field that is looked at.
+  private let lastTag: UInt8
+
+  init(_ plan: QueryPlan) {
+    self.init(plan.rest, plan.sorter)
+  }
+
+  init(_ predicate: RecordPredicate?, _ sorter: QuerySorter) {
+    program = RecordProgram(predicate ?? .constant(true))
+    self.sorter = sorter
+    lastTag = max(predicate?.lastTag ?? 0, sorter.lastTag)
+  }
+
+  /// Whether a task may pass by the head of its record.
+  mutating func mayHold(_ record: RawSpan) throws(LMDBError) -> Bool {
+    let head = try TaskFields(record)
+    return program.mayHold(try head.state, head.titleBytes, &folder)
+  }
+
+  /// The position of a task; `nil` if it fails.
+  mutating func key(of id: UUID, _ record: RawSpan, isParent: (UUID) throws -> Bool) throws -> ViewKey? {
+    let facts = try FilterFacts(id, record, upTo: lastTag)
+    guard try program.holds(facts, &folder, isParent: isParent) else { return nil }
+    return sorter.key(of: facts)
+  }
+}
+
+/// A walk over the keys of ranges, in either direction.
+private struct KeyWalk {
+  let isReversed: Bool
+  private(set) var isStopped = false
+
+  init(isReversed: Bool) {
+    self.isReversed = isReversed
+  }
+
+  /// Hands the keys and values of one range to a closure, after a key if there is one, until it returns false.
+  @inline(__always)
+  mutating func run(
+    _ range: KeyRange, after start: KeyBytes?, by cursor: inout RawCursor, _ body: (RawSpan, RawSpan) throws -> Bool
+  ) throws {
+    var isAtEntry: Bool
+    if isReversed {
+      isAtEntry = try cursor.move(toLastBefore: start.map { min($0, range.upper) } ?? range.upper)
+    } else {
+      isAtEntry = try cursor.move(toFirstAtOrAfter: start.map { max($0, range.lower) } ?? range.lower)
+      // The task at the position, if it is still there.
+      if isAtEntry, let start, try cursor.key() == start { isAtEntry = try cursor.next() }
+    }
+    let bound = isReversed ? range.lower : range.upper
+    while isAtEntry, cursor.keyBytes.precedes(bound.bytes) != isReversed {
+      guard try body(cursor.keyBytes, cursor.valueBytes) else {
+        isStopped = true
+        return
+      }
+      isAtEntry = try isReversed ? cursor.previous() : cursor.next()
+    }
+  }
+}
+
+extension TaskFilter {
+  /// Whether lists must be known to resolve the filter.
+  var namesLists: Bool {
+    root.contains { condition in
+      switch condition {
+      case .list(.id), .list(.name): true
+      default: false
+      }
+    }
+  }
+}
+
+extension TaskView {
+  /// Whether changes may concern tasks of the view that they do not name.
+  func isUnpredictable(after changes: ChangeSet) -> Bool {
+    guard let query else { return false }
+    // A list gets another name; a task gets its first sub-task, or loses its last.
+    return query.filter.namesLists && !changes.lists.all.isEmpty
+      || query.filter.asksForParents && !changes.tasks.all.isEmpty
+  }
+}
+
+extension TaskFilter {
+  fileprivate var asksForParents: Bool { root.contains { $0 == .property(.parent) } }
+}
+
+extension StoreTransaction where Base: ~Copyable {
+  /// Hands over the tasks that time alone may have moved into a query, or out of it, since an instant.
+  ///
+  /// - Returns: false if they cannot be listed, as at midnight, when `today` moves, or where no index has a field.
+  func forEachTask(
+    whosePlaceIn query: (filter: TaskFilter, order: TaskOrder), changedSince former: Timestamp,
+    _ body: (UUID) -> Void
+  ) throws -> Bool {
+    guard day(of: former) == today else { return false }
+    var shifts = TimeShifts()
+    do {
+      let lists = query.filter.namesLists ? try lists() : []
+      shifts.compare(
+        try predicate(of: query.filter, lists, at: former), try predicate(of: query.filter, lists, at: now))
+    } catch let error as TallyError where error.code == .listNotFound {
+      return false
+    }
+    if query.order.key == .next { shifts.addOverdue(from: former, to: now) }
+    guard shifts.areKnown else { return false }
+    for range in shifts.due { try forEachTask(of: tables.byDue.rawIndex, in: range, body) }
+    for range in shifts.created { try forEachTask(of: tables.byCreated.rawIndex, in: range, body) }
+    for range in shifts.completed { try forEachTask(of: tables.completions.rawIndex, in: range, body) }
+    return true
+  }
+
+  /// What a filter means at a moment of today.
+  private func predicate(
+    of filter: TaskFilter, _ lists: [TaskList], at now: Timestamp
+  ) throws -> RecordPredicate {
+    let reference = DateReference(now: now, today: today, calendar: calendar)
+    return try FilterResolution(reference, lists: lists).predicate(filter)
+  }
+
+  /// Hands over the tasks of a range of an index.
+  func forEachTask(of index: RawIndex, in range: KeyRange, _ body: (UUID) -> Void) throws {
+    var cursor = try index.cursor(in: base)
+    var walk = RangeWalk(isReversed: false, after: nil)
+    try walk.run(range, prefix: KeyBytes(), by: &cursor) { id in
+      body(id)
+      return true
+    }
+  }
+}
+
+/// The keys of tasks for which a filter means something else than before, as time has passed.
+private struct TimeShifts {
+  var due: [KeyRange] = []
+  var created: [KeyRange] = []
+  var completed: [KeyRange] = []
+  /// Whether the keys are all.
+  var areKnown = true
+
+  /// Compares two resolutions of one filter, which differ in their instants alone.
+  mutating func compare(_ old: RecordPredicate, _ new: RecordPredicate) {
+    switch (old, new) {
+    case (.test(let old), .test(let new)): if old != new { add(old, new) }
+    case (.not(let old), .not(let new)): compare(old, new)
+    case (.all(let old), .all(let new)), (.any(let old), .any(let new)):
+      for (old, new) in zip(old, new) { compare(old, new) }
+    default: if old != new { areKnown = false }
+    }
+  }
+
+  mutating func addOverdue(from former: Timestamp, to now: Timestamp) {
+    due.append(.openDue(min(former, now), max(former, now)))
+  }
+
+  private mutating func add(_ old: RecordTest, _ new: RecordTest) {
+    switch (old, new) {
+    case (.overdue(let former, _), .overdue(let now, _)):
+      addOverdue(from: Timestamp(clamping: former), to: Timestamp(clamping: now))
+    case (.due(.instant(_, let old), let oldDays), .due(.instant(_, let new), let newDays)) where oldDays == newDays:
+      for kind in [DueKey.Kind.open, .completed] {
+        due.append(
+          KeyRange(DueKey(kind, .start(at: min(old, new))), DueKey(kind, .start(at: max(old, new) + 1))))
+      }
+    case (.created(.instant(_, let old)), .created(.instant(_, let new))):
+      created.append(KeyRange(InstantKey.start(at: min(old, new)), InstantKey.start(at: max(old, new) + 1)))
+    case (.completed(.instant(_, let old)), .completed(.instant(_, let new))):
+      completed.append(
+        KeyRange(
+          CompletionKey(isTaskDeleted: false, completed: .start(at: min(old, new))),
+          CompletionKey(isTaskDeleted: false, completed: .start(at: max(old, new) + 1))))
+    default: areKnown = false
+    }
+  }
+}
+
+/// The position of a task in an order, as bytes that compare as the order does; all end in the task's id.
+struct QuerySorter {
+  let order: TaskOrder
+  private let now: Int64
+  private let today: Int32
+  private let timeZone: TimeZone
+  private let weights: NextWeights
+  /// The ends of due days that have been asked for: each costs some microseconds.
+  private var endsOfDays: [Int32: Int64] = [:]
+
+  init(_ order: TaskOrder, against reference: DateReference, _ weights: NextWeights) {
+    self.order = order
+    now = reference.now.microsecondsSince1970
+    today = reference.today.dayNumber
+    timeZone = reference.timeZone
+    self.weights = weights
+  }
+
+  /// The last tag of a field that the order looks at.
+  var lastTag: UInt8 {
+    switch order.key {
+    case .place, .created, .updated: 0
+    case .due, .next: TaskField.priority.tag
+    case .priority: TaskField.priority.tag
+    case .completed: TaskField.completedAt.tag
+    }
+  }
+
+  /// The position of a task.
+  mutating func key(of task: borrowing FilterFacts) -> ViewKey {
+    var bytes = KeyBytes()
+    switch order.key {
+    case .place: bytes.append(place: task)
+    case .priority:
+      let rank = task.priority.rawValue
+      bytes.append(order.isReversed ? rank : .max - rank)
+      bytes.append(place: task)
+    case .due: bytes = key(of: due(of: task), task)
+    case .created: bytes = key(of: task.created, task)
+    case .updated: bytes = key(of: task.updated, task)
+    case .completed: bytes = key(of: task.has(.completedAt) ? task.completed : nil, task)
+    case .next: appendNext(task, to: &bytes)
+    }
+    return ViewKey(prefix: KeyBytes(), bytes, isReversed: false)
+  }
+
+  /// An instant and the id, the other way round if the order is; tasks without one last.
+  private func key(of microseconds: Int64?, _ task: borrowing FilterFacts) -> KeyBytes {
+    let instant = InstantKey(microseconds: microseconds ?? task.created, id: task.id)
+    let isDescending = order.isReversed != order.key.isDescendingByDefault
+    if !order.key.mayBeAbsent { return isDescending ? KeyBytes(instant).flipped : KeyBytes(instant) }
+    var bytes = KeyBytes(UInt8(microseconds == nil ? 1 : 0))
+    let key = KeyBytes(instant)
+    bytes.append(microseconds != nil && isDescending ? key.flipped : key)
+    return bytes
+  }
+
+  private mutating func due(of task: borrowing FilterFacts) -> Int64? {
+    if task.has(.dueDate) { return task.due }
+    return task.has(.dueDay) ? end(ofDay: task.dueDay) : nil
+  }
+
+  private mutating func end(ofDay day: Int32) -> Int64 {
+    if let end = endsOfDays[day] { return end }
+    let end = CalendarDay(clamping: Int64(day)).end(in: timeZone).microsecondsSince1970
+    endsOfDays[day] = end
+    return end
+  }
+
+  /// The rank by the weights, the due day and the priority, the due time; completed tasks last.
+  private mutating func appendNext(_ task: borrowing FilterFacts, to bytes: inout KeyBytes) {
+    guard task.isOpen else {
+      bytes.append(UInt8.max)
+      bytes.append(place: task)
+      return
+    }
+    let isOverdue = task.isOverdue(at: now, today)
+    let isLateByReminder = isOverdue && !task.has(.dueDate) && !task.has(.dueDay)
+    let instant = due(of: task) ?? (isLateByReminder ? task.reminder : nil)
+    // The end of a due day is known already; the day of an instant depends on the zone.
+    let day: Int32? = task.has(.dueDay) ? task.dueDay : instant.map(localDay)
+    let planned = task.has(.scheduledDate) ? NextWeights.DayRelation(of: task.day, to: today) : nil
+    bytes.append(
+      weights.rank(
+        isStarted: task.state == .active, isOverdue: isOverdue, isDueToday: !isLateByReminder && day == today,
+        planned: planned))
+    let priority = UInt8.max - task.priority.rawValue
+    if weights.priority > weights.due { bytes.append(priority) }
+    bytes.append(day ?? .max)
+    if weights.priority <= weights.due { bytes.append(priority) }
+    bytes.append(InstantKey(microseconds: instant ?? .max, id: .lowest).instantBytes)
+    bytes.append(place: task)
+  }
+
+  private func localDay(of microseconds: Int64) -> Int32 {
+    CalendarDay(containing: Timestamp(clamping: microseconds), in: timeZone).dayNumber
+  }
+}
+
+extension TaskOrder.Key {
+  /// Whether a task may lack the compared value.
+  var mayBeAbsent: Bool { self == .due || self == .completed }
+}
+
+extension InstantKey {
+  /// The instant alone.
+  fileprivate var instantBytes: KeyBytes { KeyBytes(self)[0..<8] }
+}
+
+extension KeyBytes {
+  /// Appends the rank of the state and the position inside it.
+  fileprivate mutating func append(place task: borrowing FilterFacts) {
+    append(StateRank(task.state).rawValue)
+    append(task.order)
+  }
+}

@@ -1,0 +1,565 @@
+import Foundation
+import LMDB
+
+// Callers of other modules reach generic code, which asks the runtime for types at each row: a quarter of a view's time.
+// So reads of snapshots are specialized; inlinable code would be no slower, and would show the storage.
+
+extension StoreTransaction where Base: ~Copyable {
+  /// All of a view.
+  ///
+  /// ```swift
+  /// let today = try store.read { try $0.view(.today) }
+  /// ```
+  ///
+  /// - Throws: `listNotFound` for a list that does not exist.
+  /// - Complexity: what the view shows, whatever the size of the store.
+  @_specialize(where Base == ReadTransaction)
+  public func view(_ view: TaskView) throws -> ViewResult {
+    var places = SectionPlaces(of: view)
+    _ = try scan(view, after: nil) { id, day in
+      places.append(id, on: day)
+      return true
+    }
+    var completedCount = 0
+    let sections = try places.sections { id in
+      let task = try indexedTask(id)
+      if task.isCompleted { completedCount += 1 }
+      return task
+    }
+    return ViewResult(
+      view: view, asOf: now, timeZone: calendar.timeZone, completedCount: completedCount, sections: sections)
+  }
+
+  /// The next `limit` tasks of a view.
+  ///
+  /// ```swift
+  /// var position: ViewPosition?
+  /// repeat {
+  ///   let page = try store.read { try $0.page(of: .all, after: position, limit: 50) }
+  ///   show(page.tasks)
+  ///   position = page.next
+  /// } while position != nil
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - view: the view to look at.
+  ///   - position: the `next` of the page before; `nil` for the first page.
+  ///   - limit: how many tasks at most; at least one.
+  /// - Returns: the tasks, and where to go on.
+  /// - Throws: `listNotFound` for a list that does not exist; `valueOutOfRange` for a limit below one or for the
+  ///   position of another view.
+  /// - Complexity: what the page shows, however far into the view it lies.
+  @_specialize(where Base == ReadTransaction)
+  public func page(of view: TaskView, after position: ViewPosition? = nil, limit: Int) throws -> ViewPage {
+    try checkPage(of: view, after: position, limit: limit)
+    var places = SectionPlaces(of: view)
+    var count = 0
+    let next = try scan(view, after: position?.key, limit: limit) { id, day in
+      guard count < limit else { return false }
+      count += 1
+      places.append(id, on: day)
+      return true
+    }
+    let sections = try places.sections { try indexedTask($0) }
+    return ViewPage(sections: sections, next: next.map { ViewPosition(view: view, key: $0) })
+  }
+
+  /// Ensures that a page has room for a task, and that a position belongs to the view.
+  func checkPage(of view: TaskView, after position: ViewPosition?, limit: Int) throws(TallyError) {
+    guard limit > 0 else {
+      throw TallyError(.valueOutOfRange, "A page of \(limit) tasks", remedy: "Ask for at least one task")
+    }
+    guard position.map({ $0.view == view }) ?? true else {
+      throw TallyError(
+        .valueOutOfRange, "The position belongs to another view",
+        remedy: "Go on with the position of a page of the same view, or begin without one")
+    }
+  }
+
+  /// Hands each task of a view to a closure, one after the other, with its section's day; nothing is collected.
+  ///
+  /// ```swift
+  /// var firstLong: TaskItem?
+  /// try store.read { snapshot in
+  ///   try snapshot.forEachTask(in: .all) { task, _ in
+  ///     if task.title.count > 80 { firstLong = task }
+  ///     return firstLong == nil
+  ///   }
+  /// }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - view: the view to look at.
+  ///   - body: returns whether to go on.
+  /// - Throws: what the closure throws, which ends the walk; `listNotFound` for a list that does not exist.
+  public func forEachTask(in view: TaskView, _ body: (TaskItem, CalendarDay?) throws -> Bool) throws {
+    _ = try scan(view, after: nil) { id, day in try body(try indexedTask(id), day) }
+  }
+}
+
+/// Which tasks stand in which section, as the index names them.
+///
+/// The tasks are read when their number is known: an array of them that grows moves them again and again.
+private struct SectionPlaces {
+  private let hasDays: Bool
+  private var finished: [(day: CalendarDay?, ids: [UUID])] = []
+  private var day: CalendarDay?
+  private var ids: [UUID] = []
+
+  init(of view: TaskView) {
+    hasDays = view.hasDaySections
+  }
+
+  mutating func append(_ id: UUID, on taskDay: CalendarDay?) {
+    if hasDays, taskDay != day {
+      if !ids.isEmpty { finished.append((day, ids)) }
+      (day, ids) = (taskDay, [])
+    }
+    // A small view grows once.
+    if ids.isEmpty { ids.reserveCapacity(32) }
+    ids.append(id)
+  }
+
+  /// Gives the sections; a view without days has one even if it is empty.
+  consuming func sections(reading task: (UUID) throws -> TaskItem) rethrows -> [ViewSection] {
+    if !hasDays || !ids.isEmpty { finished.append((day, ids)) }
+    return try finished.map { ViewSection(day: $0.day, tasks: try $0.ids.map(task)) }
+  }
+}
+
+// Each view walks one index whose order is the view's own: nothing is sorted, with one exception. "Due on a day" puts
+// the tasks of one day into the common order, since days begin at other instants in other time zones; Today needs
+// those, too.
+
+extension StoreTransaction where Base: ~Copyable {
+  typealias ViewBody = (UUID, CalendarDay?) throws -> Bool
+
+  /// Walks a view from a position of that view on, until `body` returns false.
+  ///
+  /// - Parameters:
+  ///   - view: the view.
+  ///   - position: where to go on; `nil` to begin.
+  ///   - limit: how many tasks `body` accepts at most, if that is known: a query that must sort then keeps no more.
+  ///   - body: takes a task and its section's day; returns whether to go on.
+  /// - Returns: the position of the last accepted task if `body` refused one; `nil` if the walk came to the view's end.
+  /// - Throws: `listNotFound`, or what `body` throws.
+  func scan(_ view: TaskView, after position: ViewKey?, limit: Int? = nil, _ body: ViewBody) throws -> ViewKey? {
+    try requireList(of: view)
+    let definition = try definition(of: view)
+    switch definition.walk {
+    case .ranges(let ranges, let isReversed):
+      return try scan(ranges, of: definition.index, isReversed: isReversed, after: position, body)
+    case .today(let ranges):
+      let due = try tasksDueTodayOnly()
+      // On most days no task is only due. Walking the ranges alone is faster.
+      if due.isEmpty { return try scan(ranges, of: definition.index, isReversed: false, after: position, body) }
+      return try scanToday(ranges, of: definition.index, and: due, after: position, body)
+    case .days(let days) where days.isPast: return try scanPast(days, in: definition.index, after: position, body)
+    case .days(let days): return try scanUpcoming(days, in: definition.index, after: position, body)
+    case .overdue: return try scanOverdue(after: position, body)
+    case .due(let day): return try scanDue(on: day, after: position, body)
+    case .query(let query):
+      var work = QueryWork()
+      return try scan(query, after: position, limit: limit, &work) { try body($0, nil) }
+    }
+  }
+
+  /// Walks ranges of an index, one after the other.
+  private func scan(
+    _ ranges: [KeyRange], of index: RawIndex, isReversed: Bool, after position: ViewKey?, _ body: ViewBody
+  ) throws -> ViewKey? {
+    var walk = RangeWalk(isReversed: isReversed, after: position)
+    var cursor = try index.cursor(in: base)
+    for (number, range) in ranges.enumerated() where !walk.isStopped {
+      try walk.run(range, prefix: KeyBytes(UInt8(number)), by: &cursor) { try body($0, nil) }
+    }
+    return walk.stop
+  }
+
+  /// Throws `listNotFound` for the view of a list that does not exist.
+  func requireList(of view: TaskView) throws {
+    if case .list(let id) = view, try !tables.lists.contains(IDKey(id), in: base) { throw TallyError.listNotFound(id) }
+  }
+
+  /// Walks the open tasks of the past days, newest day first.
+  private func scanPast(
+    _ days: DayWalk, in index: RawIndex, after position: ViewKey?, _ body: ViewBody
+  ) throws -> ViewKey? {
+    var walk = RangeWalk(isReversed: false, after: position)
+    var cursor = try index.cursor(in: base)
+    var next = try position.flatMap(days.dayNumber) ?? Self.lastDay(before: days.today, by: &cursor)
+    while let number = next, !walk.isStopped {
+      let day = CalendarDay(clamping: Int64(number))
+      let range = KeyRange(of: number, isCompleted: false)
+      try walk.run(range, prefix: days.prefix(of: number), by: &cursor) { try body($0, day) }
+      next = try walk.isStopped ? nil : Self.lastDay(before: number, by: &cursor)
+    }
+    return walk.stop
+  }
+
+  private static func lastDay(before dayNumber: Int32, by cursor: inout RawCursor) throws -> Int32? {
+    let end = KeyBytes(DayKey.start(of: dayNumber, isCompleted: false))
+    return try cursor.move(toLastBefore: end) ? try DayKey(decoding: cursor.keyBytes).dayNumber : nil
+  }
+
+  /// Walks the days to come: of each day the open tasks, then the completed ones, which a second cursor follows.
+  private func scanUpcoming(
+    _ days: DayWalk, in index: RawIndex, after position: ViewKey?, _ body: ViewBody
+  ) throws -> ViewKey? {
+    var walk = RangeWalk(isReversed: false, after: position)
+    var open = try index.cursor(in: base)
+    var completed = try index.cursor(in: base)
+    var last = position.flatMap(days.dayNumber).map { $0 - 1 } ?? days.today
+    _ = try open.move(toFirstAtOrAfter: KeyBytes(DayKey.end(of: last, isCompleted: false)))
+    _ = try completed.move(toFirstAtOrAfter: KeyBytes(DayKey.end(of: last, isCompleted: true)))
+    while !walk.isStopped {
+      let openDay = try Self.day(after: last, isCompleted: false, by: &open)
+      let completedDay = try Self.day(after: last, isCompleted: true, by: &completed)
+      guard let number = openDay.map({ min($0, completedDay ?? $0) }) ?? completedDay else { break }
+      let (day, prefix) = (CalendarDay(clamping: Int64(number)), days.prefix(of: number))
+      if openDay == number {
+        let range = KeyRange(of: number, isCompleted: false)
+        try walk.run(range, prefix: prefix, by: &open, startsAtCursor: true) { try body($0, day) }
+      }
+      if completedDay == number, !walk.isStopped {
+        let range = KeyRange(of: number, isCompleted: true)
+        try walk.run(range, prefix: prefix, by: &completed, startsAtCursor: true) { try body($0, day) }
+      }
+      last = number
+    }
+    return walk.stop
+  }
+
+  /// Moves a cursor to the first task of the next day that has any; returns that day, or `nil` after the last one.
+  private static func day(
+    after dayNumber: Int32, isCompleted: Bool, by cursor: inout RawCursor
+  ) throws -> Int32? {
+    guard cursor.isAtEntry else { return nil }
+    var key = try DayKey(decoding: cursor.keyBytes)
+    // After a position, or a key that cannot be, the cursor is still at the last day.
+    if key.isCompleted == isCompleted, key.dayNumber <= dayNumber, dayNumber < .max {
+      let start = KeyBytes(DayKey.start(of: dayNumber + 1, isCompleted: isCompleted))
+      guard try cursor.move(toFirstAtOrAfter: start) else { return nil }
+      key = try DayKey(decoding: cursor.keyBytes)
+    }
+    return key.isCompleted == isCompleted && key.dayNumber > dayNumber ? key.dayNumber : nil
+  }
+
+  /// Sorts the tasks due on a day into the common order; the cost is that day's tasks.
+  private func scanDue(on day: CalendarDay, after position: ViewKey?, _ body: ViewBody) throws -> ViewKey? {
+    var accepted = position
+    for (key, id) in try tasksDue(on: day) where accepted.map({ $0 < key }) ?? true {
+      guard try body(id, nil) else { return accepted }
+      accepted = key
+    }
+    return nil
+  }
+
+  private func tasksDue(on day: CalendarDay) throws -> [(key: ViewKey, id: UUID)] {
+    var keys: [(key: ViewKey, id: UUID)] = []
+    keys.reserveCapacity(32)
+    try forEachTask(dueOn: day) { state, order, _ in keys.append((ViewKey(in: state, order, dueOn: day), order.id)) }
+    return keys.sorted { $0.key < $1.key }
+  }
+
+  /// The tasks that are due on a day, with what their places follow from; no more of them is read.
+  ///
+  /// - Parameters:
+  ///   - day: the day.
+  ///   - planned: a day; the closure gets whether the task is planned for it.
+  ///   - body: gets the state, the position and that.
+  /// - Throws: what the closure and the storage throw.
+  func forEachTask(
+    dueOn day: CalendarDay, plannedFor planned: CalendarDay? = nil,
+    _ body: (TaskState, OrderKey, _ isPlanned: Bool) throws -> Void
+  ) throws {
+    try forEachKey(dueOn: day) { id in
+      guard let bytes = try tables.tasks.bytes(forKey: IDKey(id), in: base) else {
+        throw TallyError.missingRecord(of: "a task index")
+      }
+      let fields = try TaskFields(bytes)
+      // The index also has tasks with a reminder alone.
+      guard try fields.isDue else { return }
+      let order = OrderKey(
+        sortOrder: fields.sortOrder, createdAtMicroseconds: try fields.createdAt.microsecondsSince1970, id: id)
+      let isPlanned = if let planned { try fields.isPlanned(for: planned) } else { false }
+      try body(try fields.state, order, isPlanned)
+    }
+  }
+
+  /// The keys of a day: those of instants in it, then those of the day itself.
+  private func forEachKey(dueOn day: CalendarDay, _ body: (UUID) throws -> Void) throws {
+    let start = day.start(in: calendar).microsecondsSince1970
+    let end = (try? day.adding(days: 1))?.start(in: calendar).microsecondsSince1970 ?? .max
+    let latestEnd = end == .max ? end : end + longestRepeatInMicroseconds
+    for kind in [DueKey.Kind.open, .completed] {
+      try forEachKey(
+        of: tables.byDue, from: DueKey(kind, .start(at: start)), to: DueKey(kind, .start(at: latestEnd))
+      ) { key in
+        let due = key.due.microseconds
+        // Looking up the zone costs a microsecond, so it is done only where it matters.
+        let isDoubtful = due - start < longestRepeatInMicroseconds || due >= end
+        if isDoubtful, CalendarDay(containing: Timestamp(clamping: due), in: calendar) != day { return }
+        try body(key.id)
+      }
+    }
+    for isCompleted in [false, true] where day.dayNumber < .max {
+      try forEachKey(
+        of: tables.byDue, from: .start(of: day.dayNumber, isCompleted: isCompleted),
+        to: .start(of: day.dayNumber + 1, isCompleted: isCompleted)
+      ) { try body($0.id) }
+    }
+  }
+}
+
+/// The longest time of the day before that comes again after a day has begun.
+///
+/// Where clocks go back over midnight a day begins twice; an hour lay between in Newfoundland until 2011.
+private let longestRepeatInMicroseconds: Int64 = 3 * 3_600_000_000
+
+extension CalendarDay {
+  /// An instant after the end of the day, in microseconds, also where the day repeats as clocks go back over midnight;
+  /// `nil` for the last day.
+  func endWithRepeats(in calendar: Calendar) -> Int64? {
+    (try? adding(days: 1)).map { $0.start(in: calendar).microsecondsSince1970 + longestRepeatInMicroseconds }
+  }
+}
+
+extension StoreTransaction where Base: ~Copyable {
+  /// The tasks that are due today and not planned for it, in the order of Today.
+  ///
+  /// They are sorted at each reading, as those of ``TaskView/due(on:)`` are: the cost is the tasks due today.
+  func tasksDueTodayOnly() throws -> [(key: ViewKey, id: UUID)] {
+    let today = today
+    var found: [(key: ViewKey, id: UUID)] = []
+    try forEachTask(dueOn: today, plannedFor: today) { state, order, isPlanned in
+      if !isPlanned { found.append((ViewKey(in: state, order, inToday: today), order.id)) }
+    }
+    return found.sorted { $0.key < $1.key }
+  }
+
+  /// Walks the tasks planned for today, and puts those that are only due today between them.
+  func scanToday(
+    _ ranges: [KeyRange], of index: RawIndex, and due: [(key: ViewKey, id: UUID)], after position: ViewKey?,
+    _ body: ViewBody
+  ) throws -> ViewKey? {
+    var walk = TodayWalk(due: due, after: position)
+    var cursor = try index.cursor(in: base)
+    for (number, range) in ranges.enumerated() {
+      let prefix = KeyBytes(UInt8(number))
+      let start = position.flatMap { $0.prefix == prefix ? $0.indexKey(isReversed: false) : nil } ?? range.lower
+      var isAtEntry = try cursor.move(toFirstAtOrAfter: max(start, range.lower))
+      while isAtEntry, cursor.keyBytes.precedes(range.upper.bytes) {
+        let key = ViewKey(prefix: prefix, try cursor.key(), isReversed: false)
+        guard try walk.offerDue(before: key, body), try walk.offer(key, cursor.keyBytes.idAtEnd, body) else {
+          return walk.last
+        }
+        isAtEntry = try cursor.next()
+      }
+    }
+    return try walk.offerDue(before: nil, body) ? nil : walk.last
+  }
+}
+
+/// Merges the planned tasks and the tasks that are only due, after a position.
+private struct TodayWalk {
+  private var due: ArraySlice<(key: ViewKey, id: UUID)>
+  /// The position of the last accepted task.
+  private(set) var last: ViewKey?
+
+  init(due: [(key: ViewKey, id: UUID)], after position: ViewKey?) {
+    (self.due, last) = (due[...], position)
+  }
+
+  /// Offers the tasks that are only due and come before a key, or all that are left; false if the body refused one.
+  mutating func offerDue(
+    before key: ViewKey?, _ body: (UUID, CalendarDay?) throws -> Bool
+  ) throws -> Bool {
+    while let next = due.first, key.map({ next.key < $0 }) ?? true {
+      guard try offer(next.key, next.id, body) else { return false }
+      due.removeFirst()
+    }
+    return true
+  }
+
+  /// Offers a task unless it stands at or before the position; false if the body refused it.
+  mutating func offer(
+    _ key: ViewKey, _ id: UUID, _ body: (UUID, CalendarDay?) throws -> Bool
+  ) throws -> Bool {
+    if let last, key <= last { return true }
+    guard try body(id, nil) else { return false }
+    last = key
+    return true
+  }
+}
+
+extension StoreTransaction where Base: ~Copyable {
+  /// Walks the overdue tasks, oldest first: instants and days are two parts of the index, which two cursors merge.
+  ///
+  /// When a day ends depends on the zone, so one order for all zones is impossible.
+  func scanOverdue(after position: ViewKey?, _ body: ViewBody) throws -> ViewKey? {
+    let start = position.map(OverdueStart.init)
+    var instants = try tables.byDue.cursor(in: base)
+    var days = try tables.byDue.cursor(in: base)
+    var isAtInstant = try instants.move(toFirstAtOrAfter: DueKey(.open, start?.instant ?? .start(at: .min)))
+    let firstDay = start.map { CalendarDay(containing: Timestamp(clamping: $0.instant.microseconds), in: calendar) }
+    var isAtDay = try days.move(
+      toFirstAtOrAfter: firstDay.map { .start(of: $0.dayNumber, isCompleted: false) }
+        ?? DueKey(.openDay, .start(at: .min)))
+    let (lastInstant, lastDay) = (
+      DueKey(.open, .start(at: now.microsecondsSince1970)), DueKey.start(of: today.dayNumber, isCompleted: false)
+    )
+    var accepted = position
+    while true {
+      let instant = isAtInstant ? try Self.overdueInstant(instants.key(), before: lastInstant) : nil
+      let day = isAtDay ? try overdueDay(days.key(), before: lastDay) : nil
+      guard let next = [instant, day].compactMap({ $0 }).min(by: { $0.key < $1.key }) else { return nil }
+      if accepted.map({ $0 < next.key }) ?? true {
+        guard try body(next.id, nil) else { return accepted }
+        accepted = next.key
+      }
+      if next.key == instant?.key { isAtInstant = try instants.next() } else { isAtDay = try days.next() }
+    }
+  }
+
+  private static func overdueInstant(_ key: DueKey, before end: DueKey) -> (key: ViewKey, id: UUID)? {
+    guard key.encodedBytes.lexicographicallyPrecedes(end.encodedBytes) else { return nil }
+    return (ViewKey(overdue: key.due.microseconds, key.id), key.id)
+  }
+
+  private func overdueDay(_ key: DueKey, before end: DueKey) -> (key: ViewKey, id: UUID)? {
+    guard key.encodedBytes.lexicographicallyPrecedes(end.encodedBytes) else { return nil }
+    return (ViewKey(overdue: CalendarDay(clamping: Int64(key.dayNumber)), key.id, in: calendar), key.id)
+  }
+}
+
+/// The instant of a position among the overdue tasks.
+private struct OverdueStart {
+  let instant: InstantKey
+
+  init(_ position: ViewKey) {
+    let key = position.indexKey(isReversed: false)
+    // A position from outside may be too short.
+    instant = key.encodedByteCount == InstantKey.width ? InstantKey(fields: key.bytes) : .start(at: .min)
+  }
+}
+
+extension ViewKey {
+  /// The position of a task that becomes overdue after an instant.
+  init(overdue microseconds: Int64, _ id: UUID) {
+    self.init(prefix: KeyBytes(), InstantKey(microseconds: microseconds, id: id))
+  }
+
+  /// The position of a task that becomes overdue when a day ends.
+  init(overdue day: CalendarDay, _ id: UUID, in calendar: Calendar) {
+    let end = (try? day.adding(days: 1))?.start(in: calendar).microsecondsSince1970
+    self.init(overdue: end.map { $0 - 1 } ?? Timestamp.latest.microsecondsSince1970, id)
+  }
+}
+
+/// A walk over ranges of an index, one after the other, that can stop and go on later.
+struct RangeWalk {
+  private let isReversed: Bool
+  private let start: ViewKey?
+  /// The position of the last accepted task.
+  private var last: ViewKey?
+  private(set) var isStopped = false
+  /// The last range in which any task was accepted, up to its end.
+  private var finished: (range: KeyRange, prefix: KeyBytes)?
+
+  /// Goes on after a position, whose task need not exist any more.
+  init(isReversed: Bool, after position: ViewKey?) {
+    self.isReversed = isReversed
+    (start, last) = (position, position)
+  }
+
+  /// Where the walk was stopped; `nil` if it was not.
+  var stop: ViewKey? { isStopped ? last : nil }
+
+  /// Walks one range of an index until `body` returns false; the ranges of a view come with ascending prefixes.
+  ///
+  /// A cursor that is at the first entry of the range already need not look for it.
+  mutating func run(
+    _ range: KeyRange, prefix: KeyBytes, by cursor: inout RawCursor, startsAtCursor: Bool = false,
+    _ body: (UUID) throws -> Bool
+  ) throws {
+    var isAtEntry: Bool
+    if let start, prefix <= start.prefix {
+      let resumed = start.indexKey(isReversed: isReversed)
+      guard prefix == start.prefix, isReversed || resumed < range.upper else { return }
+      isAtEntry = try begin(&cursor, range, after: resumed)
+    } else {
+      isAtEntry = startsAtCursor ? true : try begin(&cursor, range, after: nil)
+    }
+    var hasAccepted = false
+    let bound = isReversed ? range.lower : range.upper
+    while isAtEntry, cursor.keyBytes.precedes(bound.bytes) != isReversed {
+      isStopped = try !body(cursor.keyBytes.idAtEnd)
+      if isStopped { break }
+      hasAccepted = true
+      isAtEntry = try isReversed ? cursor.previous() : cursor.next()
+    }
+    if isStopped { return try findLast(&cursor, prefix: hasAccepted ? prefix : nil) }
+    if hasAccepted { finished = (range, prefix) }
+  }
+
+  /// Finds the last accepted entry: the one before the entry that was refused, or the last one of an earlier range.
+  ///
+  /// Keeping each on the way would copy every key.
+  private mutating func findLast(_ cursor: inout RawCursor, prefix: KeyBytes?) throws(LMDBError) {
+    var isAtEntry = false
+    if prefix != nil {
+      isAtEntry = try isReversed ? cursor.next() : cursor.previous()
+    } else if let range = finished?.range {
+      isAtEntry =
+        try isReversed ? cursor.move(toFirstAtOrAfter: range.lower) : cursor.move(toLastBefore: range.upper)
+    }
+    guard isAtEntry, let prefix = prefix ?? finished?.prefix else { return }
+    last = ViewKey(prefix: prefix, try cursor.key(), isReversed: isReversed)
+  }
+
+  private func begin(
+    _ cursor: inout RawCursor, _ range: KeyRange, after resumed: KeyBytes?
+  ) throws(LMDBError) -> Bool {
+    // A position from outside may lie anywhere.
+    if isReversed { return try cursor.move(toLastBefore: resumed.map { min($0, range.upper) } ?? range.upper) }
+    // A range further on than the position: of one day the completed tasks, where the open ones are done.
+    guard let resumed, resumed >= range.lower else {
+      return try cursor.move(toFirstAtOrAfter: range.lower)
+    }
+    guard try cursor.move(toFirstAtOrAfter: resumed) else { return false }
+    return try cursor.key() == resumed ? try cursor.next() : true
+  }
+}
+
+extension RawSpan {
+  /// The id at the end of an index's key; the lowest for bytes that are too short to be a key.
+  var idAtEnd: UUID {
+    byteCount >= IDKey.width ? load(idAt: byteCount - IDKey.width) : .lowest
+  }
+}
+
+/// The days of Upcoming, from tomorrow on, or of Past, from yesterday back.
+struct DayWalk {
+  let isPast: Bool
+  /// The number of the current day.
+  let today: Int32
+
+  /// The position of a task with a day; `nil` for one that the view does not show.
+  func key(_ key: DayKey) -> ViewKey? {
+    guard isPast ? key.dayNumber < today && !key.isCompleted : key.dayNumber > today else { return nil }
+    return ViewKey(prefix: prefix(of: key.dayNumber), key)
+  }
+
+  /// Bytes in the order of the view's days.
+  func prefix(of dayNumber: Int32) -> KeyBytes {
+    isPast ? KeyBytes(dayNumber).flipped : KeyBytes(dayNumber)
+  }
+
+  /// The day of a position; `nil` if the view does not show that day any more, as after midnight.
+  func dayNumber(of position: ViewKey) -> Int32? {
+    let bytes = isPast ? position.prefix.flipped : position.prefix
+    guard let number = try? Int32(decoding: bytes.bytes) else { return nil }
+    return (isPast ? number < today : number > today) ? number : nil
+  }
+}
