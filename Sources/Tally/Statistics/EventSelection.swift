@@ -1,4 +1,5 @@
 import Foundation
+import LMDB
 
 /// Whose events statistics count: those of a scope that has counters, or those of the tasks that pass a test.
 struct EventSelection {
@@ -59,5 +60,235 @@ extension RecordTest {
     case .has(let field): [.listID, .tags, .priority, .completedAt].contains(field)
     default: false
     }
+  }
+}
+
+/// Tests records of tasks and entries of the ledger.
+struct EventTester {
+  private let program: RecordProgram
+  private let lastTag: UInt8
+  /// Whether a completion can be tested without its task.
+  let isOfLedger: Bool
+  private var folder = TextFolder()
+
+  init(_ predicate: RecordPredicate) {
+    program = RecordProgram(predicate)
+    lastTag = predicate.lastTag
+    isOfLedger = predicate.isOfLedger
+  }
+
+  /// Whether a task passes as it is now.
+  mutating func holds(_ id: UUID, _ task: RawSpan, isParent: (UUID) throws -> Bool) throws -> Bool {
+    try program.holds(FilterFacts(id, task, upTo: lastTag), &folder, isParent: isParent)
+  }
+
+  /// Whether a completion passes by what the ledger keeps of it.
+  mutating func holds(
+    _ completed: InstantKey, _ entry: RawSpan, isParent: (UUID) throws -> Bool
+  ) throws -> Bool {
+    try program.holds(FilterFacts(completed, ofCompletion: entry), &folder, isParent: isParent)
+  }
+
+  /// Whether a completion passes by what the ledger keeps of it, and by the other fields of its task.
+  mutating func holds(
+    _ completed: InstantKey, _ entry: RawSpan, of task: RawSpan, isParent: (UUID) throws -> Bool
+  ) throws -> Bool {
+    var facts = try FilterFacts(completed.id, task, upTo: lastTag)
+    try facts.setClassification(ofCompletion: entry)
+    return try program.holds(facts, &folder, isParent: isParent)
+  }
+}
+
+extension StoreTransaction where Base: ~Copyable {
+  /// Whether a task passes as it is now; every one does without a tester.
+  func passes(_ tester: inout EventTester?, _ id: UUID) throws -> Bool {
+    guard tester != nil else { return true }
+    guard let task = try tables.tasks.bytes(forKey: IDKey(id), in: base) else {
+      throw TallyError.missingRecord(of: "a task index")
+    }
+    return try tester?.holds(id, task) { try hasSubtasks($0) } ?? true
+  }
+
+  /// Whether an entry of the ledger passes; every one does without a tester.
+  func passes(_ tester: inout EventTester?, _ key: CompletionKey, _ entry: RawSpan) throws -> Bool {
+    guard let isOfLedger = tester?.isOfLedger else { return true }
+    if key.isTaskDeleted || isOfLedger {
+      return try tester?.holds(key.completed, entry) { try hasSubtasks($0) } ?? true
+    }
+    guard let task = try tables.tasks.bytes(forKey: IDKey(key.completed.id), in: base) else {
+      throw TallyError.missingRecord(of: "completions")
+    }
+    return try tester?.holds(key.completed, entry, of: task) { try hasSubtasks($0) } ?? true
+  }
+}
+
+/// The events of the tasks that a filter finds, gathered by a walk: what counters have of a scope.
+struct SelectedEvents {
+  /// By the raw value of the series, in the order of time.
+  private var instants = Array(repeating: [Int64](), count: CounterSeries.allCases.count + 1)
+  /// The groups of the completions in the named days.
+  private(set) var groups = GroupCounts()
+  /// How many completions in the named days took each time.
+  private(set) var cycleTimes: [UInt16: Int] = [:]
+  var activeCount = 0
+
+  /// Adds a task with its events.
+  mutating func add(_ task: CountedTask) {
+    task.forEachEvent { instants[Int($0.rawValue)].append($1) }
+  }
+
+  /// Adds a completion to the profiles.
+  mutating func addToProfiles(_ task: CountedTask) {
+    groups.add(task.classification)
+    if let bucket = task.cycleTimeBucket { cycleTimes[bucket, default: 0] += 1 }
+  }
+
+  /// Ends the gathering.
+  mutating func sort() {
+    for series in instants.indices { instants[series].sort() }
+  }
+
+  /// The number of events over all time.
+  func count(_ series: CounterSeries) -> Int { instants[Int(series.rawValue)].count }
+
+  /// The instants of the events from one instant up to, but not including, another.
+  func instants(_ series: CounterSeries, from start: Int64, to end: Int64) -> ArraySlice<Int64> {
+    let bounds = cumulativeCounts(series, at: [start, max(start, end)])
+    return instants[Int(series.rawValue)][bounds[0]..<bounds[1]]
+  }
+
+  /// The number of events before each of some ascending instants.
+  func cumulativeCounts(_ series: CounterSeries, at ends: [Int64]) -> [Int] {
+    let events = instants[Int(series.rawValue)]
+    var position = 0
+    return ends.map { end in
+      var bound = events.count
+      while position < bound {
+        let middle = position + (bound - position) / 2
+        if events[middle] < end { position = middle + 1 } else { bound = middle }
+      }
+      return position
+    }
+  }
+}
+
+// The same questions as to the counters of a scope, to the counters or to the gathered events, whichever a frame has.
+
+extension StoreTransaction where Base: ~Copyable {
+  /// Walks the ledger and the open tasks for the events of the tasks that pass.
+  func selectedEvents(_ predicate: RecordPredicate, _ frame: StatisticsFrame) throws -> SelectedEvents {
+    var events = SelectedEvents()
+    let (named, end) = (frame.namedTimes, QuarterHour.endOfTime)
+    try forEachCompletion(frame.series, .all, passing: predicate, from: -end, to: end) { time, key, record in
+      let task = CountedTask(CompletionKey(isTaskDeleted: false, completed: key), record)
+      events.add(task)
+      if named.contains(where: { $0.contains(time) }) { events.addToProfiles(task) }
+    }
+    let query = ResolvedQuery(
+      .all(predicate.conjuncts + [.test(.open)]), sorter: try resolved(TaskFilter.all, by: .created).sorter)
+    var work = QueryWork()
+    _ = try scan(query, after: nil, limit: nil, &work) { id in
+      let task = try indexedTask(id)
+      events.add(CountedTask(open: task))
+      if task.state == .active { events.activeCount += 1 }
+      return true
+    }
+    events.sort()
+    return events
+  }
+
+  /// The number of events over all time.
+  func total(_ series: CounterSeries, _ frame: StatisticsFrame) throws -> Int {
+    try frame.events?.count(series) ?? total(series, frame.scope)
+  }
+
+  /// The number of events from one instant up to, but not including, another.
+  func count(_ series: CounterSeries, _ frame: StatisticsFrame, from start: Int64, to end: Int64) throws -> Int {
+    try frame.events?.instants(series, from: start, to: end).count ?? count(series, frame.scope, from: start, to: end)
+  }
+
+  /// The number of events before each of some ascending instants; where counters are asked, `visit` sees their blocks.
+  func cumulativeCounts(
+    _ series: CounterSeries, _ frame: StatisticsFrame, at instants: [Int64],
+    _ visit: (Int32, borrowing BlockCountsFields) -> Void = { _, _ in }
+  ) throws -> [Int] {
+    try frame.events?.cumulativeCounts(series, at: instants)
+      ?? cumulativeCounts(series, frame.scope, at: instants, visit)
+  }
+}
+
+// The tasks behind the numbers of completions: the same days, the same lists, the same ledger as the counts.
+
+extension StoreTransaction where Base: ~Copyable {
+  /// Hands each task that the statistics count as completed to a closure, newest first; nothing is collected.
+  ///
+  /// Days, list and filter are those of the options; the list is the one in which a task was completed, wherever it is
+  /// now.
+  /// An end of the days that is not named is open. Completions of tasks that have been deleted since are counted by
+  /// `completionCount(matching:)` but have no task to hand over.
+  ///
+  /// ```swift
+  /// var options = StatisticsOptions()
+  /// options.from = today
+  /// try transaction.forEachCompletedTask(matching: options) { print($0.title) }
+  /// ```
+  ///
+  /// - Throws: errors of the closure, which end the walk; else as `statistics(_:)`.
+  /// - Complexity: the completions in the days, those that the options leave out included.
+  public func forEachCompletedTask(
+    matching options: StatisticsOptions,
+    _ body: (TaskItem) throws -> Void
+  ) throws {
+    try forEachCompletion(isTaskDeleted: false, emptyFrame(options, needsHistory: true)) {
+      try body(try indexedTask($0))
+    }
+  }
+
+  /// The number of completions that the statistics count and whose task has been deleted.
+  ///
+  /// - Throws: as `statistics(_:)`.
+  /// - Complexity: those completions.
+  public func completionCountOfDeletedTasks(matching options: StatisticsOptions) throws -> Int {
+    var count = 0
+    try forEachCompletion(isTaskDeleted: true, emptyFrame(options, needsHistory: true)) { _ in count += 1 }
+    return count
+  }
+
+  /// The number of completions that the statistics count, those of deleted tasks included.
+  ///
+  /// - Throws: as `statistics(_:)`.
+  /// - Complexity: the number of days in the options, not the number of tasks; with a filter that no counter has, all
+  ///   completions are looked at.
+  public func completionCount(matching options: StatisticsOptions) throws -> Int {
+    let frame = try statisticsFrame(options, needsHistory: true)
+    return try completionSpans(frame).reduce(0) { sum, span in
+      sum + (try count(frame.series, frame, from: span.lowerBound, to: span.upperBound))
+    }
+  }
+
+  private func forEachCompletion(isTaskDeleted: Bool, _ frame: StatisticsFrame, _ body: (UUID) throws -> Void) throws {
+    for span in try completionSpans(frame).reversed() {
+      try forEachCompletion(
+        frame.series, frame.scope, passing: frame.selection.predicate, from: span.lowerBound, to: span.upperBound,
+        ofDeletedTasks: [isTaskDeleted], reversed: true
+      ) { _, key, _ in try body(key.id) }
+    }
+  }
+
+  /// The time of the named days within the history, neighbours joined; of the recorded clocks if those count.
+  private func completionSpans(_ frame: StatisticsFrame) throws -> [Range<Int64>] {
+    guard let history = frame.historyDays else { return [] }
+    let first = max(history.lowerBound, frame.options.from?.dayNumber ?? .min)
+    let last = min(history.upperBound, frame.options.to?.dayNumber ?? .max)
+    guard first <= last else { return [] }
+    var spans: [Range<Int64>] = []
+    for interval in frame.completionDays(first...last).intervals {
+      if let previous = spans.last, previous.upperBound == interval.start {
+        spans[spans.count - 1] = previous.lowerBound..<interval.end
+      } else {
+        spans.append(interval.start..<interval.end)
+      }
+    }
+    return spans
   }
 }

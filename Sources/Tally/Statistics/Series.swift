@@ -1,3 +1,6 @@
+import Foundation
+import LMDB
+
 /// Counts over time, a bucket per period.
 public struct Series: Hashable, Codable, Sendable {
   /// The length of a bucket.
@@ -32,4 +35,214 @@ public struct Series: Hashable, Codable, Sendable {
   public let to: CalendarDay
   /// The buckets; the first and the last one may be cut by the series' ends, a skipped day has none.
   public let buckets: [Bucket]
+}
+
+extension StoreTransaction where Base: ~Copyable {
+  /// Completions, creations and open tasks over the days of the options.
+  func series(_ frame: StatisticsFrame) throws -> Series {
+    let days = frame.seriesDays
+    let buckets = seriesBuckets(days, frame)
+    let completed = try dailyCounts(frame.series, days, frame)
+    let created = try dailyCounts(.created, days, frame)
+    let open = try openCounts(at: frame.zoneDays(days).ends(of: buckets), frame)
+    return Series(
+      by: frame.options.unit,
+      from: CalendarDay(clamping: Int64(days.lowerBound)),
+      to: CalendarDay(clamping: Int64(days.upperBound)),
+      buckets: buckets.indices.compactMap { index in
+        let bucket = buckets[index]
+        guard completed.contains(anyOf: bucket) else { return nil }
+        return Series.Bucket(
+          start: CalendarDay(clamping: Int64(bucket.lowerBound)),
+          completed: completed.sum(bucket),
+          created: created.sum(bucket),
+          open: open[index]
+        )
+      }
+    )
+  }
+
+  /// The days of each bucket, cut at the series' ends.
+  private func seriesBuckets(_ days: ClosedRange<Int32>, _ frame: StatisticsFrame) -> [ClosedRange<Int32>] {
+    var buckets: [ClosedRange<Int32>] = []
+    var first = days.lowerBound
+    while first <= days.upperBound {
+      let period = StatisticsPeriods.period(frame.options.unit, containing: first, calendar: calendar)
+      buckets.append(first...min(period.upperBound, days.upperBound))
+      first = period.upperBound + 1
+    }
+    return buckets
+  }
+
+  /// The number of open tasks just before each of some ascending instants: those created and not completed by then.
+  private func openCounts(at instants: [Int64], _ frame: StatisticsFrame) throws -> [Int] {
+    // The events that open a task and close it; a task that was completed before it was created is left out.
+    let changes: [(series: CounterSeries, sign: Int)] = [
+      (.created, 1), (.completed, -1), (.completedBeforeCreation, 1), (.createdAfterCompletion, -1),
+    ]
+    var open = Array(repeating: 0, count: instants.count)
+    for change in changes {
+      // Counted backwards from the end of time: mostly the last few days are of interest.
+      let total = try total(change.series, frame)
+      let counts = try cumulativeCounts(change.series, frame, at: instants + [QuarterHour.endOfTime])
+      for index in open.indices { open[index] += change.sign * (total - counts[instants.count] + counts[index]) }
+    }
+    return open
+  }
+
+  /// The counts of open tasks.
+  func openCounts(_ frame: StatisticsFrame) throws -> OpenCounts {
+    let today = frame.periods.today
+    let openToday = try scheduledCount(on: today, isCompleted: false, frame)
+    let completedToday = try scheduledCount(on: today, isCompleted: true, frame)
+    return OpenCounts(
+      total: try total(.created, frame) - total(.completed, frame),
+      active: try activeCount(frame),
+      overdue: try overdueCount(frame),
+      scheduledToday: openToday + completedToday,
+      completedOfToday: completedToday
+    )
+  }
+
+  /// The open tasks whose instant has passed, or whose day has ended.
+  private func overdueCount(_ frame: StatisticsFrame) throws -> Int {
+    let now = frame.now.microsecondsSince1970
+    let today = DueKey.microseconds(of: frame.periods.today)
+    return try total(.openDue, frame) + total(.openDueDay, frame)
+      - count(.openDue, frame, from: now, to: QuarterHour.endOfTime)
+      - count(.openDueDay, frame, from: today, to: QuarterHour.endOfTime)
+  }
+
+  private func scheduledCount(on day: Int32, isCompleted: Bool, _ frame: StatisticsFrame) throws -> Int {
+    var count = 0
+    let (start, end) = (DayKey.start(of: day, isCompleted: isCompleted), DayKey.end(of: day, isCompleted: isCompleted))
+    var tester = frame.selection.predicate.map(EventTester.init)
+    try forEachKey(of: tables.byDay, from: start, to: end) { key in
+      if try passes(&tester, key.id), try contains(frame.scope, key.id) { count += 1 }
+    }
+    return count
+  }
+
+  private func activeCount(_ frame: StatisticsFrame) throws -> Int {
+    if let events = frame.events { return events.activeCount }
+    guard frame.scope != .all else { return try tables.byActive.count(in: base) }
+    var count = 0
+    guard case .list(let id) = frame.scope else {
+      // At most a few tasks are active at a time.
+      try forEachKey(of: tables.byActive, from: .lowest) { if try contains(frame.scope, $0.id) { count += 1 } }
+      return count
+    }
+    try forEachKey(
+      of: tables.byPlace,
+      from: PlaceKey(listID: id, rankRawValue: StateRank.active.rawValue, order: .lowest),
+      to: PlaceKey(listID: id, rankRawValue: StateRank.active.rawValue + 1, order: .lowest)
+    ) { _ in count += 1 }
+    return count
+  }
+
+  /// Whether a task counts in a scope as it is now.
+  private func contains(_ scope: CounterScope, _ id: UUID) throws -> Bool {
+    try scope == .all || scope.contains(indexedTask(id).classification)
+  }
+}
+
+// The tasks behind the other two lines of a series: those created on some days, and those open at the end of one.
+
+extension StoreTransaction where Base: ~Copyable {
+  /// Hands each task that a series counts as created to a closure, newest first, until it returns false.
+  ///
+  /// Days, list and filter are those of the options, as in ``series(_:)``. Tasks that have been deleted since are counted
+  /// there, if they had been completed, but have no task to hand over.
+  ///
+  /// - Throws: errors of the closure, which end the walk; else as `statistics(_:)`.
+  /// - Complexity: the tasks created on the days, those that the options leave out included.
+  public func forEachCreatedTask(matching options: StatisticsOptions, _ body: (TaskItem) throws -> Bool) throws {
+    let frame = try emptyFrame(options, needsHistory: false)
+    let spans = frame.zoneDays(frame.seriesDays).intervals.map { $0.start..<$0.end }
+    try forEachTask(createdIn: spans, frame) { try body($0) }
+  }
+
+  /// Hands each task that a series counts as open at the end of its last day to a closure, newest first, until it returns
+  /// false.
+  ///
+  /// List and filter are those of the options, the day is the last one of the series.
+  ///
+  /// - Throws: errors of the closure, which end the walk; else as `statistics(_:)`.
+  /// - Complexity: the tasks created up to the day, those completed by then included, until the closure returns false.
+  public func forEachOpenTask(atEndOf options: StatisticsOptions, _ body: (TaskItem) throws -> Bool) throws {
+    let frame = try emptyFrame(options, needsHistory: false)
+    let days = frame.seriesDays
+    guard let end = frame.zoneDays(days).ends(of: [days]).first else { return }
+    try forEachTask(createdIn: [-QuarterHour.endOfTime..<end], frame) { task in
+      if let completed = task.completedAt, completed.instant.microsecondsSince1970 < end { return true }
+      return try body(task)
+    }
+  }
+
+  /// The tasks of the selection that were created in some ascending spans of time, newest first.
+  private func forEachTask(
+    createdIn spans: [Range<Int64>], _ frame: StatisticsFrame, _ body: (TaskItem) throws -> Bool
+  ) throws {
+    var tester = frame.selection.predicate.map(EventTester.init)
+    var goesOn = true
+    for span in spans.reversed() where goesOn {
+      let range = KeyRange(InstantKey.start(at: span.lowerBound), InstantKey.start(at: span.upperBound))
+      var cursor = try tables.byCreated.rawIndex.cursor(in: base)
+      var walk = RangeWalk(isReversed: true, after: nil)
+      try walk.run(range, prefix: KeyBytes(), by: &cursor) { id in
+        let task = try indexedTask(id)
+        if try isCounted(task, in: frame.scope, &tester) { goesOn = try body(task) }
+        return goesOn
+      }
+    }
+  }
+
+  /// Whether the statistics count a task: by what the ledger keeps of its completion, else as it is now.
+  private func isCounted(_ task: TaskItem, in scope: CounterScope, _ tester: inout EventTester?) throws -> Bool {
+    if let key = CompletionKey(of: task), let entry = try tables.completions.bytes(forKey: key, in: base) {
+      guard scope.contains(try CompletionRecord(decoding: entry).classification) else { return false }
+      return try passes(&tester, key, entry)
+    }
+    return try scope.contains(task.classification) && passes(&tester, task.id)
+  }
+}
+
+/// One period compared with the one before.
+public struct Trend: Hashable, Codable, Sendable {
+  /// The direction of a change.
+  public enum Direction: String, Hashable, Codable, Sendable {
+    /// More than in the period before.
+    case up
+    /// Fewer than in the period before.
+    case down
+    /// The same number as in the period before.
+    case same
+    /// There is nothing to compare with.
+    case none
+  }
+
+  /// The direction of the change.
+  public let direction: Direction
+  /// The comparison as a sentence: `45 tasks this month, up from 38 last month`.
+  public let message: String
+  /// The count from the period's start to now.
+  public let elapsedCurrent: Int
+  /// The count of the same part of the period before: the same number of local days and the same time of day, cut at its
+  /// end.
+  public let elapsedPrevious: Int
+
+  /// Compares two periods; the unit is `month` or `week`, as in the sentence.
+  init(unit: String, current: Int, previous: Int, allTime: Int, elapsed: (current: Int, previous: Int)) {
+    elapsedCurrent = elapsed.current
+    elapsedPrevious = elapsed.previous
+    let tasks = current == 1 ? "1 task" : "\(current) tasks"
+    switch (allTime, previous) {
+    case (0, _): (direction, message) = (.none, "No data available yet")
+    case (_, 0): (direction, message) = (.none, "No data from last \(unit)")
+    case (_, current): (direction, message) = (.same, "\(tasks) this \(unit), same as last \(unit)")
+    case (_, ..<current):
+      (direction, message) = (.up, "\(tasks) this \(unit), up from \(previous) last \(unit)")
+    default: (direction, message) = (.down, "\(tasks) this \(unit), down from \(previous) last \(unit)")
+    }
+  }
 }
