@@ -1,5 +1,5 @@
-internal import Foundation
-internal import LMDB
+import Foundation
+import LMDB
 
 /// Compares the records of a document with a store, batch by batch; the caller may write the batches.
 ///
@@ -292,5 +292,201 @@ extension TallyError {
   /// Whether a value of the document is at fault, and not the store.
   fileprivate var isOfDocument: Bool {
     ![.damagedStore, .storageFailed, .internalFault, .cancelled, .diskFull].contains(code)
+  }
+}
+
+/// Some records of a document to be written: what differs from the stored records, and completions.
+struct ImportBatch {
+  /// Enough to write each table in its own order, few enough to fit in memory.
+  private static let taskLimit = 4_096
+  /// A batch of long texts is full earlier.
+  private static let textLimitInBytes = 1 << 22
+
+  var lists: [RecordChange<ListRecord>] = []
+  var newTasks: [TaskRecord] = []
+  var changedTasks: [RecordChange<TaskRecord>] = []
+  var completions: [Completion] = []
+  var filters: [SavedFilter] = []
+  /// The records read, including those that need no change.
+  var readCount = 0
+  var textSizeInBytes = 0
+
+  var isFull: Bool { readCount >= Self.taskLimit || textSizeInBytes >= Self.textLimitInBytes }
+
+  /// Adds a task that is new, or differs from the stored one.
+  mutating func add(_ task: TaskItem, replacing old: TaskRecord?, at sequence: UInt64) {
+    textSizeInBytes += task.title.utf8.count + (task.notes?.utf8.count ?? 0)
+    if let old {
+      changedTasks.append(RecordChange(from: old, to: task, at: sequence))
+    } else {
+      newTasks.append(TaskRecord(item: task, stamp: ChangeStamp(replacing: nil, at: sequence)))
+    }
+  }
+}
+
+extension StoreTransaction where Base == WriteTransaction {
+  /// Writes a batch: lists before their tasks, completions after their tasks; the counters follow after all batches.
+  mutating func apply(_ batch: ImportBatch, counting deltas: inout CounterDeltas) throws {
+    for list in batch.lists { try write(list) }
+    for task in batch.newTasks { try checkSendable(task.item, replacing: nil) }
+    for change in batch.changedTasks { try checkSendable(change.new?.item, replacing: change.old?.item) }
+    var changes = try TaskBatch(with: recordWriter, in: base)
+    try changes.insert(batch.newTasks, counting: &deltas)
+    for change in batch.changedTasks { try changes.add(change, counting: &deltas) }
+    try write(&changes, counting: &deltas)
+    for completion in batch.completions { try record(completion, counting: &deltas) }
+    for filter in batch.filters { try put(filter) }
+  }
+}
+
+/// One import, which may have to start again when the store's map has grown.
+struct ImportSession<Source: DocumentSource & ~Copyable>: ~Copyable {
+  let input: ReplayableInput
+  let options: ImportOptions
+  let observer: InterchangeProgress.Observer?
+  /// Begins to read the document.
+  let source: (consuming JSONInput) throws -> Source
+
+  /// Reads the document from its beginning and writes it.
+  func run(in transaction: inout StoreWriteTransaction) throws -> ImportSummary {
+    var importer = try begin()
+    var deltas = CounterDeltas()
+    while let batch = try importer.nextBatch(in: transaction) {
+      try transaction.apply(batch, counting: &deltas)
+      try reportProgress(importer.summary, importer.byteCount)
+    }
+    try transaction.apply(deltas)
+    try importer.resolveSubtasks(in: &transaction)
+    if options.mustBeUndoable, !transaction.isUndoable { throw TallyError.irreversible }
+    return importer.summary
+  }
+
+  /// Reads the document and writes nothing.
+  func runDry(
+    in transaction: borrowing StoreReadTransaction, report: ImportedRecord.Observer?
+  ) throws -> ImportSummary {
+    var importer = try begin(report)
+    while try importer.nextBatch(in: transaction) != nil {
+      try reportProgress(importer.summary, importer.byteCount)
+    }
+    try importer.checkWhole(in: transaction)
+    return importer.summary
+  }
+
+  private func begin(_ report: ImportedRecord.Observer? = nil) throws -> DocumentImporter<SourceAhead<Source>> {
+    try TallyError.checkCancellation()
+    try input.rewind()
+    let ahead = SourceAhead(try source(JSONInput(source: input.read)))
+    return DocumentImporter(ahead, options: options, report: report)
+  }
+
+  private func reportProgress(_ summary: ImportSummary, _ byteCount: Int64) throws {
+    try TallyError.checkCancellation()
+    let counts = summary.tasks
+    try observer?(
+      InterchangeProgress(
+        taskCount: counts.added + counts.changed + counts.unchanged + counts.keptNewer, totalTaskCount: nil,
+        byteCount: byteCount, totalByteCount: input.byteCount))
+  }
+}
+
+extension ImportSession where Source == JSONDocumentSource {
+  /// An import of one of Tally's own formats.
+  init(
+    _ input: ReplayableInput, format: InterchangeFormat, options: ImportOptions,
+    observer: InterchangeProgress.Observer? = nil
+  ) throws {
+    var lateDate: Timestamp?
+    if format == .json, !options.overwrites {
+      try input.rewind()
+      lateDate = try JSONDocumentSource.lateExportDate(JSONInput(source: input.read))
+    }
+    self.init(input: input, options: options, observer: observer) { bytes in
+      JSONDocumentSource(bytes, format: format, isLenient: options.isLenient, exportDate: lateDate)
+    }
+  }
+}
+
+/// When tasks, lists and saved filters were deleted here, as far as the store knows.
+///
+/// A deletion leaves a tombstone for good, with its commit. The date of a commit is in the history, which is bounded:
+/// an older deletion is known to have come before the oldest entry, and counts as made then. So a task that was deleted
+/// long ago stays deleted rather than come back by mistake; overwriting brings it back. A saved filter leaves no
+/// tombstone: only the history knows that it was deleted.
+struct DeletionDates {
+  private var hasTombstones: Bool?
+  private var datesOfCommits: [UInt64: Timestamp] = [:]
+  private var datesOfFilters: [ValueKey: Timestamp]?
+  private var oldest: (sequence: UInt64, date: Timestamp)?
+
+  /// When an object was deleted, at the latest; `nil` if it never was, or exists again.
+  mutating func date(
+    _ kind: ObjectKind, _ id: UUID, in transaction: borrowing StoreTransaction<some LMDBTransaction & ~Copyable>
+  ) throws -> Timestamp? {
+    if hasTombstones == nil { try load(in: transaction) }
+    guard hasTombstones == true,
+      let tombstone = try transaction.tables.tombstones.value(forKey: TombstoneKey(kind, id), in: transaction.base)
+    else { return nil }
+    let sequence = tombstone.stamp.changed
+    if let date = datesOfCommits[sequence] { return date }
+    return oldest.flatMap { sequence < $0.sequence ? $0.date : nil } ?? transaction.now
+  }
+
+  /// When a saved filter that does not exist was deleted; `nil` if the history does not know of it.
+  mutating func date(
+    ofFilterNamed name: String, in transaction: borrowing StoreTransaction<some LMDBTransaction & ~Copyable>
+  ) throws -> Timestamp? {
+    var dates = datesOfFilters ?? [:]
+    if datesOfFilters == nil {
+      // Newest first: the first image of a filter that does not exist is that of its deletion.
+      for entry in try transaction.historyEntries() {
+        try transaction.forEachImage(of: entry.id) { key, presence, _ in
+          guard presence == .present, let key = key.value, key.namespace == SavedFilter.namespace else { return }
+          if dates[key] == nil { dates[key] = entry.date }
+        }
+      }
+      datesOfFilters = dates
+    }
+    return dates[try ValueKey(SavedFilter.key(of: name), in: SavedFilter.namespace)]
+  }
+
+  private mutating func load(in transaction: borrowing StoreTransaction<some LMDBTransaction & ~Copyable>) throws {
+    hasTombstones = try transaction.tables.tombstones.count(in: transaction.base) > 0
+    guard hasTombstones == true else { return }
+    for entry in try transaction.historyEntries() {
+      let sequence = entry.id.sequence
+      // Several writes share a commit.
+      datesOfCommits[sequence] = max(entry.date, datesOfCommits[sequence] ?? entry.date)
+      oldest = (sequence, entry.date)
+    }
+  }
+}
+
+/// The ids of a document's tasks, each of which may come once.
+///
+/// Exports have them in ascending order: those are appended, which costs less than to hash them.
+struct ImportedIDs {
+  private var ascending: [UUID] = []
+  private var others: Set<UUID> = []
+
+  /// Inserts an id; false if it is there already.
+  mutating func insert(_ id: UUID) -> Bool {
+    if let last = ascending.last, id.words <= last.words {
+      return !isAscending(id) && others.insert(id).inserted
+    }
+    guard others.isEmpty || !others.contains(id) else { return false }
+    ascending.append(id)
+    return true
+  }
+
+  func contains(_ id: UUID) -> Bool { isAscending(id) || others.contains(id) }
+
+  private func isAscending(_ id: UUID) -> Bool {
+    var (low, high) = (0, ascending.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if ascending[middle].words < id.words { low = middle + 1 } else { high = middle }
+    }
+    return low < ascending.count && ascending[low] == id
   }
 }

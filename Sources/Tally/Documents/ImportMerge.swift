@@ -1,3 +1,6 @@
+import Foundation
+import LMDB
+
 /// What becomes of one record of a document.
 enum MergeOutcome {
   case added, changed, unchanged, keptNewer
@@ -100,5 +103,245 @@ extension StoredObject {
     var copy = self
     copy[keyPath: property] = other[keyPath: property]
     return copy.isIdentical(to: other)
+  }
+}
+
+/// Finds the sort orders of imported records that have none: last in their place, after those read before them.
+///
+/// The records of a batch are not stored yet when the next one needs an order, so the orders in use are kept here.
+struct ImportPlacement {
+  /// The next free order of each place that the document has used so far.
+  private var nextOrders: [Place: Int64] = [:]
+  private var nextListOrder: Int64?
+
+  /// The order that puts a task last in its list or the inbox, and on its day.
+  func orderAtEnd(
+    for task: TaskItem, in transaction: borrowing StoreTransaction<some LMDBTransaction & ~Copyable>
+  ) throws -> Int64 {
+    let stored = try transaction.lastSortOrder(ofPlacesOf: task)
+    return Place.all(of: task).reduce(stored) { max($0, nextOrders[$1] ?? $0) }
+  }
+
+  /// The order that puts a list last.
+  func listOrderAtEnd(in transaction: borrowing StoreTransaction<some LMDBTransaction & ~Copyable>) throws -> Int64 {
+    let last = try transaction.tables.listsByOrder.lastKey(in: transaction.base)?.sortOrder
+    let stored = SortOrder.between(last, nil) ?? SortOrder.limit
+    return max(stored, nextListOrder ?? stored)
+  }
+
+  /// Notes the place of a task.
+  mutating func note(_ task: TaskItem) {
+    let next = SortOrder.between(task.sortOrder, nil) ?? SortOrder.limit
+    for place in Place.all(of: task) { nextOrders[place] = max(next, nextOrders[place] ?? next) }
+  }
+
+  /// Notes the place of a list.
+  mutating func note(_ list: TaskList) {
+    let next = SortOrder.between(list.sortOrder, nil) ?? SortOrder.limit
+    nextListOrder = max(next, nextListOrder ?? next)
+  }
+}
+
+/// Checks that every list that tasks name exists in the end, in the store or in the document.
+///
+/// A document may have its lists after its tasks, so an unknown list is remembered with the first place that named it.
+struct ListReferences {
+  private var known: Set<UUID> = []
+  private var awaited: [UUID: TextPosition] = [:]
+  /// Lists that were deleted here since, and stay deleted.
+  private var deleted: Set<UUID> = []
+  /// The lists of documents that name lists.
+  private var names: [(id: UUID, name: String)] = []
+
+  /// Whether a task that was imported needs a list that has not come yet.
+  func isAwaited(_ id: UUID) -> Bool { awaited[id] != nil }
+
+  /// Whether a list of the document stays deleted.
+  func isDeleted(_ id: UUID) -> Bool { deleted.contains(id) }
+
+  /// Notes a list that stays deleted.
+  mutating func noteDeleted(_ id: UUID) { deleted.insert(id) }
+
+  /// The list with a name: the one with the given id if it has the name, else the store's first one of the name, or a
+  /// new one, whose id is the given one or follows from the name.
+  mutating func id(
+    ofListNamed name: String, preferring id: UUID?,
+    in transaction: borrowing StoreTransaction<some LMDBTransaction & ~Copyable>
+  ) throws -> (id: UUID, isNew: Bool) {
+    if names.isEmpty { for list in try transaction.lists() { names.append((list.id, list.name)) } }
+    let known = names.filter { $0.name == name }
+    if let found = known.first(where: { $0.id == id }) ?? known.first { return (found.id, false) }
+    let isFree = id.map { id in !names.contains { $0.id == id } } ?? false
+    let new = isFree ? id ?? .lowest : UUID(namedBy: "list", name)
+    names.append((new, name))
+    return (new, true)
+  }
+
+  /// Notes a list of the document.
+  mutating func define(_ id: UUID) {
+    known.insert(id)
+    awaited[id] = nil
+  }
+
+  /// Notes that a task names a list.
+  mutating func note(
+    _ id: UUID, at position: TextPosition, in transaction: borrowing StoreTransaction<some LMDBTransaction & ~Copyable>
+  ) throws {
+    guard !known.contains(id), awaited[id] == nil else { return }
+    if try transaction.tables.lists.contains(IDKey(id), in: transaction.base) {
+      known.insert(id)
+    } else {
+      awaited[id] = position
+    }
+  }
+
+  /// Throws `unknownList` with the earliest place that names a list that does not exist.
+  func checkAllKnown() throws {
+    guard let first = awaited.min(by: { ($0.value.line, $0.value.column) < ($1.value.line, $1.value.column) }) else {
+      return
+    }
+    throw TallyError(
+      .unknownList,
+      "The task names the list \(first.key.uuidString.lowercased()), which neither the document nor the store has",
+      remedy: "Add the list to the document, create it first, or set listID to null", at: first.value)
+  }
+}
+
+/// Checks that the sub-tasks of a document obey the rules of sub-tasks in the end.
+///
+/// Parents and sub-tasks come in any order, so the rules are looked at when all tasks have been written. A rehearsal,
+/// which writes nothing, looks for the parents alone: to keep the list of every task of the document would take more
+/// memory than a rehearsal should.
+struct SubtaskReferences {
+  private struct Subtask {
+    var id: UUID
+    var parentID: UUID
+    var position: TextPosition
+    /// The attribute that keeps a parent that is elsewhere.
+    var elsewhere: (name: String, text: String)?
+    /// Whether the parent was missing before, and the task has the attribute already.
+    var wasMissing = false
+
+    /// The attribute that keeps the parent while it is nowhere here.
+    var keptParent: (name: String, text: String) { elsewhere ?? TaskDocument.keptParent(parentID) }
+
+    /// A sub-task whose parent is elsewhere, for the account.
+    var orphan: (parent: String, line: Int) { (elsewhere?.text ?? parentID.uuidString.lowercased(), position.line) }
+  }
+
+  /// Whether tasks of the store stayed where the document has others: the rest may not fit them.
+  var hasKept = false
+  private var subtasks: [Subtask] = []
+  /// The stored tasks that the document moves to another list.
+  private var moved: [UUID] = []
+  /// Tasks of the document that were deleted here since, and stay deleted.
+  private var deleted: Set<UUID> = []
+
+  /// Notes a task of the document that stays deleted.
+  mutating func noteDeleted(_ id: UUID) {
+    deleted.insert(id)
+    hasKept = true
+  }
+
+  /// Notes a task of the document.
+  ///
+  /// The attribute `elsewhere` keeps a missing parent. `missing` is a parent that the attribute keeps already.
+  mutating func note(
+    _ task: TaskItem, replacing old: TaskItem?, elsewhere: (name: String, text: String)?, missing: UUID?,
+    at position: TextPosition
+  ) {
+    if let parentID = missing ?? task.parentID {
+      subtasks.append(
+        Subtask(
+          id: task.id, parentID: parentID, position: position, elsewhere: elsewhere, wasMissing: missing != nil))
+    }
+    if let old, old.listID != task.listID { moved.append(task.id) }
+  }
+
+  /// Lets the sub-tasks of moved tasks follow, then throws `invalidParent` with the first place that breaks a rule.
+  ///
+  /// In another program's document a sub-task that breaks a rule becomes a task of its own.
+  ///
+  /// - Returns: The sub-tasks that became tasks of their own.
+  func resolve(in transaction: inout StoreWriteTransaction, isForeign: Bool) throws -> [(parent: String, line: Int)] {
+    for id in moved {
+      let listID = try transaction.tables.parentage(of: id, in: transaction.base)?.listID
+      for subtaskID in try transaction.tables.subtaskIDs(of: id, in: transaction.base) {
+        try transaction.update(subtaskID) { $0.listID = listID }
+      }
+    }
+    var orphans: [(parent: String, line: Int)] = []
+    for subtask in subtasks {
+      if subtask.wasMissing, try !findParent(of: subtask, in: &transaction) {
+        orphans.append(subtask.orphan)
+        continue
+      }
+      do {
+        try resolve(subtask.id, in: &transaction)
+      } catch let error as TallyError where error.code == .invalidParent {
+        guard isForeign else { throw error.at(subtask.position) }
+        let (name, text) = subtask.keptParent
+        try transaction.update(subtask.id) { task in
+          task.parentID = nil
+          task.attributes[name] = .text(TaskDocument.attribute(task.attributes[name], keeping: text))
+        }
+        orphans.append(subtask.orphan)
+      }
+    }
+    return orphans
+  }
+
+  /// Gives a task its parent, which was missing and has come since.
+  ///
+  /// - Returns: false if it is still missing.
+  private func findParent(of subtask: Subtask, in transaction: inout StoreWriteTransaction) throws -> Bool {
+    guard try transaction.tables.parentage(of: subtask.parentID, in: transaction.base) != nil else { return false }
+    let (name, text) = subtask.keptParent
+    try transaction.update(subtask.id) { task in
+      task.parentID = subtask.parentID
+      guard case .text(let kept)? = task.attributes[name] else { return }
+      let others = kept.split(separator: "\n").filter { $0 != text }.joined(separator: "\n")
+      task.attributes[name] = others.isEmpty ? nil : .text(others)
+    }
+    return true
+  }
+
+  /// Checks one sub-task; where the store's tasks stayed, it goes to its parent's list or becomes a task of its own.
+  private func resolve(_ id: UUID, in transaction: inout StoreWriteTransaction) throws {
+    guard let old = try transaction.tables.parentage(of: id, in: transaction.base), let parentID = old.parentID else {
+      return
+    }
+    var own = old
+    let parent = try transaction.tables.parentage(of: parentID, in: transaction.base)
+    if hasKept, let parent { own.listID = parent.listID }
+    do {
+      try SubtaskRules.check(id, own) { try transaction.tables.parentage(of: $0, in: transaction.base) }
+    } catch let error as TallyError where error.code == .invalidParent && hasKept {
+      guard parent != nil || deleted.contains(parentID) else { throw error }
+      own.parentID = nil
+    }
+    guard own != old else { return }
+    try transaction.update(id) { ($0.parentID, $0.listID) = (own.parentID, own.listID) }
+  }
+
+  /// Throws `invalidParent` with the first place that names a parent that neither the document nor the store has.
+  ///
+  /// - Returns: In another program's document, the sub-tasks whose parents are elsewhere.
+  func checkAllKnown(
+    among ids: ImportedIDs, in transaction: borrowing StoreReadTransaction, isForeign: Bool
+  ) throws -> [(parent: String, line: Int)] {
+    var orphans: [(parent: String, line: Int)] = []
+    for subtask in subtasks where !ids.contains(subtask.parentID) && !deleted.contains(subtask.parentID) {
+      let parentID = subtask.parentID
+      guard try transaction.tables.parentage(of: parentID, in: transaction.base) == nil else { continue }
+      if isForeign {
+        orphans.append(subtask.orphan)
+        continue
+      }
+      throw TallyError(
+        .invalidParent, "The parent \(parentID.uuidString.lowercased()) is in neither the document nor the store",
+        remedy: "Add it to the document, or set parentID to null", at: subtask.position)
+    }
+    return orphans
   }
 }

@@ -1,3 +1,5 @@
+import SystemPackage
+
 /// Reads JSON (RFC 8259) token by token from bytes that arrive in pieces.
 ///
 /// The caller pulls: each call of ``next()`` returns one token, and the reader keeps only one piece of input and the
@@ -207,5 +209,344 @@ extension JSONReader {
       default: return
       }
     }
+  }
+}
+
+/// Numbers and the words `true`, `false` and `null`.
+extension JSONReader {
+  /// Numbers are collected before they are read, so their length must have a bound.
+  private static let numberLengthLimit = 1_000
+
+  mutating func readNumber() throws -> Token {
+    text.removeAll(keepingCapacity: true)
+    while let byte = try input.peek(), Self.isPartOfNumber(byte) {
+      guard text.count < Self.numberLengthLimit else { throw fault("The number has too many digits") }
+      text.append(byte)
+      input.skipByte()
+    }
+    guard let isInteger = Self.grammar(of: text) else { throw fault("The number is not written as JSON wants it") }
+    if isInteger, let integer = Int64(String(decoding: text, as: UTF8.self)) { return .integer(integer) }
+    guard let double = Double(String(decoding: text, as: UTF8.self)), double.isFinite else {
+      throw fault("The number is too large")
+    }
+    return .double(double)
+  }
+
+  static let nullBytes = Array("null".utf8)
+
+  mutating func readLiteral(_ word: String, _ token: Token) throws -> Token {
+    for expected in word.utf8 {
+      guard let byte = try input.peek() else { throw truncation() }
+      guard byte == expected else { throw fault("A value is expected here") }
+      input.skipByte()
+    }
+    return token
+  }
+
+  private static func isPartOfNumber(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "+"), UInt8(ascii: "."),
+      UInt8(ascii: "e"), UInt8(ascii: "E"):
+      true
+    default: false
+    }
+  }
+
+  /// Whether a number is an integer; `nil` if it breaks the grammar.
+  private static func grammar(of bytes: [UInt8]) -> Bool? {
+    var rest = bytes[...]
+    func skipDigits() -> Int {
+      let digits = rest.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+      rest = rest.dropFirst(digits.count)
+      return digits.count
+    }
+    if rest.first == UInt8(ascii: "-") { rest.removeFirst() }
+    let startsWithZero = rest.first == UInt8(ascii: "0")
+    let digitCount = skipDigits()
+    guard digitCount > 0, digitCount == 1 || !startsWithZero else { return nil }
+    guard !rest.isEmpty else { return true }
+    if rest.first == UInt8(ascii: ".") {
+      rest.removeFirst()
+      guard skipDigits() > 0 else { return nil }
+    }
+    if let mark = rest.first, mark == UInt8(ascii: "e") || mark == UInt8(ascii: "E") {
+      rest.removeFirst()
+      if let sign = rest.first, sign == UInt8(ascii: "+") || sign == UInt8(ascii: "-") { rest.removeFirst() }
+      guard skipDigits() > 0 else { return nil }
+    }
+    return rest.isEmpty ? false : nil
+  }
+}
+
+/// Texts in quotes: escapes and UTF-8.
+extension JSONReader {
+  /// Reads a text in quotes into `text`.
+  mutating func readString() throws {
+    input.skipByte()
+    text.removeAll(keepingCapacity: true)
+    while true {
+      input.takePlainText(into: &text)
+      guard let byte = try input.peek() else { throw truncation() }
+      switch byte {
+      case UInt8(ascii: "\""):
+        input.skipByte()
+        return
+      case UInt8(ascii: "\\"): try readEscape()
+      case 0x80...: try readScalar(leadByte: byte)
+      case 0x00..<0x20: throw fault("A control character in a text must be escaped", at: input.position)
+      default:
+        // Plain text again, at the beginning of a new piece of input.
+        continue
+      }
+    }
+  }
+
+  private mutating func readEscape() throws {
+    let position = input.position
+    input.skipByte()
+    guard let byte = try input.peek() else { throw truncation() }
+    input.skipByte()
+    switch byte {
+    case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): text.append(byte)
+    case UInt8(ascii: "b"): text.append(0x08)
+    case UInt8(ascii: "f"): text.append(0x0C)
+    case UInt8(ascii: "n"): text.append(0x0A)
+    case UInt8(ascii: "r"): text.append(0x0D)
+    case UInt8(ascii: "t"): text.append(0x09)
+    case UInt8(ascii: "u"): text.append(contentsOf: try readEscapedScalar(at: position).utf8)
+    default: throw fault("There is no such escape in JSON", at: position)
+    }
+  }
+
+  /// The scalar of one `\uXXXX`, or of two that form a surrogate pair.
+  private mutating func readEscapedScalar(at position: TextPosition) throws -> Unicode.Scalar {
+    let first = try readFourHexDigits(at: position)
+    if let scalar = Unicode.Scalar(first) { return scalar }
+    guard first < 0xDC00, try input.peek() == UInt8(ascii: "\\") else { throw loneSurrogate(at: position) }
+    input.skipByte()
+    guard try input.peek() == UInt8(ascii: "u") else { throw loneSurrogate(at: position) }
+    input.skipByte()
+    let second = try readFourHexDigits(at: position)
+    guard (0xDC00...0xDFFF).contains(second),
+      let scalar = Unicode.Scalar(0x10000 + (first - 0xD800) << 10 + (second - 0xDC00))
+    else { throw loneSurrogate(at: position) }
+    return scalar
+  }
+
+  private mutating func readFourHexDigits(at position: TextPosition) throws -> UInt32 {
+    var value: UInt32 = 0
+    for _ in 0..<4 {
+      guard let byte = try input.peek() else { throw truncation() }
+      guard let digit = byte.hexDigitValue else { throw fault("\\u wants four hexadecimal digits", at: position) }
+      value = value << 4 | UInt32(digit)
+      input.skipByte()
+    }
+    return value
+  }
+
+  private func loneSurrogate(at position: TextPosition) -> TallyError {
+    fault("A \\u escape is half of a surrogate pair without the other half", at: position)
+  }
+
+  /// Reads one unescaped scalar beyond ASCII, by the table of well-formed sequences (Unicode, table 3-7).
+  private mutating func readScalar(leadByte: UInt8) throws {
+    let position = input.position
+    let secondBytes: ClosedRange<UInt8>
+    let continuationCount: Int
+    switch leadByte {
+    case 0xC2...0xDF: (secondBytes, continuationCount) = (0x80...0xBF, 1)
+    case 0xE0: (secondBytes, continuationCount) = (0xA0...0xBF, 2)
+    case 0xED: (secondBytes, continuationCount) = (0x80...0x9F, 2)
+    case 0xE1...0xEF: (secondBytes, continuationCount) = (0x80...0xBF, 2)
+    case 0xF0: (secondBytes, continuationCount) = (0x90...0xBF, 3)
+    case 0xF1...0xF3: (secondBytes, continuationCount) = (0x80...0xBF, 3)
+    case 0xF4: (secondBytes, continuationCount) = (0x80...0x8F, 3)
+    default: throw malformedUTF8(at: position)
+    }
+    text.append(leadByte)
+    input.skipByte()
+    for number in 0..<continuationCount {
+      guard let byte = try input.peek() else { throw truncation() }
+      guard (number == 0 ? secondBytes : 0x80...0xBF).contains(byte) else { throw malformedUTF8(at: position) }
+      text.append(byte)
+      input.skipContinuationByte()
+    }
+  }
+
+  private func malformedUTF8(at position: TextPosition) -> TallyError {
+    fault("The bytes are not UTF-8", at: position)
+  }
+}
+
+/// The errors of a document, with their places.
+extension JSONReader {
+  /// A breach of JSON at a place; without one, at the latest token.
+  package func fault(
+    _ message: String, at position: TextPosition? = nil,
+    remedy: String = "Correct the document there; nothing was imported"
+  ) -> TallyError {
+    TallyError(.malformedDocument, message, remedy: remedy, at: position ?? tokenPosition)
+  }
+
+  /// The input ends before the document does.
+  func truncation() -> TallyError {
+    let remedy = "The file may be cut off: get it whole and try again"
+    return fault("The document ends too early", at: input.position, remedy: remedy)
+  }
+}
+
+/// The bytes of a document: the piece in memory, the source of the next one, and the place in lines and columns.
+package struct JSONInput: ~Copyable {
+  /// Puts the next bytes at the beginning of a buffer and returns their number; none at the end of the input.
+  package typealias Source = (inout [UInt8]) throws -> Int
+
+  /// A quarter of a megabyte would not be faster; a page would cost a call for every ten tasks.
+  package static let pieceSizeInBytes = 1 << 16
+
+  private let source: Source
+  private var piece: [UInt8]
+  private var index = 0
+  private var count = 0
+  private var isAtEnd = false
+  private var isAtStart = true
+
+  /// The bytes before `piece`.
+  private(set) var byteCountBefore: Int64 = 0
+  /// The line of the next byte, from 1.
+  private(set) var line = 1
+  /// The offset of the first byte of the line.
+  private var lineStart: Int64 = 0
+  /// The bytes of the line so far that begin no scalar: columns count scalars.
+  private var continuationByteCount: Int64 = 0
+
+  package init(pieceSizeInBytes: Int = JSONInput.pieceSizeInBytes, source: @escaping Source) {
+    self.source = source
+    piece = [UInt8](repeating: 0, count: max(4, pieceSizeInBytes))
+  }
+
+  /// The bytes read so far.
+  package var consumedByteCount: Int64 { byteCountBefore + Int64(index) }
+
+  /// The column of the next byte, from 1, in scalars.
+  var column: Int { Int(consumedByteCount - lineStart - continuationByteCount) + 1 }
+
+  /// The place of the next byte.
+  package var position: TextPosition { TextPosition(line: line, column: column) }
+
+  /// The next byte, which stays; `nil` at the end.
+  @inline(__always)
+  package mutating func peek() throws -> UInt8? {
+    if index < count { return piece[index] }
+    return try refill() ? piece[index] : nil
+  }
+
+  /// Skips the byte that was peeked at, which must not be a line feed.
+  @inline(__always)
+  package mutating func skipByte() {
+    index += 1
+  }
+
+  /// Skips a byte within a scalar.
+  package mutating func skipContinuationByte() {
+    index += 1
+    continuationByteCount += 1
+  }
+
+  /// Skips spaces, tabs and carriage returns, up to the end of the piece.
+  mutating func skipBlanks() {
+    while index < count, Self.isBlank(piece[index]) { index += 1 }
+  }
+
+  @inline(__always)
+  private static func isBlank(_ byte: UInt8) -> Bool {
+    byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") || byte == UInt8(ascii: "\r")
+  }
+
+  /// Skips some bytes of ASCII if they come next; false, and nothing is skipped, if they do not, or not in this piece.
+  mutating func skip(_ bytes: [UInt8]) -> Bool {
+    guard count - index >= bytes.count else { return false }
+    for offset in bytes.indices where piece[index + offset] != bytes[offset] { return false }
+    index += bytes.count
+    return true
+  }
+
+  /// Skips a line feed.
+  package mutating func skipLineFeed() {
+    index += 1
+    beginLine()
+  }
+
+  /// Skips the end of a line: a line feed, a carriage return, as old spreadsheets write it, or both.
+  ///
+  /// - Returns: false, with nothing skipped, if no line ends here.
+  package mutating func skipLineEnd() throws -> Bool {
+    switch try peek() {
+    case UInt8(ascii: "\n"): skipLineFeed()
+    case UInt8(ascii: "\r"):
+      index += 1
+      if try peek() == UInt8(ascii: "\n") { skipLineFeed() } else { beginLine() }
+    default: return false
+    }
+    return true
+  }
+
+  private mutating func beginLine() {
+    line += 1
+    lineStart = consumedByteCount
+    continuationByteCount = 0
+  }
+
+  /// Moves the ASCII of a text up to a quote, a backslash, a control character or the end of the piece.
+  mutating func takePlainText(into text: inout [UInt8]) {
+    let start = index
+    while index < count, Self.isPlain(piece[index]) { index += 1 }
+    if index > start { text.append(contentsOf: piece[start..<index]) }
+  }
+
+  @inline(__always)
+  private static func isPlain(_ byte: UInt8) -> Bool {
+    byte >= 0x20 && byte < 0x80 && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
+  }
+
+  /// Gets the next piece; false at the end.
+  private mutating func refill() throws -> Bool {
+    while !isAtEnd {
+      byteCountBefore += Int64(count)
+      (index, count) = (0, 0)
+      count = try source(&piece)
+      isAtEnd = count == 0
+      if isAtStart { try skipByteOrderMark() }
+      // A piece may contain only the byte order mark.
+      if index < count { return true }
+    }
+    return false
+  }
+
+  /// Skips a byte order mark, which may arrive in pieces.
+  private mutating func skipByteOrderMark() throws {
+    isAtStart = false
+    let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+    guard count > 0, piece[0] == mark[0] else { return }
+    var head = Array(piece[..<count])
+    while head.count < mark.count, !isAtEnd {
+      let more = try source(&piece)
+      isAtEnd = more == 0
+      head += piece[..<more]
+    }
+    piece.replaceSubrange(0..<min(head.count, piece.count), with: head)
+    count = head.count
+    guard head.starts(with: mark) else { return }
+    index = mark.count
+    lineStart = Int64(mark.count)
+  }
+}
+
+extension TallyError {
+  /// A source of bytes failed.
+  static func unreadableInput(_ cause: any Error) -> TallyError {
+    let reason = (cause as? Errno).map { ": \($0)" } ?? ""
+    return TallyError(
+      .inputUnreadable, "The input cannot be read\(reason)",
+      remedy: "Check that it is a file or pipe that you may read", cause: cause)
   }
 }

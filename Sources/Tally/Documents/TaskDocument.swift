@@ -1,5 +1,5 @@
-internal import Foundation
-internal import LMDB
+import Foundation
+import LMDB
 
 extension TaskField: DocumentKey {
   static let table = DocumentKeyTable<TaskField>()
@@ -160,5 +160,360 @@ extension JSONWriter {
   mutating func entry(_ name: StaticString, _ field: FieldValue?) {
     key(name)
     value(field)
+  }
+}
+
+extension TaskDocument {
+  /// What a record of another format says beside the fields of a task.
+  package struct Surroundings {
+    /// The name of the list; an inner `nil` for none, an outer one for nothing said.
+    package var list: String??
+    /// The time zone of the days in the record.
+    package var zone: String?
+
+    package init(list: String?? = nil, zone: String? = nil) {
+      (self.list, self.zone) = (list, zone)
+    }
+  }
+
+  /// Some fields of a task as one line of JSON, in the form of the lines of an export.
+  package static func text(of task: TaskItem, _ fields: [TaskField], _ surroundings: Surroundings) -> String {
+    var writer = JSONWriter(layout: .compact)
+    writer.beginObject()
+    if let list = surroundings.list { writer.entry("list", list.map { .text($0) }) }
+    if let zone = surroundings.zone { writer.entry("zone", .text(zone)) }
+    for field in fields {
+      writer.key(field.name)
+      writer.value(task[field])
+    }
+    writer.endObject()
+    return String(decoding: writer.takeBytes(), as: UTF8.self)
+  }
+
+  /// Reads the form of ``text(of:_:_:)``.
+  ///
+  /// - Throws: the error of the text, with a place in it.
+  package static func read(_ text: String) throws -> (document: TaskDocument, surroundings: Surroundings) {
+    var reader = JSONReader(JSONInput(text: text))
+    guard try reader.next() == .beginObject else { throw reader.fault("An object is expected here") }
+    var surroundings = Surroundings()
+    var first = try reader.next()
+    while first == .key, let key = ["list", "zone"].first(where: { $0.utf8.elementsEqual(reader.text) }) {
+      let value = try reader.next() == .string ? String(decoding: reader.text, as: UTF8.self) : nil
+      if key == "list" { surroundings.list = .some(value) } else { surroundings.zone = value }
+      first = try reader.next()
+    }
+    let document = try TaskDocument(fieldsFrom: &reader, after: first, isLenient: true)
+    _ = try reader.next()
+    return (document, surroundings)
+  }
+
+  /// The task as far as the document knows it; the id is the lowest one where the document has none.
+  package var task: TaskItem { values }
+}
+
+extension JSONInput {
+  /// The bytes of a text.
+  package init(text: String) {
+    var rest = Array(text.utf8)[...]
+    self.init { buffer in
+      let piece = rest.prefix(buffer.count)
+      buffer.replaceSubrange(0..<piece.count, with: piece)
+      rest = rest.dropFirst(piece.count)
+      return piece.count
+    }
+  }
+}
+
+extension TaskDocument {
+  /// Removes values that a task cannot have.
+  ///
+  /// The rest of the task is imported.
+  ///
+  /// - Returns: What was left out.
+  mutating func leaveOutInvalid() -> [DocumentRemark] {
+    var remarks: [DocumentRemark] = []
+    // A task needs a title: without one, it is imported as "Untitled".
+    if !has(.text) || self[.text]?.text?.unicodeScalars.allSatisfy(\.properties.isWhitespace) ?? true {
+      self[.text] = .text("Untitled")
+      remarks.append(DocumentRemark("title", ""))
+    }
+    if case .tags(let tags)? = self[.tags] {
+      let (allowed, others) = tags.allowed
+      if allowed != tags { self[.tags] = allowed.isEmpty ? nil : .tags(allowed) }
+      remarks += others.map { DocumentRemark("tag", $0) }
+      if !others.isEmpty { keep(others.joined(separator: ","), as: "tags as imported") }
+    }
+    if self[.dueDate] != nil, case .day(let day)? = self[.dueDay] {
+      remarks.append(DocumentRemark("date", day.iso8601))
+      self[.dueDay] = nil
+      keep(day.iso8601, as: "dueDay as imported")
+    }
+    if case .attributes(let attributes)? = self[.attributes] {
+      let (allowed, others) = AttributeValue.allowed(attributes)
+      if !others.isEmpty { self[.attributes] = allowed.isEmpty ? nil : .attributes(allowed) }
+      remarks += others.map { DocumentRemark("attribute", $0) }
+    }
+    if case .integer(let order)? = self[.sortOrder], !TaskItem.sortOrders.contains(order) {
+      remarks.append(DocumentRemark("order", "\(order)"))
+      leaveOut(.sortOrder)
+    }
+    if let id, self[.parentID] == .id(id) {
+      remarks.append(DocumentRemark("parent", id.uuidString.lowercased()))
+      self[.parentID] = nil
+    }
+    return remarks
+  }
+
+  /// The attribute that keeps a missing parent, unless the format has one of its own.
+  static func keptParent(_ id: UUID) -> (name: String, text: String) {
+    ("parent as imported", id.uuidString.lowercased())
+  }
+
+  /// The text of an attribute with a missing parent added to it.
+  static func attribute(_ value: AttributeValue?, keeping parent: String) -> String {
+    guard case .text(let others)? = value, others != parent else { return parent }
+    return others + "\n" + parent
+  }
+
+  /// Keeps a parent that was missing at an earlier import as an attribute again, so that the task does not change.
+  ///
+  /// - Returns: The parent, which may be here now; `nil` if it was not missing.
+  mutating func takeMissingParent(as old: TaskItem?) -> UUID? {
+    guard let old, old.parentID == nil, let parentID = self[.parentID]?.id else { return nil }
+    let (name, text) = keptParent ?? Self.keptParent(parentID)
+    var attributes: [String: AttributeValue] = [:]
+    if case .attributes(let others)? = self[.attributes] { attributes = others }
+    let kept = Self.attribute(attributes[name], keeping: text)
+    guard old.attributes[name] == .text(kept) else { return nil }
+    attributes[name] = .text(kept)
+    self[.attributes] = .attributes(attributes)
+    self[.parentID] = nil
+    return parentID
+  }
+
+  /// Adds an attribute with a value that its field cannot have.
+  private mutating func keep(_ text: String, as name: String) {
+    var attributes: [String: AttributeValue] = [:]
+    if case .attributes(let others)? = self[.attributes] { attributes = others }
+    attributes[name] = .text(text)
+    self[.attributes] = .attributes(attributes)
+  }
+}
+
+extension TagSet {
+  /// The tags that are valid after invalid characters are removed, and the tags that do not fit.
+  package var allowed: (tags: TagSet, others: [String]) {
+    var allowed = TagSet()
+    var others: [String] = []
+    for tag in self {
+      for part in tag.split(separator: ",") {
+        let scalars = part.unicodeScalars.filter { $0 != "#" }.map {
+          $0.properties.generalCategory == .control ? " " : $0
+        }
+        let text = Self.trimmed(String(String.UnicodeScalarView(scalars)))
+        guard !text.isEmpty, !allowed.contains(text) else { continue }
+        let isAllowed = allowed.count < Self.maximumCount && (try? Self.validate(text)) != nil
+        if isAllowed { allowed.insert(text) } else { others.append(text) }
+      }
+    }
+    return (allowed, others)
+  }
+}
+
+extension AttributeValue {
+  /// The attributes that a task may have, and the names of the others.
+  ///
+  /// If the attributes are too large together, the largest are removed first.
+  fileprivate static func allowed(
+    _ attributes: [String: AttributeValue]
+  ) -> ([String: AttributeValue], others: [String]) {
+    var allowed = attributes.filter { (try? validate([$0.key: $0.value])) != nil }
+    var others = attributes.keys.filter { allowed[$0] == nil }.sorted()
+    let size = { (name: String) in FieldValue.attributes([name: allowed[name] ?? .text("")]).storedByteCount }
+    for name in allowed.keys.sorted(by: { (size($0), $0) > (size($1), $1) }) where (try? validate(allowed)) == nil {
+      allowed[name] = nil
+      others.append(name)
+    }
+    return (allowed, others)
+  }
+}
+
+/// A list as an object of a document; `nil` for keys that the object lacks.
+package struct ListDocument {
+  /// The keys, in the order in which they are written.
+  enum Key: String, DocumentKey {
+    case id, name, colorHex, sortOrder, createdAt, updatedAt
+
+    static let table = DocumentKeyTable<Key>()
+  }
+
+  let id: UUID
+  let name: String
+  private var colorHex: String?
+  private var sortOrder: Int64?
+  private var createdAt: Timestamp?
+  private(set) var updatedAt: Timestamp?
+
+  init(id: UUID, name: String) {
+    (self.id, self.name) = (id, name)
+  }
+}
+
+extension ListDocument {
+  /// Writes a whole list.
+  static func write(_ list: TaskList, to writer: inout JSONWriter) {
+    writer.beginObject()
+    writer.entry("id", .id(list.id))
+    writer.entry("name", .text(list.name))
+    writer.entry("colorHex", .text(list.colorHex))
+    writer.entry("sortOrder", .integer(list.sortOrder))
+    writer.entry("createdAt", .instant(list.createdAt))
+    writer.entry("updatedAt", .instant(list.updatedAt))
+    writer.endObject()
+  }
+
+  /// Reads a list whose object has just begun.
+  init(from reader: inout JSONReader, isLenient: Bool) throws {
+    let position = reader.tokenPosition
+    var id: UUID?
+    var name: String?
+    var entries = DocumentEntries(Key.self, isLenient: isLenient)
+    while let key = try entries.next(from: &reader) {
+      switch key {
+      case .id: id = try reader.read(.id, for: key)?.id
+      case .name: name = try reader.read(.text, for: key)?.text
+      case .colorHex: colorHex = try reader.read(.text, for: key)?.text
+      case .sortOrder: sortOrder = try reader.read(.integer, for: key)?.integer
+      case .createdAt: createdAt = try reader.read(.instant, for: key)?.instant
+      case .updatedAt: updatedAt = try reader.read(.instant, for: key)?.instant
+      }
+    }
+    // Without an id no task could name the list, and each import would create another one.
+    guard let id else { throw reader.fault("The list has no id", at: position) }
+    guard let name else { throw reader.fault("The list has no name", at: position) }
+    (self.id, self.name) = (id, name)
+  }
+
+  /// The list that this gives, replacing a stored one if there is one; missing keys keep their stored values.
+  ///
+  /// - Throws: as ``TaskList/validate()``, without a position.
+  func list(
+    replacing old: TaskList?, now: Timestamp, date: Timestamp, sortOrder: () throws -> Int64
+  ) throws -> TaskList {
+    let createdAt = createdAt ?? old?.createdAt ?? now
+    var list = TaskList(
+      id: id,
+      name: name,
+      colorHex: colorHex ?? old?.colorHex ?? TaskList.defaultColorHex,
+      sortOrder: self.sortOrder ?? old?.sortOrder ?? 0,
+      createdAt: createdAt,
+      updatedAt: updatedAt ?? old?.updatedAt ?? createdAt
+    )
+    try list.validate()
+    list = list.normalized
+    if self.sortOrder == nil, old == nil { list.sortOrder = try sortOrder() }
+    if let old, updatedAt == nil, !list.isIdentical(to: old) { list.updatedAt = max(date, old.updatedAt) }
+    return list
+  }
+}
+
+/// A completion as an object of a document: one whose task is gone, or was in another list then.
+enum CompletionDocument {
+  /// The keys, in the order in which they are written.
+  enum Key: String, DocumentKey {
+    case taskID, completedAt, createdAt, listID, taskDeleted, priority, tags
+
+    static let table = DocumentKeyTable<Key>()
+  }
+
+  /// Writes a completion.
+  static func write(_ completion: Completion, to writer: inout JSONWriter) {
+    writer.beginObject()
+    writer.entry("taskID", .id(completion.taskID))
+    writer.entry("completedAt", .offsetInstant(completion.completedAt))
+    writer.entry("createdAt", .instant(completion.createdAt))
+    let classification = completion.classification
+    writer.entry("listID", classification.listID.map { .id($0) })
+    writer.key("taskDeleted")
+    writer.value(completion.isTaskDeleted)
+    writer.entry("priority", classification.priority == .none ? nil : .priority(classification.priority))
+    writer.entry("tags", classification.tags.isEmpty ? nil : .tags(classification.tags))
+    writer.endObject()
+  }
+
+  /// Reads a completion whose object has just begun.
+  static func read(from reader: inout JSONReader, isLenient: Bool) throws -> Completion {
+    let position = reader.tokenPosition
+    var taskID: UUID?, completedAt: OffsetTimestamp?, createdAt: Timestamp?, isTaskDeleted: Bool?
+    var classification = Classification()
+    var entries = DocumentEntries(Key.self, isLenient: isLenient)
+    while let key = try entries.next(from: &reader) {
+      switch key {
+      case .taskID: taskID = try reader.read(.id, for: key)?.id
+      case .completedAt: completedAt = try reader.read(.offsetInstant, for: key)?.offsetInstant
+      case .createdAt: createdAt = try reader.read(.instant, for: key)?.instant
+      case .listID: classification.listID = try reader.read(.id, for: key, orNull: true)?.id
+      case .taskDeleted: isTaskDeleted = try reader.readFlag(for: key)
+      case .priority: classification.priority = try reader.read(.priority, for: key, orNull: true)?.priority ?? .none
+      case .tags: classification.tags = try reader.read(.tags, for: key, orNull: true)?.tags ?? []
+      }
+    }
+    guard let taskID else { throw reader.fault("The completion has no taskID", at: position) }
+    guard let completedAt else { throw reader.fault("The completion has no completedAt", at: position) }
+    guard let createdAt else { throw reader.fault("The completion has no createdAt", at: position) }
+    guard let isTaskDeleted else { throw reader.fault("The completion has no taskDeleted", at: position) }
+    do {
+      try classification.tags.validate()
+    } catch {
+      throw error.at(position)
+    }
+    return Completion(
+      taskID: taskID, completedAt: completedAt, createdAt: createdAt, classification: classification,
+      isTaskDeleted: isTaskDeleted)
+  }
+}
+
+/// A saved filter as an object of a document.
+enum FilterDocument {
+  /// The keys, in the order in which they are written.
+  enum Key: String, DocumentKey {
+    case name, filter, updatedAt
+
+    static let table = DocumentKeyTable<Key>()
+  }
+
+  /// Writes a saved filter.
+  static func write(_ filter: SavedFilter, to writer: inout JSONWriter) {
+    writer.beginObject()
+    writer.entry("name", .text(filter.name))
+    writer.entry("filter", .text(filter.text))
+    writer.entry("updatedAt", .instant(filter.updatedAt))
+    writer.endObject()
+  }
+
+  /// Reads a saved filter whose object has just begun.
+  ///
+  /// - Throws: `invalidFilter` for a name or a text that cannot be one.
+  static func read(from reader: inout JSONReader, isLenient: Bool) throws -> SavedFilter {
+    let position = reader.tokenPosition
+    var name: String?, text: String?, updatedAt: Timestamp?
+    var entries = DocumentEntries(Key.self, isLenient: isLenient)
+    while let key = try entries.next(from: &reader) {
+      switch key {
+      case .name: name = try reader.read(.text, for: key)?.text
+      case .filter: text = try reader.read(.text, for: key)?.text
+      case .updatedAt: updatedAt = try reader.read(.instant, for: key)?.instant
+      }
+    }
+    guard let name else { throw reader.fault("The filter has no name", at: position) }
+    guard let text else { throw reader.fault("The filter has no text", at: position) }
+    // Else each import would be another change.
+    guard let updatedAt else { throw reader.fault("The filter has no updatedAt", at: position) }
+    do {
+      return try SavedFilter(TaskFilter(text: text), as: name, updatedAt: updatedAt)
+    } catch {
+      throw TallyError(.malformedDocument, error.message, remedy: error.remedy, at: position, cause: error)
+    }
   }
 }

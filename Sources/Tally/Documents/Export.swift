@@ -1,0 +1,525 @@
+package import Foundation
+import LMDB
+public import SystemPackage
+import TallySystem
+
+extension TaskStore {
+  /// Writes all tasks, or those that a filter finds, to a file, which replaces an older one as a whole.
+  ///
+  /// The export is one snapshot, while writers go on, and its memory does not grow with the store. It is written to a
+  /// temporary file beside the target, flushed and renamed. If it fails or is cancelled, nothing is left behind and the
+  /// old file stays unchanged. Only its owner may read the file. A symbolic link is replaced, not followed. Blocks
+  /// until all is done; run it where waiting is allowed.
+  ///
+  /// ```swift
+  /// let day = CalendarDay(containing: .now(), in: TimeZone.current)
+  /// try store.export(to: FilePath(InterchangeFormat.json.defaultFileName(on: day)))
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - file: The path of the file.
+  ///   - format: What to write.
+  ///   - filter: Which tasks to write, with their ancestors and lists and without the history of deleted tasks; `nil` for
+  ///     everything.
+  ///   - progress: Called from time to time; may throw to end the export.
+  /// - Returns: The numbers of exported records.
+  /// - Throws: `outputNotCreated`, `diskFull`, `cancelled` if the Swift task was cancelled, what `progress` throws,
+  ///   what `read` throws, and for a filter what ``StoreTransaction/tasks(_:)`` throws.
+  /// - Complexity: a microsecond or two a task; with a filter also 16 bytes of memory and their hashing for each.
+  @discardableResult
+  public func export(
+    to file: FilePath,
+    format: InterchangeFormat = .json,
+    matching filter: TaskFilter? = nil,
+    progress: InterchangeProgress.Observer? = nil
+  ) throws -> ExportSummary {
+    let output = try AtomicFile.create(replacing: file)
+    let summary = try export(to: output.descriptor, format: format, matching: filter, progress: progress)
+    try output.commit()
+    return summary
+  }
+
+  /// Writes all tasks to an open file or pipe, which stays open.
+  ///
+  /// As ``export(to:format:matching:progress:)-(FilePath,_,_,_)``, but output written before a failure stays written.
+  @discardableResult
+  public func export(
+    to descriptor: FileDescriptor,
+    format: InterchangeFormat = .json,
+    matching filter: TaskFilter? = nil,
+    progress: InterchangeProgress.Observer? = nil
+  ) throws -> ExportSummary {
+    try read { transaction in
+      let selection = try filter.map { try ExportSelection($0, in: transaction) }
+      var exporter = DocumentExporter(
+        output: descriptor, format: format, selection: selection, observer: progress)
+      return try exporter.run(in: transaction)
+    }
+  }
+}
+
+/// The tasks of an export that a filter selects, with what they need: their ancestors and lists.
+///
+/// Ids alone are kept: 16 bytes and their hashing for each.
+struct ExportSelection {
+  private(set) var taskIDs: Set<UUID> = []
+  private(set) var listIDs: Set<UUID> = []
+
+  init(_ filter: TaskFilter, in transaction: borrowing StoreTransaction<some LMDBTransaction & ~Copyable>) throws {
+    var work = QueryWork()
+    var found: [UUID] = []
+    _ = try transaction.scan(try transaction.resolved(filter, by: .created), after: nil, limit: nil, &work) { id in
+      found.append(id)
+      return true
+    }
+    for id in found { try add(id, in: transaction) }
+  }
+
+  /// Adds a task with its ancestors, which end where one has been added already.
+  private mutating func add(
+    _ id: UUID, in transaction: borrowing StoreTransaction<some LMDBTransaction & ~Copyable>
+  ) throws {
+    var next: UUID? = id
+    while let id = next, taskIDs.insert(id).inserted {
+      let parentage = try transaction.tables.parentage(of: id, in: transaction.base)
+      if let listID = parentage?.listID { listIDs.insert(listID) }
+      next = parentage?.parentID
+    }
+  }
+}
+
+/// The result of an export.
+public struct ExportSummary: Hashable, Sendable {
+  /// The exported tasks.
+  public internal(set) var taskCount = 0
+  /// The exported lists.
+  public internal(set) var listCount = 0
+  /// The exported completions that do not follow from its tasks.
+  public internal(set) var completionCount = 0
+  /// The exported saved filters.
+  public internal(set) var filterCount = 0
+  /// Its size.
+  public internal(set) var byteCount: Int64 = 0
+}
+
+/// Writes one snapshot of a store as a document, record by record.
+///
+/// Tasks and lists come in the order of their ids, which is that of their tables; completions by time, those of
+/// existing tasks first. So the same store gives the same bytes, and nothing is collected or sorted.
+struct DocumentExporter: ~Copyable {
+  private let output: OutputBehind
+  private let format: InterchangeFormat
+  private let selection: ExportSelection?
+  private let observer: InterchangeProgress.Observer?
+  private var writer: JSONWriter
+  private var summary = ExportSummary()
+  private var totalTaskCount = 0
+
+  /// Prepares an export of a selection; of everything without one.
+  init(
+    output: FileDescriptor, format: InterchangeFormat, selection: ExportSelection? = nil,
+    observer: InterchangeProgress.Observer?
+  ) {
+    self.output = OutputBehind(to: output)
+    self.format = format
+    self.selection = selection
+    self.observer = observer
+    writer = JSONWriter(layout: format == .json ? .pretty : .compact)
+  }
+
+  /// Writes everything.
+  mutating func run(in transaction: borrowing StoreTransaction<some LMDBTransaction & ~Copyable>) throws
+    -> ExportSummary
+  {
+    defer { output.stop() }
+    totalTaskCount = try selection?.taskIDs.count ?? transaction.taskCount
+    try TallyError.checkCancellation()
+    switch format {
+    case .json: try writeDocument(of: transaction)
+    case .ndjson: try writeRecords(of: transaction)
+    }
+    try flush()
+    try TallyError.replacing(TallyError.unwritableOutput) { try output.finish() }
+    try reportProgress()
+    return summary
+  }
+
+  private mutating func writeDocument(of transaction: borrowing StoreTransaction<some LMDBTransaction & ~Copyable>)
+    throws
+  {
+    writer.beginObject()
+    writer.entry("exportDate", .instant(transaction.now))
+    writer.entry("appVersion", .text(TaskStore.libraryVersion))
+    writer.entry("schemaVersion", .integer(InterchangeFormat.schemaVersions.upperBound))
+    writer.beginArray("lists")
+    try writeLists(of: transaction)
+    writer.endArray()
+    writer.beginArray("tasks")
+    try writeTasks(of: transaction)
+    writer.endArray()
+    writer.beginArray("completions")
+    try writeCompletions(of: transaction)
+    writer.endArray()
+    writer.beginArray("filters")
+    try writeFilters(of: transaction)
+    writer.endArray()
+    writer.endObject()
+    writer.lineFeed()
+  }
+
+  /// Writes lines: lists before their tasks, completions after them, so that they can be read in one pass.
+  private mutating func writeRecords(of transaction: borrowing StoreTransaction<some LMDBTransaction & ~Copyable>)
+    throws
+  {
+    try writeLists(of: transaction)
+    try writeTasks(of: transaction)
+    try writeCompletions(of: transaction)
+    try writeFilters(of: transaction)
+  }
+
+  private mutating func writeLists(of transaction: borrowing StoreTransaction<some LMDBTransaction & ~Copyable>) throws
+  {
+    try transaction.tables.lists.forEach(in: transaction.base) { key, value in
+      let id = try IDKey(decoding: key).id
+      guard selection?.listIDs.contains(id) ?? true else { return true }
+      beginLine(.list)
+      ListDocument.write(try ListRecord(id: id, decoding: value).item, to: &writer)
+      endLine()
+      summary.listCount += 1
+      try flush(ifAtLeast: OutputBehind.blockSizeInBytes)
+      return true
+    }
+  }
+
+  private mutating func writeTasks(of transaction: borrowing StoreTransaction<some LMDBTransaction & ~Copyable>) throws
+  {
+    try transaction.tables.tasks.forEach(in: transaction.base) { key, value in
+      let id = try IDKey(decoding: key).id
+      guard selection?.taskIDs.contains(id) ?? true else { return true }
+      try TaskDocument.write(TaskFields(value), id: id, to: &writer)
+      if format == .ndjson { writer.lineFeed() }
+      summary.taskCount += 1
+      try flush(ifAtLeast: OutputBehind.blockSizeInBytes)
+      if summary.taskCount.isMultiple(of: InterchangeProgress.strideInTasks) { try reportProgress() }
+      return true
+    }
+  }
+
+  private mutating func writeCompletions(
+    of transaction: borrowing StoreTransaction<some LMDBTransaction & ~Copyable>
+  ) throws {
+    // Those of deleted tasks belong to no selection, and those of others follow from the tasks, nearly.
+    guard selection == nil else { return }
+    try transaction.forEachDetachedCompletion { completion in
+      beginLine(.completion)
+      CompletionDocument.write(completion, to: &writer)
+      endLine()
+      summary.completionCount += 1
+      try flush(ifAtLeast: OutputBehind.blockSizeInBytes)
+      if summary.completionCount.isMultiple(of: InterchangeProgress.strideInTasks) { try reportProgress() }
+    }
+  }
+
+  private mutating func writeFilters(
+    of transaction: borrowing StoreTransaction<some LMDBTransaction & ~Copyable>
+  ) throws {
+    guard selection == nil else { return }
+    for filter in try transaction.savedFilters() {
+      beginLine(.filter)
+      FilterDocument.write(filter, to: &writer)
+      endLine()
+      summary.filterCount += 1
+    }
+  }
+
+  private mutating func beginLine(_ kind: LineKind) {
+    guard format == .ndjson else { return }
+    writer.beginObject()
+    writer.key(kind.rawValue)
+  }
+
+  private mutating func endLine() {
+    guard format == .ndjson else { return }
+    writer.endObject()
+    writer.lineFeed()
+  }
+
+  private mutating func flush(ifAtLeast byteCount: Int = 1) throws {
+    let written = writer.bytes.count
+    guard written >= byteCount else { return }
+    try TallyError.replacing(TallyError.unwritableOutput) { try writer.withBytes { try output.write(&$0) } }
+    summary.byteCount += Int64(written)
+  }
+
+  private func reportProgress() throws {
+    try TallyError.checkCancellation()
+    try observer?(
+      InterchangeProgress(
+        taskCount: summary.taskCount, totalTaskCount: totalTaskCount, byteCount: summary.byteCount, totalByteCount: nil)
+    )
+  }
+}
+
+/// Writes the tasks of an export in one format.
+package protocol DocumentWriter {
+  /// The bytes that are ready to be written; emptied by the exporter.
+  var bytes: [UInt8] { get set }
+
+  /// Looks at a task before any is written; for formats that need to know something of all tasks.
+  mutating func prepare(_ task: TaskItem)
+  /// Writes what comes before the tasks.
+  mutating func begin()
+  /// Writes a task.
+  ///
+  /// - Parameters:
+  ///   - task: the task.
+  ///   - list: its list.
+  ///   - parent: its parent.
+  mutating func write(_ task: TaskItem, in list: TaskList?, under parent: TaskItem?)
+  /// Writes what comes after the tasks.
+  mutating func end()
+}
+
+extension DocumentWriter {
+  package mutating func prepare(_ task: TaskItem) {}
+}
+
+/// In which order an export writes tasks.
+package enum ExportOrder: Sendable {
+  /// By id, as they are stored: in one pass, whatever their number.
+  case id
+  /// By list, then in the order of the list; all of them are in memory.
+  case place
+}
+
+extension TaskStore {
+  /// Writes all tasks, or those that a filter finds with their ancestors, in another format.
+  package func exportRecords(
+    to output: FileDescriptor, matching filter: TaskFilter?, in order: ExportOrder, isPrepared: Bool,
+    progress: InterchangeProgress.Observer?,
+    writer: (_ calendar: Calendar, _ now: Timestamp, _ lists: [TaskList]) -> any DocumentWriter
+  ) throws -> ExportSummary {
+    try read { transaction in
+      try TallyError.checkCancellation()
+      let selection = try filter.map { try ExportSelection($0, in: transaction) }
+      var exporter = RecordExporter(
+        output: output, selection: selection, order: order, observer: progress,
+        writer: writer(transaction.calendar, transaction.now, try transaction.lists()))
+      return try exporter.run(in: transaction, isPrepared: isPrepared)
+    }
+  }
+
+  /// Writes a file that is replaced as a whole, as every export does.
+  package func exportFile<R>(_ file: FilePath, _ body: (FileDescriptor) throws -> R) throws -> R {
+    let output = try AtomicFile.create(replacing: file)
+    let result = try body(output.descriptor)
+    try output.commit()
+    return result
+  }
+}
+
+/// Hands the tasks of one snapshot to a writer, and its bytes to a file.
+private struct RecordExporter {
+  let output: OutputBehind
+  let selection: ExportSelection?
+  let order: ExportOrder
+  let observer: InterchangeProgress.Observer?
+  var writer: any DocumentWriter
+  private var summary = ExportSummary()
+  private var lists: [UUID: TaskList] = [:]
+  /// The lists of the tasks: these formats have no others.
+  private var writtenLists: Set<UUID> = []
+
+  init(
+    output: FileDescriptor, selection: ExportSelection?, order: ExportOrder,
+    observer: InterchangeProgress.Observer?, writer: any DocumentWriter
+  ) {
+    (self.output, self.selection, self.order) = (OutputBehind(to: output), selection, order)
+    (self.observer, self.writer) = (observer, writer)
+  }
+
+  mutating func run(
+    in transaction: borrowing StoreTransaction<some LMDBTransaction & ~Copyable>, isPrepared: Bool
+  ) throws -> ExportSummary {
+    defer { output.stop() }
+    for list in try transaction.lists() where selection?.listIDs.contains(list.id) ?? true { lists[list.id] = list }
+    let total = try selection?.taskIDs.count ?? transaction.taskCount
+    if isPrepared { try forEachTask(in: transaction) { exporter, task in exporter.writer.prepare(task) } }
+    writer.begin()
+    try forEachTask(in: transaction) { exporter, task in
+      let parent = try task.parentID.flatMap { try transaction.task($0) }
+      let list = task.listID.flatMap { exporter.lists[$0] }
+      if let list { exporter.writtenLists.insert(list.id) }
+      exporter.writer.write(task, in: list, under: parent)
+      exporter.summary.taskCount += 1
+      try exporter.flush(ifAtLeast: OutputBehind.blockSizeInBytes)
+      if exporter.summary.taskCount.isMultiple(of: InterchangeProgress.strideInTasks) { try exporter.report(total) }
+    }
+    writer.end()
+    try flush(ifAtLeast: 1)
+    try TallyError.replacing(TallyError.unwritableOutput) { try output.finish() }
+    try report(total)
+    summary.listCount = writtenLists.count
+    return summary
+  }
+
+  private mutating func forEachTask(
+    in transaction: borrowing StoreTransaction<some LMDBTransaction & ~Copyable>,
+    _ body: (inout RecordExporter, TaskItem) throws -> Void
+  ) throws {
+    if order == .place {
+      for task in try transaction.tasks(TaskQuery(.all, by: .place)).tasks
+      where selection?.taskIDs.contains(task.id) ?? true { try body(&self, task) }
+    } else {
+      try transaction.tables.tasks.forEach(in: transaction.base) { key, value in
+        let id = try IDKey(decoding: key).id
+        guard selection?.taskIDs.contains(id) ?? true else { return true }
+        try body(&self, try TaskRecord(id: id, decoding: value).item)
+        return true
+      }
+    }
+  }
+
+  private mutating func flush(ifAtLeast byteCount: Int) throws {
+    let written = writer.bytes.count
+    guard written >= byteCount else { return }
+    try TallyError.replacing(TallyError.unwritableOutput) { try output.write(&writer.bytes) }
+    summary.byteCount += Int64(written)
+  }
+
+  private func report(_ total: Int) throws {
+    try TallyError.checkCancellation()
+    try observer?(
+      InterchangeProgress(
+        taskCount: summary.taskCount, totalTaskCount: total, byteCount: summary.byteCount, totalByteCount: nil))
+  }
+}
+
+/// Writes blocks of an export to a file on a thread of its own, while the next ones are made: writing takes about half
+/// as long as making them.
+///
+/// A short export needs no thread. If the system has none, the caller writes: whoever finds blocks that nobody is
+/// writing writes them. An error is thrown by one of the later calls, and nothing is written after it.
+final class OutputBehind: Sendable {
+  /// How many bytes a block has before it is written: the size of a pipe's buffer.
+  static let blockSizeInBytes = 1 << 16
+  /// How many blocks may wait; more would only take memory.
+  private static let blockLimit = 4
+  /// Starts write-back after so many bytes, so that the final flush is short.
+  private static let writeBackStepInBytes = 8 << 20
+
+  private struct State {
+    var blocks: [[UInt8]] = []
+    /// Blocks that have been written, for the memory that they have.
+    var spare: [[UInt8]] = []
+    /// Whether somebody is writing a block; one at a time may.
+    var isWriting = false
+    /// The bytes written since the disk was asked to begin.
+    var bytesToWriteBack = 0
+    var hasThread = false
+    var isStopped = false
+    var failure: (any Error)?
+  }
+
+  private let output: FileDescriptor
+  private let detach: @Sendable (@escaping @Sendable () -> Void) -> Void
+  private let state = Monitor(State())
+
+  /// Prepares to write; nobody else may write to the file until `finish` or `stop` has returned.
+  ///
+  /// - Parameters:
+  ///   - output: The file.
+  ///   - detach: Runs a closure on another thread; a test may do otherwise.
+  init(
+    to output: FileDescriptor,
+    detach: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void = { Thread.detachNewThread($0) }
+  ) {
+    (self.output, self.detach) = (output, detach)
+  }
+
+  /// Takes the bytes of a block, and leaves an empty array with room for the next.
+  func write(_ bytes: inout [UInt8]) throws {
+    try makeRoom()
+    let needsThread = state.withLock { state in
+      state.blocks.append(bytes)
+      bytes = state.spare.popLast() ?? []
+      guard !state.hasThread, state.blocks.count > 1 else { return false }
+      state.hasThread = true
+      return true
+    }
+    bytes.reserveCapacity(Self.blockSizeInBytes)
+    state.wakeAll()
+    if needsThread { startThread() }
+  }
+
+  /// Waits until everything is written, or stops at an error.
+  func finish() throws {
+    while writeNext() {}
+    try state.wait { state throws in
+      if let failure = state.failure { throw failure }
+      return state.blocks.isEmpty && !state.isWriting ? true : nil
+    }
+    stop()
+  }
+
+  /// Leaves the file alone, as soon as the block that is being written is there; those that wait are not written.
+  func stop() {
+    state.withLock { state in (state.isStopped, state.blocks) = (true, []) }
+    state.wakeAll()
+    state.wait { $0.isWriting ? nil : true }
+  }
+
+  /// Waits until another block may wait; writes one here if no thread does.
+  private func makeRoom() throws {
+    while true {
+      let hasRoom = try state.wait { state throws -> Bool? in
+        if let failure = state.failure { throw failure }
+        if state.blocks.count < Self.blockLimit { return true }
+        return state.isWriting ? nil : false
+      }
+      if hasRoom ?? false { return }
+      _ = writeNext()
+    }
+  }
+
+  private func startThread() {
+    detach { [self] in
+      nameCurrentThread("tally.write")
+      while waitForBlock() { _ = writeNext() }
+    }
+  }
+
+  /// Waits for a block that nobody is writing; false at the end.
+  private func waitForBlock() -> Bool {
+    state.wait { state in
+      if state.isStopped { return false }
+      return state.blocks.isEmpty || state.isWriting ? nil : true
+    } ?? false
+  }
+
+  /// Writes the next block, unless somebody else is writing or none is left.
+  private func writeNext() -> Bool {
+    let block: [UInt8]? = state.withLock { state in
+      guard !state.isWriting, !state.blocks.isEmpty else { return nil }
+      state.isWriting = true
+      return state.blocks.removeFirst()
+    }
+    guard var block else { return false }
+    let result = Result { try output.writeAll(block) }
+    let byteCount = block.count
+    block.removeAll(keepingCapacity: true)
+    let isWriteBackDue = state.withLock { state in
+      state.spare.append(block)
+      if case .failure(let error) = result { (state.failure, state.blocks) = (error, []) }
+      state.bytesToWriteBack += byteCount
+      guard state.bytesToWriteBack >= Self.writeBackStepInBytes else { return false }
+      state.bytesToWriteBack = 0
+      return true
+    }
+    // `isWriting` stays true until here, so that `stop` waits for this call.
+    if isWriteBackDue { SystemCalls.startWriteBack(output) }
+    state.withLock { $0.isWriting = false }
+    state.wakeAll()
+    return true
+  }
+}
