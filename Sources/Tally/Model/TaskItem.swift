@@ -1,5 +1,3 @@
-public import Foundation
-
 // swift-format-ignore-file: UseShorthandTypeNames
 
 public import Foundation
