@@ -1,6 +1,12 @@
 /// The smallest of some elements, up to a limit: a heap with the largest of them on top.
 struct BoundedHeap<Element: Comparable> {
-  private var elements: [Element] = []
+  private struct Reversed: Comparable {
+    let element: Element
+
+    static func < (left: Reversed, right: Reversed) -> Bool { right.element < left.element }
+  }
+
+  private var heap = MinimumHeap<Reversed>()
   private let limit: Int
 
   /// Creates a heap for at least one element.
@@ -10,47 +16,27 @@ struct BoundedHeap<Element: Comparable> {
 
   /// Whether an element would be kept.
   func accepts(_ element: Element) -> Bool {
-    elements.count < limit || element < elements[0]
+    guard heap.elements.count == limit, let largest = heap.first else { return true }
+    return element < largest.element
   }
 
-  /// Adds an element if it is among the smallest, and gives up the largest.
+  /// Adds an element if it is among the smallest, and removes the largest.
   mutating func insert(_ element: Element) {
-    guard elements.count == limit else {
-      elements.append(element)
-      return siftUp(from: elements.count - 1)
+    if heap.elements.count < limit {
+      heap.insert(Reversed(element: element))
+    } else if accepts(element) {
+      heap.replaceFirst(with: Reversed(element: element))
     }
-    guard element < elements[0] else { return }
-    elements[0] = element
-    siftDown()
   }
 
   /// The elements in ascending order.
-  var sorted: [Element] { elements.sorted() }
-
-  private mutating func siftUp(from index: Int) {
-    var index = index
-    while index > 0, elements[(index - 1) / 2] < elements[index] {
-      elements.swapAt(index, (index - 1) / 2)
-      index = (index - 1) / 2
-    }
-  }
-
-  private mutating func siftDown() {
-    var index = 0
-    while true {
-      let left = 2 * index + 1
-      guard left < elements.count else { return }
-      let larger = left + 1 < elements.count && elements[left] < elements[left + 1] ? left + 1 : left
-      guard elements[index] < elements[larger] else { return }
-      elements.swapAt(index, larger)
-      index = larger
-    }
-  }
+  var sorted: [Element] { heap.elements.map(\.element).sorted() }
 }
 
-/// A heap from which the least element is taken first.
+/// A heap from which the least element is removed first.
 struct MinimumHeap<Element: Comparable> {
-  private var elements: [Element] = []
+  /// The elements, in no order but that of the heap.
+  private(set) var elements: [Element] = []
 
   /// The least element.
   var first: Element? { elements.first }
