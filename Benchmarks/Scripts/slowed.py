@@ -74,13 +74,17 @@ def make_tree(slowdowns):
 
 def run(suite, rows, slowdown=None):
     """The rows of a suite in the copy; whether they pass, and what was printed."""
-    script = ["work.py", "times"] if suite == "work" else ["bench.py", suite]
-    command = [TREE / "Benchmarks/Scripts" / script[0], *script[1:]]
-    for row in rows:
-        command += ["--row", row]
+    scripts = [["work.py", "times"], ["work.py", "counts"]] if suite == "work" else [["bench.py", suite]]
     environment = os.environ | ({"TALLY_SLOWED": f"{slowdown['name']}={slowdown['factor']}"} if slowdown else {})
-    result = subprocess.run(command, cwd=TREE, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    return result.returncode == 0, result.stdout
+    passes, output = True, ""
+    for script in scripts:
+        command = [TREE / "Benchmarks/Scripts" / script[0], *script[1:]]
+        for row in rows:
+            command += ["--row", row]
+        result = subprocess.run(
+            command, cwd=TREE, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        passes, output = passes and result.returncode == 0, output + result.stdout
+    return passes, output
 
 
 def is_named(row, output):

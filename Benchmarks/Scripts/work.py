@@ -30,6 +30,7 @@ FOLDER = ROOT / ".build/bench"
 SUITE = ROOT / "Benchmarks/Suites/work.json"
 # Each recorded time is the median of this many runs of the program.
 RECORDING_RUNS = 5
+COUNTING_RUNS = 3
 
 
 def fail(text):
@@ -129,7 +130,9 @@ def record(kind, path, rows, recorded):
         fresh = {row["name"]: {"relative": round(statistics.median(run[row["name"]]["relative"] for run in runs), 5)}
                  for row in rows}
     else:
-        fresh = {name: {"counts": found} for name, found in measured_counts(path, rows).items()}
+        runs = [measured_counts(path, rows) for _ in range(COUNTING_RUNS)]
+        fresh = {name: {"counts": {kind: round(statistics.median(run[name][kind] for run in runs)) for kind in found}}
+                 for name, found in runs[0].items()}
     for row in rows:
         name = row["name"]
         if name not in fresh:

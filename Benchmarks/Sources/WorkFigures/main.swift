@@ -45,15 +45,15 @@ func median(_ values: [Double]) -> Double {
 /// Does a piece of work a few times between two marks, for a program that counts.
 func count(_ piece: Piece) throws {
   let work = try piece.makeReady()
+  // Ids are random, and a small change splits a page or not: more repetitions even that out.
+  let repetitions = piece.sampleCount >= 40 ? 16 : 4
   // What is done only the first time is not counted.
-  for number in 0..<countedRepetitions { try work.run(number) }
+  for number in 0..<repetitions { try work.run(number) }
   unsafe counting_begin(piece.name)
-  for number in 0..<countedRepetitions { try work.run(countedRepetitions + number) }
+  for number in 0..<repetitions { try work.run(repetitions + number) }
   unsafe counting_end(piece.name)
   try work.close()
 }
-
-let countedRepetitions = 4
 
 func chosenPieces(_ names: ArraySlice<String>, of pieces: [Piece]) throws -> [Piece] {
   for name in names where !pieces.contains(where: { $0.name == name }) {

@@ -63,9 +63,11 @@ public struct TextFolder: Sendable {
     let bytes = text.span
     var offset = 0
     while offset < bytes.count {
-      if bytes[offset].isASCII {
-        folded.append(bytes[offset].foldedASCII)
-        offset += 1
+      var end = offset
+      while end < bytes.count, bytes[end].isASCII { end &+= 1 }
+      if end > offset {
+        unsafe folded.appendFoldedASCII(bytes.extracting(offset..<end).bytes)
+        offset = end
         continue
       }
       let scalar = bytes.nextScalar(at: &offset)
@@ -88,7 +90,7 @@ public struct TextFolder: Sendable {
     while offset < text.byteCount {
       // Every bit pattern is an integer, and the offset has been checked.
       if offset &+ 8 <= text.byteCount,
-        unsafe text.unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: UInt64.self) & 0x8080_8080_8080_8080 == 0
+        unsafe text.unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: UInt64.self).isASCII
       {
         offset &+= 8
         continue
@@ -310,8 +312,11 @@ public struct FoldedPattern: Sendable, Hashable {
   func isFound(in text: RawSpan, with folder: inout TextFolder) -> Bool {
     if let letters {
       // Folding keeps ASCII letters in place: what is found before folding is found after it.
-      if bytes.span.isFoundIgnoringCase(in: text) { return true }
-      if !folder.mayForm(letters, from: text) { return false }
+      switch bytes.span.findIgnoringCase(in: text) {
+      case .found: return true
+      case .isNotInASCII: return false
+      case .isNotInBytes: if !folder.mayForm(letters, from: text) { return false }
+      }
     } else if text.isASCII {
       return false
     }
@@ -338,36 +343,52 @@ struct ASCIILetters: Hashable, Sendable {
   }
 }
 
+/// Whether a text contains some bytes.
+enum BytesSearch {
+  case found
+  /// Every byte of the text is ASCII.
+  case isNotInASCII
+  case isNotInBytes
+}
+
 extension Span<UInt8> {
-  /// Whether a text contains these folded bytes; ASCII letters of the text may be of either case.
+  /// Looks for these folded bytes in a text, whose ASCII letters may be of either case.
   ///
   /// Looks for the first and the last byte at eight places at once. With the lowercase bit set, some different bytes look
-  /// equal, so a place that is found is then compared in full.
-  func isFoundIgnoringCase(in text: RawSpan) -> Bool {
-    guard count > 0 else { return true }
-    guard count <= text.byteCount else { return false }
+  /// equal, so a place that is found is then compared in full. The same pass finds out whether the text is ASCII.
+  func findIgnoringCase(in text: RawSpan) -> BytesSearch {
+    guard count > 0 else { return .found }
     let lastStart = text.byteCount - count
+    // The loads below leave out bytes of a text that is shorter than this.
+    guard lastStart >= 7, lastStart + 2 >= count else { return findIgnoringCase(inShort: text) }
+    let first = UInt64(repeating: self[0] | 0x20), last = UInt64(repeating: self[count - 1] | 0x20)
+    let bits = UInt64(repeating: 0x20)
     var start = 0
-    if lastStart >= 7 {
-      let first = UInt64(repeating: self[0] | 0x20), last = UInt64(repeating: self[count - 1] | 0x20)
-      while true {
-        // Both loads lie in the text: `start` is at most seven before its last value. Any bytes are an integer.
-        let firsts = unsafe text.unsafeLoadUnaligned(fromUncheckedByteOffset: start, as: UInt64.self)
-        let lasts = unsafe text.unsafeLoadUnaligned(fromUncheckedByteOffset: start + count - 1, as: UInt64.self)
-        let bits = UInt64(repeating: 0x20)
-        let differences = ((firsts | bits) ^ first) | ((lasts | bits) ^ last)
-        if differences.hasZeroByte, (start...start + 7).contains(where: { isEqualIgnoringCase(to: text, at: $0) }) {
-          return true
-        }
-        if start == lastStart - 7 { return false }
-        start = Swift.min(start + 8, lastStart - 7)
+    var union: UInt64 = 0
+    while true {
+      // Both loads lie in the text: `start` is at most seven before its last value. Any bytes are an integer.
+      let firsts = unsafe text.unsafeLoadUnaligned(fromUncheckedByteOffset: start, as: UInt64.self)
+      let lasts = unsafe text.unsafeLoadUnaligned(fromUncheckedByteOffset: start + count - 1, as: UInt64.self)
+      union |= firsts | lasts
+      let differences = ((firsts | bits) ^ first) | ((lasts | bits) ^ last)
+      if differences.hasZeroByte, (start...start + 7).contains(where: { isEqualIgnoringCase(to: text, at: $0) }) {
+        return .found
       }
+      if start == lastStart - 7 { return union.isASCII ? .isNotInASCII : .isNotInBytes }
+      start = Swift.min(start + 8, lastStart - 7)
     }
-    while start <= lastStart {
-      if isEqualIgnoringCase(to: text, at: start) { return true }
+  }
+
+  /// Whether a text contains these folded bytes; ASCII letters of the text may be of either case.
+  func isFoundIgnoringCase(in text: RawSpan) -> Bool { findIgnoringCase(in: text) == .found }
+
+  private func findIgnoringCase(inShort text: RawSpan) -> BytesSearch {
+    var start = 0
+    while start + count <= text.byteCount {
+      if isEqualIgnoringCase(to: text, at: start) { return .found }
       start += 1
     }
-    return false
+    return text.isASCII ? .isNotInASCII : .isNotInBytes
   }
 
   /// Whether these folded bytes are at an offset of a text, which has at least as many bytes from there on.
@@ -386,6 +407,9 @@ extension UInt64 {
 
   /// Whether one of the bytes is zero (Warren, "Hacker's Delight", 6-1).
   fileprivate var hasZeroByte: Bool { (self &- 0x0101_0101_0101_0101) & ~self & 0x8080_8080_8080_8080 != 0 }
+
+  /// Whether each of the bytes is ASCII.
+  fileprivate var isASCII: Bool { self & 0x8080_8080_8080_8080 == 0 }
 }
 
 extension RawSpan {
@@ -412,7 +436,7 @@ extension RawSpan {
       union |= UInt64(unsafe unsafeLoad(fromByteOffset: offset, as: UInt8.self))
       offset &+= 1
     }
-    return union & 0x8080_8080_8080_8080 == 0
+    return union.isASCII
   }
 }
 

@@ -517,7 +517,7 @@ extension TaskItem {
         remedy: "Say when it was completed, or give another state")
     }
     try Self.validate(sortOrder: sortOrder)
-    guard title.utf8.count + (notes?.utf8.count ?? 0) <= maximumTextByteCount else {
+    guard title.utf8.count + (notes?.utf8.count ?? 0) <= Self.maximumTextByteCount else {
       throw TallyError(
         .valueOutOfRange, "The title and notes together take more than a gibibyte", remedy: "Shorten them")
     }
