@@ -7,7 +7,7 @@ export XDG_CONFIG_HOME := $(CURDIR)/.build/no-settings
 # Without a bound all tests begin at once, their tasks wait for a thread until the end, and nothing is reported before.
 export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH := $(shell expr 2 '*' $$(getconf _NPROCESSORS_ONLN))
 .NOTPARALLEL:
-.PHONY: help demo test check format bench bench-readme docs api clean set-up lint build schemas formats readers page smoke outside faults
+.PHONY: help demo test check format layers bench bench-readme docs api clean set-up lint build schemas formats readers page smoke outside faults
 .PHONY: hub hub-set-up demo-hub test-hub test-hub-api test-hub-faults bench-hub test-long test-devices test-faults test-mutants test-sanitizers
 .PHONY: web test-web quick-web bench-web
 .PHONY: install install-web uninstall completions installation
@@ -22,7 +22,7 @@ demo: set-up ## Shows Tally with this repository's own history, in a scratch sto
 test: set-up ## Runs every test.
 	swift test --disable-xctest
 
-check: set-up lint build test test-hub faults demo schemas formats readers completions installation page smoke docs outside ## Runs everything that a change must pass: format, warnings, tests, schemas, documentation and more.
+check: set-up lint build layers test test-hub faults demo schemas formats readers completions installation page smoke docs outside ## Runs everything that a change must pass: format, warnings, tests, schemas, documentation and more.
 
 format: ## Formats every Swift file in place.
 	swift format --in-place --recursive --parallel $(SWIFT_FILES)
@@ -108,6 +108,9 @@ lint: ## Lists deviations from .swift-format.
 
 build: set-up ## Builds the libraries, the command line and the tests; a warning fails.
 	swift build --build-tests
+
+layers: build ## Ensures that folders use only layers below them, and that functions are short, by the compiler's index.
+	@Scripts/check-layers.py
 
 schemas: build ## Validates the schemas, and exports and the output of commands against them.
 	@Scripts/check-schemas.py

@@ -239,7 +239,7 @@ def main():
     print(f"layers: {len(index.records)} files; {total} references wait, none else points up; no function is too long")
 
 
-STORE = next(iter(sorted((ROOT / ".build").glob("*/debug/index/store"))), ROOT / ".build/debug/index/store")
+STORE = ROOT / ".build/debug/index/store"
 
 if __name__ == "__main__":
     main()
