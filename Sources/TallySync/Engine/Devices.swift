@@ -4,15 +4,6 @@ import Tally
 // What devices tell one another about themselves: objects of kinds that have no record. A version that does not know these
 // kinds keeps the objects and passes them on.
 
-/// A write to one register of an object that has no record.
-struct DeviceWrite {
-  let object: ObjectKey
-  let field: ObjectState.Field
-  let value: [UInt8]
-  /// Whether to write it even if the register already has the value.
-  var isRepeated = false
-}
-
 /// A device whose clock differs from the clock of this device.
 public struct ClockDifference: Hashable, Sendable {
   /// The replica of the device.

@@ -167,24 +167,6 @@ extension Conflict {
 }
 
 extension ObjectState.Field {
-  /// The name of the field in an export.
-  func exportName(isList: Bool) -> String {
-    switch self {
-    case .title: isList ? "name" : "title"
-    case .list: "listID"
-    case .parent: "parentID"
-    case .notes: "notes"
-    case .progress: "state"
-    case .scheduledDate: "scheduledDate"
-    case .due: "due"
-    case .reminder: "reminderDate"
-    case .priority: "priority"
-    case .recurrence: "recurrence"
-    case .color: "colorHex"
-    case .filter: "savedFilter"
-    default: number == Self.attributes ? "attributes.\(name)" : "field\(number)"
-    }
-  }
 
   /// The value as people write it; empty for none.
   fileprivate func text(of bytes: [UInt8], isList: Bool) throws -> String {

@@ -11,8 +11,6 @@ extension TallyError.Code {
   public static let syncRefused = TallyError.Code(named: "syncRefused")
   /// Another process synchronises the store.
   public static let syncBusy = TallyError.Code(named: "syncBusy")
-  /// A text is not an invitation or recovery code, or not one that is valid now.
-  public static let invalidInvitation = TallyError.Code(named: "invalidInvitation")
   /// A passphrase is not that of the space.
   public static let wrongPassphrase = TallyError.Code(named: "wrongPassphrase")
   /// No conflict has the given number.
@@ -117,13 +115,6 @@ extension TallyError {
     .syncUnreachable, "The place of the space is a hub, which this program cannot reach",
     remedy: "Use a program with the client of the hub")
 
-  /// A text does not open the space; `reason` is a sentence.
-  static func invalidInvitation(_ reason: String) -> TallyError {
-    TallyError(
-      .invalidInvitation, reason.withoutFullStop,
-      remedy: "Copy the whole text again, or ask for a new invitation")
-  }
-
   /// The folder or hub refuses.
   static func refused(_ refusal: SyncRefusal) -> TallyError {
     if refusal.isRevocation { return deviceRevoked }
@@ -140,8 +131,4 @@ extension TallyError {
     TallyError(
       .conflictNotFound, "No conflict has the number \(id)", remedy: "List the conflicts to see their numbers")
   }
-}
-
-extension String {
-  fileprivate var withoutFullStop: String { hasSuffix(".") ? String(dropLast()) : self }
 }

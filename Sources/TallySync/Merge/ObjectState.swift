@@ -190,3 +190,59 @@ extension ObjectState.Field {
     }
   }
 }
+
+extension ObjectState {
+  /// Everybody who has written something in it.
+  var replicas: Set<ReplicaID> {
+    var replicas: Set<ReplicaID> = []
+    forEachReplica { replicas.insert($0) }
+    return replicas
+  }
+
+  /// Passes everybody who has written something in it to a closure; some more than once.
+  func forEachReplica(_ body: (ReplicaID) -> Void) {
+    var last: ReplicaID?
+    func pass(_ replica: ReplicaID) {
+      if replica != last { body(replica) }
+      last = replica
+    }
+    for (_, register) in registers { pass(register.replica) }
+    forEachElement { _, element in
+      for replica in element.additions.keys { pass(replica) }
+      for replica in element.removals.keys { pass(replica) }
+    }
+  }
+}
+
+extension ObjectState.Field {
+  static let notes = Self(7)
+  /// Whether an open task is in progress.
+  static let progress = Self(8)
+  static let scheduledDate = Self(9)
+  /// The instant or the day by which a task should be done.
+  static let due = Self(10)
+  static let reminder = Self(11)
+  static let priority = Self(12)
+  /// The rule by which a task repeats, with its place in the series.
+  static let recurrence = Self(13)
+  static let created = Self(15)
+  static let color = Self(16)
+  /// When the record was changed, as it says itself: programs may store whole seconds.
+  static let changed = Self(17)
+
+  /// The key of a saved filter, which never changes.
+  static let filterKey = Self(19)
+  /// The stored bytes of a saved filter; empty for a deleted one.
+  static let filter = Self(20)
+
+  /// The replica that a store has become, in the object of its former replica; empty if that is still in use.
+  static let successor = Self(40)
+  /// Whether somebody has restored or dismissed the overwritten value of a conflict.
+  static let settled = Self(41)
+  /// The list that has taken the tasks of a merged list; empty if the merge was taken back.
+  static let mergeTarget = Self(42)
+
+  /// An attribute of a task.
+  static func attribute(_ name: String) -> Self { Self(attributes, name: name) }
+  static let attributes: UInt16 = 14
+}

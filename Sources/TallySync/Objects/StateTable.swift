@@ -150,26 +150,3 @@ extension StoreTransaction where Base: ~Copyable {
     return StoredState.Texts(title: texts.title, notes: texts.notes)
   }
 }
-
-extension ObjectState {
-  /// Everybody who has written something in it.
-  var replicas: Set<ReplicaID> {
-    var replicas: Set<ReplicaID> = []
-    forEachReplica { replicas.insert($0) }
-    return replicas
-  }
-
-  /// Passes everybody who has written something in it to a closure; some more than once.
-  func forEachReplica(_ body: (ReplicaID) -> Void) {
-    var last: ReplicaID?
-    func pass(_ replica: ReplicaID) {
-      if replica != last { body(replica) }
-      last = replica
-    }
-    for (_, register) in registers { pass(register.replica) }
-    forEachElement { _, element in
-      for replica in element.additions.keys { pass(replica) }
-      for replica in element.removals.keys { pass(replica) }
-    }
-  }
-}

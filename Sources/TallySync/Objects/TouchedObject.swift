@@ -31,3 +31,12 @@ final class TouchedObject: Sendable {
   /// Whether it is shown.
   var isShown: Bool { prepared?.task != nil || state.isShown }
 }
+
+/// A write to one register of an object that has no record.
+struct DeviceWrite {
+  let object: ObjectKey
+  let field: ObjectState.Field
+  let value: [UInt8]
+  /// Whether to write it even if the register already has the value.
+  var isRepeated = false
+}

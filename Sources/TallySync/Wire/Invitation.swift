@@ -73,3 +73,21 @@ extension SpaceID {
     self = invitation.space
   }
 }
+
+extension TallyError.Code {
+  /// A text is not an invitation or recovery code, or not one that is valid now.
+  public static let invalidInvitation = TallyError.Code(named: "invalidInvitation")
+}
+
+extension TallyError {
+  /// A text does not open the space; `reason` is a sentence.
+  static func invalidInvitation(_ reason: String) -> TallyError {
+    TallyError(
+      .invalidInvitation, reason.withoutFullStop,
+      remedy: "Copy the whole text again, or ask for a new invitation")
+  }
+}
+
+extension String {
+  var withoutFullStop: String { hasSuffix(".") ? String(dropLast()) : self }
+}
