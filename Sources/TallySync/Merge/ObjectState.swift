@@ -1,3 +1,5 @@
+import Tally
+
 /// Everything that is known of a task or a list: the join of all changes to it that have arrived.
 ///
 /// A change is such a state, too, with only the parts that it touches. What the parts mean is in
@@ -245,4 +247,404 @@ extension ObjectState.Field {
   /// An attribute of a task.
   static func attribute(_ name: String) -> Self { Self(attributes, name: name) }
   static let attributes: UInt16 = 14
+}
+
+// Each returns the change; joining it with the state makes it.
+
+extension ObjectState {
+  /// Writes a field.
+  func setting(_ field: Field, to value: [UInt8], at clock: Int64, by replica: ReplicaID) -> ObjectState {
+    ObjectState(registers: [field: Register(time: time(by: clock), replica: replica, value: value)])
+  }
+
+  /// Writes a generated value: it is later than the value that it replaces here, and earlier than any write of a person.
+  func generating(_ field: Field, to value: [UInt8], at time: Int64, by replica: ReplicaID) -> ObjectState {
+    let time = max(time, Self.time(after: registers[field]?.time))
+    return ObjectState(registers: [field: Register(time: time, replica: replica, value: value)])
+  }
+
+  /// Deletes the object, or brings it back, without the wish of a person: any write of a person is later.
+  func generatingLife(toDeleted isDeleted: Bool, at clock: Int64, by replica: ReplicaID) -> ObjectState {
+    let replaced = [registers[.life]?.time, isDeleted ? latestContentTime : nil].compactMap(\.self).max()
+    let value = isDeleted ? LifeValue.deleted : LifeValue.alive
+    let register = Register(time: replaced.map { Self.time(after: $0) } ?? clock, replica: replica, value: value)
+    return ObjectState(registers: [.life: register])
+  }
+
+  /// The next later time; the earliest time if there was none.
+  private static func time(after time: Int64?) -> Int64 {
+    guard let time else { return .min }
+    return time == .max ? time : time + 1
+  }
+
+  /// Writes another place for the same move of the user, to make room between neighbours; `nil` without a place.
+  func renumbering(to value: [UInt8], by replica: ReplicaID) -> ObjectState? {
+    guard let old = registers[.order], old.renumberingCount < .max else { return nil }
+    let new = Register(
+      time: old.time, renumberingCount: old.renumberingCount + 1, replica: replica, value: value)
+    return ObjectState(registers: [.order: new])
+  }
+
+  /// Adds an element to a set.
+  ///
+  /// The first generated addition is the same on all replicas, so removing it on one removes it everywhere.
+  func adding(_ element: [UInt8], to field: Field, at clock: Int64, by replica: ReplicaID) -> ObjectState {
+    guard GeneratedTime.contains(clock) else {
+      return ObjectState(sets: [field: [element: .adding([], at: time(by: clock), by: replica)]])
+    }
+    let latest = sets[field]?[element]?.latestTime
+    return ObjectState(sets: [
+      field: [
+        element: .adding(
+          [], at: latest.map { max(clock, Self.time(after: $0)) } ?? GeneratedTime.time(at: 0),
+          by: latest == nil ? .program : replica)
+      ]
+    ])
+  }
+
+  /// Removes an element from a set, as far as it is known here.
+  func removing(_ element: [UInt8], from field: Field) -> ObjectState {
+    ObjectState(sets: [field: [element: sets[field]?[element]?.removing ?? ObservedElement()]])
+  }
+
+  /// Completes a task; if it is completed, at another time instead.
+  func completing(with value: [UInt8], at clock: Int64, by replica: ReplicaID) -> ObjectState {
+    var element = sets[.completions]?[[]]?.removing ?? ObservedElement()
+    element.join(.adding(value, at: time(by: clock), by: replica))
+    return ObjectState(sets: [.completions: [[]: element]])
+  }
+
+  /// Reopens a task, as far as its completions are known here.
+  func reopening() -> ObjectState {
+    removing([], from: .completions)
+  }
+
+  /// Deletes the object, or brings it back.
+  func settingLife(toDeleted isDeleted: Bool, at clock: Int64, by replica: ReplicaID) -> ObjectState {
+    setting(.life, to: isDeleted ? LifeValue.deleted : LifeValue.alive, at: clock, by: replica)
+  }
+
+  /// Restores a field to an earlier write's value, if it still has the value that another write gave it.
+  ///
+  /// - Parameters:
+  ///   - write: the write to undo.
+  ///   - field: a field with a register.
+  ///   - old: what it replaced; `nil` if the field had no value.
+  ///   - clock: the time now.
+  ///   - replica: who undoes it.
+  /// - Returns: the change, or `nil` if somebody has written the field since.
+  func undoing(
+    _ write: Register, of field: Field, to old: Register?, at clock: Int64, by replica: ReplicaID
+  ) -> ObjectState? {
+    guard registers[field] == write else { return nil }
+    return setting(field, to: old?.value ?? [], at: clock, by: replica)
+  }
+}
+
+/// The last written value of a field: of two writes the greater one wins.
+struct Register: Hashable, Sendable {
+  /// When it was written, in microseconds since 1970, or one more than the greatest time of its object.
+  var time: Int64
+  /// How often the place that it holds has been renumbered since the user's move; 0 for other fields.
+  var renumberingCount: UInt32 = 0
+  var replica: ReplicaID
+  /// The encoded value; empty for none.
+  var value: [UInt8]
+
+  /// Whether this write wins over another one; false for an equal one.
+  func wins(over other: Register) -> Bool {
+    let place = (time, renumberingCount, replica)
+    let otherPlace = (other.time, other.renumberingCount, other.replica)
+    return place == otherPlace ? other.value.lexicographicallyPrecedes(value) : place > otherPlace
+  }
+
+  mutating func join(_ other: Register) {
+    if other.wins(over: self) { self = other }
+  }
+}
+
+/// An element of an observed-remove set: a tag, or the completion of a task.
+///
+/// Shapiro, Preguiça, Baquero, Zawirski: "A comprehensive study of convergent and commutative replicated data types"
+/// (2011), 3.3.5; the additions of one replica are ordered, so its last one stands for all.
+struct ObservedElement: Hashable, Sendable {
+  /// One addition.
+  struct Addition: Hashable, Sendable {
+    var time: Int64
+    /// What was added; a completion has its instant and its list, a tag nothing.
+    var value: [UInt8] = []
+
+    func wins(over other: Addition) -> Bool {
+      time == other.time ? other.value.lexicographicallyPrecedes(value) : time > other.time
+    }
+  }
+
+  /// The last addition of each replica.
+  private(set) var additions: SortedTable<ReplicaID, Addition> = [:]
+  /// The time of the last addition of each replica that a removal had seen.
+  private(set) var removals: SortedTable<ReplicaID, Int64> = [:]
+
+  /// The additions that no removal had seen.
+  var live: SortedTable<ReplicaID, Addition> {
+    additions.filter { replica, addition in removals[replica].map { addition.time > $0 } ?? true }
+  }
+
+  var isPresent: Bool { !live.isEmpty }
+
+  /// The greatest time in it.
+  var latestTime: Int64? {
+    var latest = removals.values.max()
+    for (_, addition) in additions { latest = max(latest ?? .min, addition.time) }
+    return latest
+  }
+
+  mutating func join(_ other: ObservedElement) {
+    additions.merge(other.additions) { $1.wins(over: $0) ? $1 : $0 }
+    removals.merge(other.removals) { max($0, $1) }
+  }
+
+  /// The join of two states of it.
+  func joined(with other: ObservedElement) -> ObservedElement {
+    var element = self
+    element.join(other)
+    return element
+  }
+
+  /// The change that adds it.
+  static func adding(_ value: [UInt8], at time: Int64, by replica: ReplicaID) -> ObservedElement {
+    ObservedElement(additions: [replica: Addition(time: time, value: value)])
+  }
+
+  /// A state in which the additions of one replica up to a time have been removed.
+  static func removing(additionsOf replica: ReplicaID, upTo time: Int64) -> ObservedElement {
+    ObservedElement(removals: [replica: time])
+  }
+
+  /// The change that removes it as far as it is known here.
+  var removing: ObservedElement {
+    ObservedElement(removals: additions.mapValues(\.time))
+  }
+}
+
+// The form of a state: registers, then sets, each ascending, so that equal states have equal bytes.
+//
+//   count of registers, for each: field, name, time, renumbering count, replica, value
+//   count of sets, for each: field, count of elements, for each: element,
+//     count of additions, for each: replica, time, value
+//     count of removals, for each: replica, time
+//
+// Numbers as in `ByteWriter`. A time is the difference to the one before it, in the state or in those written before it.
+// A replica is its number in a list that goes with the state.
+
+extension ObjectState {
+  /// The bytes of the state.
+  ///
+  /// - Parameters:
+  ///   - prefix: Bytes that stand before them.
+  ///   - number: Gives the number of a replica.
+  /// - Returns: The bytes, equal for equal states.
+  func encoded(behind prefix: [UInt8] = [], numbering number: @escaping (ReplicaID) -> UInt64) -> [UInt8] {
+    var (writer, time) = (ByteWriter(reservingCapacity: prefix.count + estimatedByteCount), Int64(0))
+    writer.append(raw: prefix)
+    encode(into: &writer, after: &time, numbering: number)
+    return writer.bytes
+  }
+
+  /// Appends the bytes of the state to those of others.
+  ///
+  /// - Parameters:
+  ///   - writer: Takes the bytes.
+  ///   - time: The last time in the state before; then the last one in this state.
+  ///   - number: Gives the number of a replica.
+  func encode(into writer: inout ByteWriter, after time: inout Int64, numbering number: @escaping (ReplicaID) -> UInt64)
+  {
+    var encoder = Encoder(number: number, writer: writer, time: time)
+    // The only reference to the bytes, so that appending does not copy them.
+    writer = ByteWriter()
+    encoder.encode(self)
+    (writer, time) = (encoder.writer, encoder.time)
+  }
+
+  /// Reads a state.
+  ///
+  /// - Parameters:
+  ///   - bytes: What ``encoded(numbering:)`` returned, or anything else.
+  ///   - position: Where its first byte is.
+  ///   - replica: Gives the replica of a number; `nil` for an unknown one.
+  /// - Throws: ``CodingFault`` for anything else.
+  init(
+    decoding bytes: [UInt8], from position: Int = 0, replica: @escaping (UInt64) -> ReplicaID?
+  ) throws(CodingFault) {
+    var (reader, time) = (ByteReader(bytes, from: position), Int64(0))
+    try self.init(from: &reader, after: &time, replica: replica)
+    guard reader.isAtEnd else { throw .trailingBytes }
+  }
+
+  /// Reads a state after others.
+  ///
+  /// - Parameters:
+  ///   - reader: At the first byte of the state; then after its last one.
+  ///   - time: The last time in the state before; then the last one in this state.
+  ///   - replica: Gives the replica of a number; `nil` for an unknown one.
+  /// - Throws: ``CodingFault`` for anything that ``encode(into:after:numbering:)`` does not write.
+  init(
+    from reader: inout ByteReader, after time: inout Int64, replica: @escaping (UInt64) -> ReplicaID?
+  ) throws(CodingFault) {
+    var decoder = Decoder(reader: reader, replica: replica, time: time)
+    self = try decoder.state()
+    (reader, time) = (decoder.reader, decoder.time)
+  }
+}
+
+extension ObjectState {
+  private struct Encoder {
+    let number: (ReplicaID) -> UInt64
+    var writer: ByteWriter
+    var time: Int64
+    /// The replica that was written last, mostly the next one, too, with the bytes of its number.
+    var last: (replica: ReplicaID, number: [UInt8])?
+
+    mutating func encode(_ state: ObjectState) {
+      writer.append(UInt64(state.registers.count))
+      for (field, register) in state.registers {
+        append(field)
+        append(time: register.time)
+        writer.append(UInt64(register.renumberingCount))
+        append(register.replica)
+        writer.append(counted: register.value)
+      }
+      writer.append(UInt64(state.sets.count))
+      for (field, elements) in state.sets {
+        append(field)
+        writer.append(UInt64(elements.count))
+        for (name, element) in elements {
+          writer.append(counted: name)
+          append(element)
+        }
+      }
+    }
+
+    private mutating func append(_ element: ObservedElement) {
+      writer.append(UInt64(element.additions.count))
+      for (replica, addition) in element.additions {
+        append(replica)
+        append(time: addition.time)
+        writer.append(counted: addition.value)
+      }
+      writer.append(UInt64(element.removals.count))
+      for (replica, time) in element.removals {
+        append(replica)
+        append(time: time)
+      }
+    }
+
+    private mutating func append(_ field: Field) {
+      writer.append(UInt64(field.number))
+      // Only attributes have names.
+      if field.name.isEmpty { writer.append(0) } else { writer.append(counted: field.name.utf8) }
+    }
+
+    private mutating func append(_ replica: ReplicaID) {
+      if let last, last.replica == replica { return writer.append(raw: last.number) }
+      var new = ByteWriter()
+      new.append(number(replica))
+      writer.append(raw: new.bytes)
+      last = (replica, new.bytes)
+    }
+
+    private mutating func append(time new: Int64) {
+      writer.append(signed: new &- time)
+      time = new
+    }
+  }
+
+  private struct Decoder {
+    var reader: ByteReader
+    let replica: (UInt64) -> ReplicaID?
+    var time: Int64
+    /// The replica that was read last, mostly the next one, too.
+    var last: (number: UInt64, replica: ReplicaID)?
+
+    mutating func state() throws(CodingFault) -> ObjectState {
+      var state = ObjectState()
+      var last: Field?
+      let count = try reader.count(ofAtLeast: 6)
+      // No more than most states have: the count is not checked yet.
+      state.reserveCapacity(min(count, 32))
+      for _ in 0..<count {
+        let field = try field(after: &last)
+        let time = try nextTime()
+        guard let count = UInt32(exactly: try reader.number()) else { throw .impossibleValue }
+        let register = Register(
+          time: time, renumberingCount: count, replica: try nextReplica(), value: try reader.countedBytes())
+        // Fields ascend, so none comes twice.
+        state.insert(register, of: field)
+      }
+      last = nil
+      for _ in 0..<(try reader.count(ofAtLeast: 3)) {
+        let field = try field(after: &last)
+        state.insert(try elements(), of: field)
+      }
+      return state
+    }
+
+    private mutating func elements() throws(CodingFault) -> Elements {
+      var elements: Elements = [:]
+      var last: [UInt8]?
+      for _ in 0..<(try reader.count(ofAtLeast: 3)) {
+        let name = try reader.countedBytes()
+        if let last, !last.lexicographicallyPrecedes(name) { throw .notCanonical }
+        last = name
+        elements.append(try element(), forKey: name)
+      }
+      return elements
+    }
+
+    private mutating func element() throws(CodingFault) -> ObservedElement {
+      var element = ObservedElement()
+      var last: ReplicaID?
+      for _ in 0..<(try reader.count(ofAtLeast: 3)) {
+        let replica = try nextReplica(after: &last)
+        let time = try nextTime()
+        element.join(.adding(try reader.countedBytes(), at: time, by: replica))
+      }
+      last = nil
+      for _ in 0..<(try reader.count(ofAtLeast: 2)) {
+        let replica = try nextReplica(after: &last)
+        element.join(.removing(additionsOf: replica, upTo: try nextTime()))
+      }
+      return element
+    }
+
+    private mutating func field(after last: inout Field?) throws(CodingFault) -> Field {
+      guard let number = UInt16(exactly: try reader.number()) else { throw .impossibleValue }
+      let bytes = try reader.countedBytes()
+      // Only attributes have names.
+      guard let name = bytes.isEmpty ? "" : String(validating: bytes, as: UTF8.self) else { throw .impossibleValue }
+      let field = Field(number, name: name)
+      if let last, !(last < field) { throw .notCanonical }
+      last = field
+      return field
+    }
+
+    private mutating func nextTime() throws(CodingFault) -> Int64 {
+      time = time &+ (try reader.signedNumber())
+      return time
+    }
+
+    private mutating func nextReplica() throws(CodingFault) -> ReplicaID {
+      let number = try reader.number()
+      if let last, last.number == number { return last.replica }
+      guard let replica = replica(number) else { throw .unknownReplica }
+      last = (number, replica)
+      return replica
+    }
+
+    private mutating func nextReplica(after last: inout ReplicaID?) throws(CodingFault) -> ReplicaID {
+      let replica = try nextReplica()
+      if let last, !(last < replica) { throw .notCanonical }
+      last = replica
+      return replica
+    }
+  }
 }
