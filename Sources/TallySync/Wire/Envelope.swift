@@ -1,4 +1,5 @@
 import Crypto
+import Foundation
 
 /// Signed bytes of a replica, sealed unless the space is not encrypted: a segment, a part of a snapshot or a card.
 struct Envelope: Hashable, Sendable {
@@ -168,5 +169,136 @@ extension ChaChaPoly.Nonce {
   /// key would repeat too early, and a counter would have to survive copies of a store.
   static var once: ChaChaPoly.Nonce {
     get throws { try ChaChaPoly.Nonce(data: [UInt8](repeating: 0, count: 12)) }
+  }
+}
+
+/// The clear part of an envelope, at its beginning; the layout is in `docs/synchronisation.md`.
+struct EnvelopeHeader: Hashable, Sendable {
+  /// The kinds, as written: do not change.
+  enum Kind: UInt8, Sendable, CaseIterable {
+    case segment = 1
+    case snapshotPart = 2
+    case card = 3
+  }
+
+  /// The identity of an envelope: what its author decides, before any sealing.
+  struct Label: Hashable, Sendable {
+    var kind: Kind
+    /// Who has written it.
+    var replica: ReplicaID
+    /// Of the segment, from 1; of the snapshot's part, from 0; of the card.
+    var number: UInt64
+    /// The hash of the previous segment; of what the snapshot covers; none in a card.
+    var link = ContentHash.none
+  }
+
+  static let byteCount = 120
+  static let saltByteCount = 32
+  static let tagByteCount = 16
+  /// The largest envelope that is written or read.
+  static let maximumByteCount = 8 << 20
+
+  let label: Label
+  let space: SpaceID
+  let isSealed: Bool
+  /// Whether a clear part stands before the sealed body, as in cards with the record of an epoch.
+  let hasClearPart: Bool
+  /// The number of the key; 0 for an unsealed body.
+  let epoch: UInt32
+  /// Random; zeros for an unsealed body.
+  let salt: [UInt8]
+  let bodyByteCount: Int
+
+  /// The number of bytes of the whole envelope, at which the next one begins in a file of several.
+  var totalByteCount: Int { Self.byteCount + bodyByteCount + VerifyingKey.signatureByteCount }
+
+  static let magic = Array("TLYS".utf8)
+  private static let format: UInt8 = 1
+  private static let sealedFlag: UInt8 = 1
+  private static let clearPartFlag: UInt8 = 2
+
+  init(
+    label: Label, space: SpaceID, isSealed: Bool, hasClearPart: Bool = false, epoch: UInt32, salt: [UInt8],
+    bodyByteCount: Int
+  ) {
+    (self.label, self.space, self.isSealed, self.hasClearPart) = (label, space, isSealed, hasClearPart)
+    (self.epoch, self.salt, self.bodyByteCount) = (epoch, salt, bodyByteCount)
+  }
+
+  /// The bytes of the header.
+  var bytes: [UInt8] {
+    let flags = (isSealed ? Self.sealedFlag : 0) | (hasClearPart ? Self.clearPartFlag : 0)
+    return Self.magic + [Self.format, label.kind.rawValue, flags, 0] + space.bytes + label.replica.bytes
+      + epoch.bigEndianBytes + label.number.bigEndianBytes + label.link.bytes + salt
+      + UInt32(bodyByteCount).bigEndianBytes
+  }
+
+  /// Reads the header at the beginning of some bytes.
+  ///
+  /// - Parameter bytes: An envelope, several ones, or anything else.
+  /// - Throws: ``EnvelopeFault`` for anything that is not a header of this version.
+  init(parsing bytes: some Sequence<UInt8>) throws(EnvelopeFault) {
+    let start = Array(bytes.prefix(Self.byteCount))
+    guard start.prefix(4) == Self.magic.prefix(start.count) else { throw .notAnEnvelope }
+    guard start.count < 5 || start[4] == Self.format else { throw .needsNewerVersion }
+    guard start.count == Self.byteCount, let space = SpaceID(bytes: start[8..<24]) else { throw .tooShort }
+    let (isSealed, hasClearPart) = (start[6] & Self.sealedFlag != 0, start[6] & Self.clearPartFlag != 0)
+    guard let frame = SegmentFrame(start[...]), start[6] <= Self.sealedFlag | Self.clearPartFlag, start[7] == 0,
+      !hasClearPart || isSealed && frame.kind == .card
+    else { throw .needsNewerVersion }
+    self.init(
+      label: Label(kind: frame.kind, replica: frame.replica, number: frame.number, link: frame.previous), space: space,
+      isSealed: isSealed, hasClearPart: hasClearPart, epoch: UInt32(bigEndianBytes: start[40..<44]),
+      salt: Array(start[84..<116]), bodyByteCount: frame.bodyByteCount)
+    guard bodyByteCount <= Self.maximumByteCount, totalByteCount <= Self.maximumByteCount else { throw .tooLarge }
+  }
+}
+
+/// Why bytes are not taken as an envelope of a space.
+enum EnvelopeFault: Error, Hashable {
+  /// Fewer bytes than the header says, or than a header has.
+  case tooShort
+  /// More bytes than the header says.
+  case trailingBytes
+  /// It does not begin as an envelope does.
+  case notAnEnvelope
+  /// A format, a kind, a flag or a body that this version does not know.
+  case needsNewerVersion
+  /// More than ``EnvelopeHeader/maximumByteCount``.
+  case tooLarge
+  case otherSpace
+  case otherReplica
+  case wrongKind
+  /// Everybody can write it: refused where the space is encrypted.
+  case unsealed
+  /// Sealed with a key that this replica does not have.
+  case unknownEpoch(UInt32)
+  case signatureDoesNotVerify
+  case doesNotOpen
+  /// Its author was revoked, or has joined with an old key.
+  case notOfMember
+  /// Signed and sealed, but not written by any version of Tally.
+  case malformed(CodingFault)
+}
+
+extension EnvelopeFault: CustomStringConvertible {
+  /// A sentence for people.
+  var description: String {
+    switch self {
+    case .tooShort: "The data ends early: the file was cut off or has not arrived completely."
+    case .trailingBytes: "More data follows than the header says."
+    case .notAnEnvelope: "The data does not come from Tally, or its first bytes are damaged."
+    case .needsNewerVersion: "The data was written by a newer version of Tally: update this one."
+    case .tooLarge: "The data is larger than 8 MiB."
+    case .otherSpace: "The data belongs to another space."
+    case .otherReplica: "The data names another device than the one in whose place it lies."
+    case .wrongKind: "The data is of another kind than its name says."
+    case .unsealed: "The data is not encrypted, but this space is."
+    case .unknownEpoch(let epoch): "The data is encrypted with key \(epoch), which this device does not have."
+    case .signatureDoesNotVerify: "The signature does not match: the data is damaged or forged."
+    case .doesNotOpen: "The data cannot be decrypted: it is damaged, or this device has a wrong key."
+    case .notOfMember: "The data was written by a device that does not belong to the space any more."
+    case .malformed: "The data was opened, but its content is not what Tally writes."
+    }
   }
 }

@@ -1,3 +1,7 @@
+import Crypto
+import Foundation
+import Tally
+
 /// All that a new replica needs to read a space, except for the place where it is: for a folder.
 ///
 /// Anyone who reads it can read the space.
@@ -90,4 +94,249 @@ extension TallyError {
 
 extension String {
   var withoutFullStop: String { hasSuffix(".") ? String(dropLast()) : self }
+}
+
+/// A secret on paper for a user who has lost all devices: the key of the space and, at a hub, a secret of the owner.
+struct RecoveryCode: Equatable, Sendable {
+  let key: SpaceKey
+  /// The secret that only an owner at a hub has; `nil` for a folder, and in codes from before hubs restored owners.
+  let ownerSecret: [UInt8]?
+
+  static let ownerSecretByteCount = 16
+
+  init(_ key: SpaceKey, ownerSecret: [UInt8]? = nil) {
+    (self.key, self.ownerSecret) = (key, ownerSecret)
+  }
+
+  /// The code in groups of five digits.
+  var text: String { KeyText.recoveryCode.text(of: key.bytes + (ownerSecret ?? []), groupSize: 5) }
+
+  /// Reads a code.
+  ///
+  /// - Parameter text: What somebody has copied or typed.
+  /// - Throws: ``KeyTextFault``.
+  init(_ text: String) throws(KeyTextFault) {
+    let bytes = try KeyText.recoveryCode.payload(of: text)
+    let secret = Array(bytes.dropFirst(SpaceKey.byteCount))
+    guard let key = SpaceKey(bytes: bytes.prefix(SpaceKey.byteCount)),
+      secret.isEmpty || secret.count == Self.ownerSecretByteCount
+    else { throw .needsNewerVersion }
+    self.init(key, ownerSecret: secret.isEmpty ? nil : secret)
+  }
+
+  /// Makes a new secret of an owner.
+  static func newOwnerSecret() -> [UInt8] {
+    // Copied at once.
+    unsafe SymmetricKey(size: .init(bitCount: 8 * ownerSecretByteCount)).withUnsafeBytes { unsafe Array($0) }
+  }
+
+  /// The key that proves possession of the code; its signatures reveal neither the key of the space nor the secret.
+  fileprivate func signingKey() throws -> Curve25519.Signing.PrivateKey {
+    let seed = HKDF<SHA256>.deriveKey(
+      inputKeyMaterial: SymmetricKey(data: key.bytes + (ownerSecret ?? [])), info: Array("tally recovery 1".utf8),
+      outputByteCount: 32)
+    // Copied at once.
+    return try Curve25519.Signing.PrivateKey(rawRepresentation: unsafe seed.withUnsafeBytes { unsafe Array($0) })
+  }
+}
+
+/// Proves to a hub that somebody has the recovery code of a space.
+public struct RecoveryProof: Sendable {
+  private let key: Curve25519.Signing.PrivateKey
+  /// What the hub keeps to recognize the code.
+  public let verifier: RecoveryVerifier
+
+  /// Takes a code.
+  ///
+  /// - Parameter text: What somebody has copied or typed.
+  /// - Throws: `TallyError` with `invalidInvitation`.
+  public init(code text: String) throws {
+    do {
+      try self.init(RecoveryCode(text))
+    } catch let fault as KeyTextFault {
+      throw TallyError.invalidInvitation(fault.description)
+    }
+  }
+
+  init(_ code: RecoveryCode) throws {
+    key = try code.signingKey()
+    verifier = RecoveryVerifier(bytes: Array(key.publicKey.rawRepresentation), isShared: code.ownerSecret == nil)
+  }
+
+  /// Signs the request to become an owner with a token.
+  ///
+  /// Only this device has the token, so that repeating the request gains nobody anything.
+  ///
+  /// - Parameter tokenHash: The SHA-256 of the token.
+  /// - Returns: The signature, 64 bytes.
+  /// - Throws: An error of the cryptographic library.
+  public func signature(forTokenHash tokenHash: [UInt8]) throws -> [UInt8] {
+    Array(try key.signature(for: verifier.message(for: tokenHash)))
+  }
+}
+
+/// What a hub keeps of a recovery code: a public key (Ed25519), which reveals neither the code nor the key of the space.
+public struct RecoveryVerifier: Hashable, Sendable {
+  /// The key, 32 bytes.
+  public let bytes: [UInt8]
+  /// Whether the code is the key of the space alone, which every member has.
+  public let isShared: Bool
+
+  /// Takes the fields.
+  ///
+  /// - Parameters:
+  ///   - bytes: The key, 32 bytes.
+  ///   - isShared: Whether the code is the key of the space alone.
+  public init(bytes: [UInt8], isShared: Bool) { (self.bytes, self.isShared) = (bytes, isShared) }
+
+  /// Whether somebody with the code has signed the request to become an owner with a token.
+  ///
+  /// - Parameters:
+  ///   - signature: The signature.
+  ///   - tokenHash: The SHA-256 of the token.
+  /// - Returns: Whether the signature is valid; false also for bytes that are not a signature or a key.
+  public func verifies(_ signature: [UInt8], forTokenHash tokenHash: [UInt8]) -> Bool {
+    VerifyingKey(bytes: bytes)?.verifies(signature, of: message(for: tokenHash)) ?? false
+  }
+
+  fileprivate func message(for tokenHash: [UInt8]) -> [UInt8] {
+    Array("tally recovery 1".utf8) + bytes + tokenHash
+  }
+}
+
+/// A secret as a line of text that people copy: a prefix that names its kind, then bytes and their checksum in base 32.
+enum KeyText: String, CaseIterable {
+  case invitation = "tally-invite"
+  case recoveryCode = "tally-recovery"
+
+  private static let checksumByteCount = 4
+  private static let format: UInt8 = 1
+  /// Far more characters than any of them has.
+  private static let maximumCharacterCount = 1_000
+
+  /// Writes a secret.
+  ///
+  /// - Parameters:
+  ///   - payload: The bytes.
+  ///   - groupSize: A hyphen is put after each such number of digits.
+  /// - Returns: One line.
+  func text(of payload: [UInt8], groupSize: Int = .max) -> String {
+    let bytes = [Self.format] + payload
+    let digits = Array(Base32.text(of: bytes + checksum(of: bytes)))
+    let groups = stride(from: 0, to: digits.count, by: groupSize).map { String(digits[$0...].prefix(groupSize)) }
+    return "\(rawValue)-\(groups.joined(separator: "-"))"
+  }
+
+  /// Reads a secret; case, hyphens and white space do not count.
+  ///
+  /// - Parameter text: Anything that somebody has typed or copied.
+  /// - Returns: The bytes.
+  /// - Throws: ``KeyTextFault``.
+  func payload(of text: String) throws(KeyTextFault) -> [UInt8] {
+    guard text.utf8.count <= Self.maximumCharacterCount else { throw .notOfThisKind(self, found: nil) }
+    let plain = Self.plain(text)
+    guard plain.hasPrefix(Self.plain(rawValue)) else {
+      throw .notOfThisKind(self, found: Self.allCases.first { plain.hasPrefix(Self.plain($0.rawValue)) })
+    }
+    guard let bytes = Base32.bytes(of: plain.dropFirst(Self.plain(rawValue).count)),
+      bytes.count > Self.checksumByteCount,
+      Array(bytes.suffix(Self.checksumByteCount)) == checksum(of: bytes.dropLast(Self.checksumByteCount))
+    else { throw .mistyped }
+    // After the checksum: a typing error is not a newer version.
+    guard bytes[0] == Self.format else { throw .needsNewerVersion }
+    return Array(bytes[1...].dropLast(Self.checksumByteCount))
+  }
+
+  private static func plain(_ text: String) -> String {
+    text.lowercased().filter { !$0.isWhitespace && !"-\u{2010}\u{2011}".contains($0) }
+  }
+
+  /// With the prefix, so that the digits of one kind do not pass as another.
+  private func checksum(of bytes: some Sequence<UInt8>) -> [UInt8] {
+    Array(ContentHash(of: Array(rawValue.utf8) + bytes).bytes.prefix(Self.checksumByteCount))
+  }
+}
+
+/// Why a text is not taken as an invitation or a recovery code.
+enum KeyTextFault: Error, Hashable {
+  /// It begins otherwise, as another kind does if one was found.
+  case notOfThisKind(KeyText, found: KeyText?)
+  /// Its checksum does not match.
+  case mistyped
+  case expired
+  /// Its form is that of a newer version.
+  case needsNewerVersion
+}
+
+extension KeyTextFault: CustomStringConvertible {
+  /// A sentence for people.
+  var description: String {
+    switch self {
+    case .notOfThisKind(let kind, let found?): "This is \(found.name), not \(kind.name)."
+    case .notOfThisKind(let kind, nil): "This is not \(kind.name): \(kind.name) begins with “\(kind.rawValue)-”."
+    case .mistyped: "The text has a typing error, or a part of it is missing: copy all of it again."
+    case .expired: "The invitation has expired: ask for a new one."
+    case .needsNewerVersion: "The text was made by a newer version of Tally: update this one."
+    }
+  }
+}
+
+extension KeyText {
+  fileprivate var name: String {
+    switch self {
+    case .invitation: "an invitation"
+    case .recoveryCode: "a recovery code"
+    }
+  }
+}
+
+/// Bytes as digits and letters that people do not confuse (Crockford's Base 32, without its check digit).
+///
+/// The letters i, l, o and u are not used; on reading, i and l are ones and o is a zero.
+enum Base32 {
+  private static let digits = Array("0123456789abcdefghjkmnpqrstvwxyz".utf8)
+
+  /// Writes bytes, the last digit filled with zero bits.
+  static func text(of bytes: [UInt8]) -> String {
+    var (text, buffer, bitCount): ([UInt8], UInt16, Int) = ([], 0, 0)
+    for byte in bytes {
+      buffer = buffer << 8 | UInt16(byte)
+      bitCount += 8
+      while bitCount >= 5 {
+        bitCount -= 5
+        text.append(digits[Int(buffer >> UInt16(bitCount)) & 31])
+      }
+      buffer &= (1 << UInt16(bitCount)) - 1
+    }
+    if bitCount > 0 { text.append(digits[Int(buffer << UInt16(5 - bitCount)) & 31]) }
+    return String(decoding: text, as: UTF8.self)
+  }
+
+  /// Reads digits.
+  ///
+  /// - Parameter text: Digits, in either case.
+  /// - Returns: The bytes, or `nil` if a character is not a digit or the text does not end as ``text(of:)`` ends it.
+  static func bytes(of text: some StringProtocol) -> [UInt8]? {
+    var (bytes, buffer, bitCount): ([UInt8], UInt16, Int) = ([], 0, 0)
+    for character in text.utf8 {
+      guard let value = value(of: character) else { return nil }
+      buffer = buffer << 5 | value
+      bitCount += 5
+      guard bitCount >= 8 else { continue }
+      bitCount -= 8
+      bytes.append(UInt8(truncatingIfNeeded: buffer >> UInt16(bitCount)))
+      buffer &= (1 << UInt16(bitCount)) - 1
+    }
+    return bitCount < 5 && buffer == 0 ? bytes : nil
+  }
+
+  private static func value(of character: UInt8) -> UInt16? {
+    let isCapital = (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(character)
+    let lower = isCapital ? character + 32 : character
+    switch lower {
+    case UInt8(ascii: "i"), UInt8(ascii: "l"): return 1
+    case UInt8(ascii: "o"): return 0
+    default: return digits.firstIndex(of: lower).map { UInt16($0) }
+    }
+  }
 }
