@@ -1,3 +1,7 @@
+import Foundation
+import SystemPackage
+import TallySystem
+
 /// The name of a file in the folder of a space.
 ///
 /// A folder is shared with programs that copy it between devices, and they leave files of their own: conflict copies,
@@ -134,5 +138,219 @@ extension FolderName.SnapshotStem {
   /// Whether the snapshot has a part of a number.
   func hasPart(_ part: Int) -> Bool {
     (1...FolderName.mostParts).contains(partCount) && (0..<partCount).contains(part)
+  }
+}
+
+/// Reads the pieces of a name, each only in the one form in which it is written.
+///
+/// By bytes: every look at a folder reads the names of all its files.
+struct FolderNameReader {
+  private var rest: ArraySlice<UInt8>
+
+  init(_ text: String) {
+    rest = Array(text.utf8)[...]
+  }
+
+  var isAtEnd: Bool { rest.isEmpty }
+
+  /// Whether a text follows.
+  func isAt(_ text: StaticString) -> Bool {
+    // The text is constant, and compared within the closure.
+    text.withUTF8Buffer { unsafe rest.starts(with: $0) }
+  }
+
+  /// Reads a text; false, and nothing is read, if another one follows.
+  mutating func take(_ text: StaticString) -> Bool {
+    guard isAt(text) else { return false }
+    rest = rest.dropFirst(text.utf8CodeUnitCount)
+    return true
+  }
+
+  /// Reads a number with zeros up to a number of digits; `nil` for another form, and one that is too large.
+  mutating func number(_ digitCount: Int) -> UInt64? {
+    let digits = rest.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+    guard digits.count == digitCount || digits.count > digitCount && digits.first != UInt8(ascii: "0") else {
+      return nil
+    }
+    var number: UInt64 = 0
+    for digit in digits {
+      let (product, isTooLarge) = number.multipliedReportingOverflow(by: 10)
+      let (sum, hasCarried) = product.addingReportingOverflow(UInt64(digit - UInt8(ascii: "0")))
+      guard !isTooLarge, !hasCarried else { return nil }
+      number = sum
+    }
+    rest = rest[digits.endIndex...]
+    return number
+  }
+
+  /// Reads the start of a hash.
+  mutating func digest() -> [UInt8]? {
+    let digits = rest.prefix(2 * SegmentHead.digestByteCount)
+    guard let digest = HexDigits.bytes(of: digits), digest.count == SegmentHead.digestByteCount else { return nil }
+    rest = rest[digits.endIndex...]
+    return digest
+  }
+}
+
+/// A file of a space's folder: its name, and what shows that it has changed.
+struct FolderEntry: Hashable, Sendable {
+  let name: FolderName
+  let path: FilePath
+  let byteCount: Int64
+  /// The times of the last modification and of the last change of the file's status, in seconds and nanoseconds.
+  let modified: [Int]
+
+  /// Looks a file up; `nil` if it is not there, or no file that could be ours.
+  init?(_ name: FolderName, at path: FilePath) throws {
+    guard let status = try Self.status(of: path), status.type == .regular,
+      status.size <= FolderDisk.largestFileInBytes
+    else { return nil }
+    (self.name, self.path, byteCount) = (name, path, status.size)
+    modified = [status.st_mtim, status.st_ctim].flatMap { [Int($0.tv_sec), Int($0.tv_nsec)] }
+  }
+
+  private static func status(of path: FilePath) throws -> Stat? {
+    do {
+      return try path.stat(followTargetSymlink: false)
+    } catch Errno.noSuchFileOrDirectory {
+      return nil
+    }
+  }
+
+  /// Takes a file for which another one is a placeholder; its size is unknown.
+  init(_ name: FolderName, standingAt placeholder: FolderEntry) {
+    (self.name, path, modified) = (name, placeholder.path, placeholder.modified)
+    byteCount = FolderDisk.largestFileInBytes
+  }
+}
+
+/// Finds the files of a space.
+struct FolderListing: Sendable {
+  /// How often the names are listed while they change.
+  static let mostListings = 8
+
+  /// The directory of the space.
+  let space: FilePath
+
+  /// What belongs to replicas, one directory each.
+  enum Part: String, CaseIterable {
+    case replicas, snapshots
+  }
+
+  /// Creates a listing of a directory that need not exist.
+  init(of space: FilePath) {
+    self.space = space
+  }
+
+  /// Where the files of a replica are.
+  func directory(_ part: Part, of replica: ReplicaID) -> FilePath {
+    space.appending(part.rawValue).appending(replica.description)
+  }
+
+  /// Throws a fault unless the directory of the space is there.
+  func requireReachable() throws(FolderFault) {
+    var reason = Errno.noSuchFileOrDirectory
+    do {
+      if try FolderDisk.isDirectory(space) { return }
+    } catch {
+      reason = error as? Errno ?? .ioError
+    }
+    throw FolderFault(kind: .unreachable, path: space, reason: "\(reason)")
+  }
+
+  /// The replicas that have a directory.
+  func replicas(_ part: Part) throws(FolderFault) -> [ReplicaID] {
+    try names(in: space.appending(part.rawValue)).compactMap { name in
+      let id = HexDigits.bytes(of: name).flatMap { ReplicaID(bytes: $0) }
+      return id?.description == name ? id : nil
+    }
+  }
+
+  /// The files of a replica, with names that count.
+  ///
+  /// A file that vanishes between the names and the look at it is in a pack by now, which the names do not have: they are
+  /// listed again then.
+  func entries(_ part: Part, of replica: ReplicaID) throws(FolderFault) -> [FolderEntry] {
+    let directory = directory(part, of: replica)
+    var listed = Set(try names(in: directory))
+    for _ in 1..<Self.mostListings {
+      let found = try entries(listed, in: directory)
+      if found.count == listed.count { return found }
+      let now = Set(try names(in: directory))
+      if now == listed { return found }
+      listed = now
+    }
+    return try entries(listed, in: directory)
+  }
+
+  private func entries(_ names: Set<String>, in directory: FilePath) throws(FolderFault) -> [FolderEntry] {
+    var entries: [FolderEntry] = []
+    for text in names {
+      guard let name = FolderName(text) else { continue }
+      // Appending a component is slow in a debug build, where swift-system checks the whole path after each byte.
+      let path = FilePath("\(directory)/\(text)")
+      if let entry = try FolderFault.at(path, { try FolderEntry(name, at: path) }) { entries.append(entry) }
+    }
+    return entries
+  }
+
+  /// The names in a directory; none if it is not there, or a link to somewhere else.
+  private func names(in directory: FilePath) throws(FolderFault) -> [String] {
+    do {
+      guard try FolderDisk.isDirectory(directory) else { return [] }
+      return try FileManager.default.contentsOfDirectory(atPath: directory.string)
+    } catch {
+      let code = ((error as? CocoaError)?.underlying as? POSIXError)?.code.rawValue
+      let errno = error as? Errno ?? code.map { Errno(rawValue: $0) } ?? .ioError
+      if [.noSuchFileOrDirectory, .notDirectory].contains(errno) { return [] }
+      throw FolderFault(errno, at: directory)
+    }
+  }
+}
+
+/// All files of a space that count, at one moment: two scans differ if something has changed.
+struct FolderScan: Hashable, Sendable {
+  /// The cards and segments of each replica.
+  private(set) var replicas: [ReplicaID: [FolderEntry]]
+  /// The parts of snapshots.
+  private(set) var snapshots: [ReplicaID: [FolderEntry]]
+  /// Why the cards and segments of some replicas cannot be listed; those of all others can.
+  private(set) var unreadable: [ReplicaID: FolderFault] = [:]
+
+  /// Looks at the files.
+  init(_ listing: FolderListing) throws(FolderFault) {
+    try listing.requireReachable()
+    (replicas, unreadable) = try Self.entries(.replicas, in: listing)
+    (snapshots, _) = try Self.entries(.snapshots, in: listing)
+  }
+
+  /// Takes a change of this replica as known, so that nobody is woken for it.
+  mutating func replace(_ part: FolderListing.Part, of replica: ReplicaID, with entries: [FolderEntry]) {
+    let entries = Self.counting(entries)
+    switch part {
+    case .replicas: replicas[replica] = entries
+    case .snapshots: snapshots[replica] = entries
+    }
+  }
+
+  private static func entries(
+    _ part: FolderListing.Part, in listing: FolderListing
+  ) throws(FolderFault) -> ([ReplicaID: [FolderEntry]], [ReplicaID: FolderFault]) {
+    var (all, faults): ([ReplicaID: [FolderEntry]], [ReplicaID: FolderFault]) = ([:], [:])
+    for replica in try listing.replicas(part) {
+      do throws(FolderFault) {
+        all[replica] = counting(try listing.entries(part, of: replica))
+      } catch {
+        faults[replica] = error
+      }
+    }
+    return (all, faults)
+  }
+
+  /// The files that say something to others, in an order that does not depend on the directory's.
+  private static func counting(_ entries: [FolderEntry]) -> [FolderEntry] {
+    entries.filter { entry in
+      if case .temporary = entry.name { false } else { true }
+    }.sorted { $0.path.string < $1.path.string }
   }
 }

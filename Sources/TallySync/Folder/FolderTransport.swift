@@ -1,3 +1,4 @@
+import Crypto
 import Dispatch
 public import SystemPackage
 import TallySystem
@@ -240,4 +241,289 @@ extension FolderEntry {
 
 extension FolderName.SegmentRange {
   fileprivate func overlaps(_ numbers: ClosedRange<UInt64>) -> Bool { numbers.overlaps(first...last) }
+}
+
+extension FolderTransport {
+  /// How many cards of this replica stay: while a new one is copied to other devices they need the old one.
+  private static let keptCardCount = 2
+
+  /// The newest card of each replica that is whole.
+  ///
+  /// - Returns: The sealed bytes, without the cards of replicas whose files cannot be read.
+  /// - Throws: `FolderFault` if the folder cannot be reached.
+  public func cards() async throws -> [ReplicaID: [UInt8]] {
+    try await onQueue { transport in
+      var cards: [ReplicaID: [UInt8]] = [:]
+      for replica in try transport.listing.replicas(.replicas) {
+        cards[replica] = try? transport.newestCard(of: replica)
+      }
+      return cards
+    }
+  }
+
+  /// Stores a newer card of this replica, durably, and removes all but the one before it.
+  ///
+  /// - Parameters:
+  ///   - card: The sealed bytes.
+  ///   - replica: Whose it is.
+  ///   - number: Counts the cards of the replica, from 1.
+  /// - Throws: `FolderFault` if the folder cannot be reached or written, or the bytes are not a card.
+  public func putCard(_ card: [UInt8], of replica: ReplicaID, number: UInt64) async throws {
+    try await onQueue { transport in
+      let directory = try transport.ownDirectory(.replicas, of: replica)
+      let path = directory.appending(FolderName.card(number).text)
+      guard (1...FolderName.greatestNumber).contains(number),
+        SegmentFrame(card[...])?.isWhole(.card, by: replica, byteCount: card.count) == true
+      else { throw FolderFault(kind: .invalid, path: path, reason: "the bytes are not a card of the replica") }
+      // A second attempt may have sealed the same card again.
+      try FolderFault.at(path) { try transport.disk.publish(card, as: path, isReplacing: true) }
+      for old in try transport.cardFiles(of: replica).dropFirst(Self.keptCardCount) {
+        // The next time is as good.
+        try? transport.disk.remove(old.path)
+      }
+      transport.noteOwnChange(.replicas, of: replica)
+    }
+  }
+
+  /// The newest card that is whole.
+  private func newestCard(of replica: ReplicaID) throws -> [UInt8]? {
+    for file in try cardFiles(of: replica) {
+      do {
+        if let card = try disk.envelope(.card, at: file.path, by: replica) { return card }
+      } catch Errno.noSuchFileOrDirectory {
+        // Its replica has removed it meanwhile: there is a newer one, which the next look finds.
+      } catch {
+        throw FolderFault(error as? Errno ?? .ioError, at: file.path)
+      }
+    }
+    return nil
+  }
+
+  /// The cards of a replica, newest first.
+  private func cardFiles(of replica: ReplicaID) throws -> [FolderEntry] {
+    let entries = try listing.entries(.replicas, of: replica)
+    let cards = entries.compactMap { entry -> (number: UInt64, entry: FolderEntry)? in
+      if case .card(let number) = entry.name { (number, entry) } else { nil }
+    }
+    return cards.sorted { $0.number > $1.number }.map(\.entry)
+  }
+}
+
+extension FolderTransport {
+  /// A hash of the names, lengths and times of the files of a replica.
+  ///
+  /// - Parameter replica: This replica.
+  /// - Returns: The hash.
+  /// - Throws: `FolderFault` if the folder cannot be reached or read.
+  public func mark(of replica: ReplicaID) async throws -> [UInt8]? {
+    try await onQueue { transport in
+      var lines: [String] = []
+      for part in FolderListing.Part.allCases {
+        for entry in try transport.listing.entries(part, of: replica) {
+          lines.append("\(entry.name.text) \(entry.byteCount) \(entry.modified)")
+        }
+      }
+      return Array(SHA256.hash(data: Array(lines.sorted().joined(separator: "\n").utf8)))
+    }
+  }
+}
+
+extension FolderTransport {
+  /// From how many segment files on packing is worth it.
+  private static let mostFiles = 64
+  /// With so few, packing stops.
+  private static let fewFiles = 32
+  /// The lengths of packs: small ones first, so that a large one is not written again for every few small files.
+  private static let packSizesInBytes: [Int64] = [1 << 18, 1 << 20, 1 << 22]
+
+  /// Joins small segment files of this replica into larger ones.
+  ///
+  /// A pack is durable before the files that it replaces are removed; readers meanwhile find either. After a crash, the next
+  /// call removes files whose segments are in another one. Costs one listing if there is nothing to do.
+  ///
+  /// - Parameter replica: This replica: no other one may change its files.
+  /// - Throws: `FolderFault` if the folder cannot be reached, read or written; no segment is lost.
+  public func pack(_ replica: ReplicaID) async throws {
+    try await onQueue { transport in
+      var files = try transport.segmentFiles(of: replica)
+      let count = files.files.count
+      if try transport.removeCovered(files, of: replica) { files = try transport.segmentFiles(of: replica) }
+      if files.files.count >= Self.mostFiles {
+        for size in Self.packSizesInBytes where files.files.count > Self.fewFiles {
+          try transport.join(files, into: size, of: replica)
+          files = try transport.segmentFiles(of: replica)
+        }
+      }
+      if files.files.count != count { transport.noteOwnChange(.replicas, of: replica) }
+    }
+  }
+
+  /// Removes the files whose segments are in another one, which a crash has left.
+  private func removeCovered(_ files: SegmentFiles, of replica: ReplicaID) throws -> Bool {
+    var hasRemoved = false
+    for pack in files.files where pack.range.count > 1 {
+      let covered = files.files.filter { pack.range.covers($0.range) }
+      guard !covered.isEmpty, let segments = try segments(of: pack, by: replica) else { continue }
+      for file in covered {
+        // Another stream under the same name is not ours to remove.
+        let last = SegmentHead(of: segments[Int(file.range.last - pack.range.first)])
+        guard last == file.range.head else { continue }
+        try FolderFault.at(file.entry.path) { try disk.remove(file.entry.path) }
+        hasRemoved = true
+      }
+    }
+    return hasRemoved
+  }
+
+  /// Writes a pack for each group of neighbours that together are not too large.
+  private func join(_ files: SegmentFiles, into size: Int64, of replica: ReplicaID) throws {
+    var group: [SegmentFiles.File] = []
+    for file in files.files {
+      let isNext = group.last.map { $0.range.last + 1 == file.range.first } ?? true
+      if !isNext || group.reduce(file.entry.byteCount, { $0 + $1.entry.byteCount }) > size {
+        try join(group, of: replica)
+        group = []
+      }
+      group.append(file)
+    }
+    try join(group, of: replica)
+  }
+
+  private func join(_ group: [SegmentFiles.File], of replica: ReplicaID) throws {
+    guard let first = group.first?.range, let last = group.last?.range, group.count > 1 else { return }
+    var bytes: [UInt8] = []
+    for file in group {
+      guard let segments = try segments(of: file, by: replica) else { return }
+      for segment in segments { bytes += segment }
+    }
+    let range = FolderName.SegmentRange(first: first.first, last: last.last, digest: last.digest)
+    // Readers refuse a pack whose segments do not follow each other.
+    guard FolderDisk.segments(in: bytes, range: range, of: replica) != nil else { return }
+    let path = listing.directory(.replicas, of: replica).appending(FolderName.segments(range).text)
+    try FolderFault.at(path) { try disk.publish(bytes, as: path, isReplacing: true) }
+    for file in group {
+      try FolderFault.at(file.entry.path) { try disk.remove(file.entry.path) }
+    }
+  }
+
+  private func segments(of file: SegmentFiles.File, by replica: ReplicaID) throws -> [[UInt8]]? {
+    try FolderFault.at(file.entry.path) { try disk.segments(of: file, by: replica) }
+  }
+}
+
+extension FolderTransport {
+  /// Stores each segment as a file of its own, durably.
+  ///
+  /// A damaged file of the same segment is replaced.
+  ///
+  /// - Parameters:
+  ///   - segments: The sealed bytes, whose numbers follow each other.
+  ///   - replica: Whose stream it is.
+  /// - Returns: For each one, up to the first that is not there now, whether it is stored or why not; a full disk refuses.
+  /// - Throws: `FolderFault` if the folder cannot be reached or written, or bytes are not a segment of the replica.
+  public func append(_ segments: [[UInt8]], of replica: ReplicaID) async throws -> [AppendAnswer] {
+    try await onQueue { transport in
+      var answers: [AppendAnswer] = []
+      for segment in segments {
+        do {
+          answers.append(try transport.store(segment, of: replica))
+        } catch let fault as FolderFault where fault.kind == .full {
+          answers.append(.refused(fault.description))
+        }
+        if answers.last?.isThere != true { break }
+      }
+      return answers
+    }
+  }
+
+  /// Stores a segment as the first one of a stream, whatever its number.
+  ///
+  /// The segments before it are at another place, and a snapshot covers them.
+  ///
+  /// - Parameters:
+  ///   - segment: The sealed bytes.
+  ///   - replica: Whose stream it is; nothing happens if the folder has segments of it.
+  /// - Throws: `FolderFault` if the folder cannot be reached or written.
+  func begin(_ segment: [UInt8], of replica: ReplicaID) async throws {
+    try await onQueue { transport in
+      let directory = try transport.ownDirectory(.replicas, of: replica)
+      guard try transport.segmentFiles(of: replica).files.isEmpty, let head = SegmentHead(of: segment) else { return }
+      let range = FolderName.SegmentRange(first: head.number, last: head.number, digest: head.digest)
+      let path = directory.appending(FolderName.segments(range).text)
+      try FolderFault.at(path) { try transport.disk.publish(segment, as: path, isReplacing: true) }
+      transport.noteOwnChange(.replicas, of: replica)
+    }
+  }
+
+  private func store(_ segment: [UInt8], of replica: ReplicaID) throws -> AppendAnswer {
+    let directory = try ownDirectory(.replicas, of: replica)
+    guard SegmentFrame(segment[...])?.replica == replica, let head = SegmentHead(of: segment), head.number > 0 else {
+      throw FolderFault(kind: .invalid, path: directory, reason: "the bytes are not one segment of the replica")
+    }
+    let range = FolderName.SegmentRange(first: head.number, last: head.number, digest: head.digest)
+    let path = directory.appending(FolderName.segments(range).text)
+    let entries = try listing.entries(.replicas, of: replica)
+    if let answer = try answer(for: range, of: replica, among: entries) {
+      // An attempt that stored it may have failed before its name was safe.
+      if answer == .known { try FolderFault.at(directory) { try disk.flushDirectory(directory) } }
+      return answer
+    }
+    disk.removeLeftOvers(entries)
+    // A file of the name that is there was damaged, or it would be known.
+    let isDamaged = entries.contains { $0.path == path }
+    try FolderFault.at(path) { try disk.publish(segment, as: path, isReplacing: isDamaged) }
+    noteOwnChange(.replicas, of: replica)
+    return .stored
+  }
+
+  /// What a segment is to those that are stored; `nil` if it is the next one, or has to be stored again.
+  private func answer(
+    for range: FolderName.SegmentRange, of replica: ReplicaID, among entries: [FolderEntry]
+  ) throws -> AppendAnswer? {
+    // Own segments that a program has removed from this device to save room are stored.
+    let head = SegmentFiles(entries + entries.compactMap(\.inPlaceOfPlaceholder)).head ?? .none
+    if range.last == head.number + 1 { return nil }
+    let files = SegmentFiles(entries).files(with: range.last)
+    // A file that is too short for its name has to be stored again.
+    if files.isEmpty, entries.contains(where: { $0.name == .segments(range) }) { return nil }
+    guard range.last <= head.number, !files.isEmpty else {
+      return head.number == range.last ? (head.digest == range.digest ? .known : .fork) : .gap(head)
+    }
+    let same = files.filter { $0.range.last == range.last }
+    if same.contains(where: { $0.range.digest != range.digest }) { return .fork }
+    for file in files {
+      let segments = try FolderFault.at(file.entry.path) { try disk.segments(of: file, by: replica) }
+      guard let segments else { continue }
+      let stored = SegmentHead(of: segments[Int(range.last - file.range.first)])
+      return stored?.digest == range.digest ? .known : .fork
+    }
+    return nil
+  }
+}
+
+extension FolderTransport {
+  /// The directory of this replica, created if it is missing.
+  func ownDirectory(_ part: FolderListing.Part, of replica: ReplicaID) throws(FolderFault) -> FilePath {
+    let directory = listing.directory(part, of: replica)
+    try FolderFault.at(directory) {
+      try disk.createDirectory(listing.space.appending(part.rawValue))
+      try disk.createDirectory(directory)
+    }
+    return directory
+  }
+
+  /// Takes the files of this replica as known, so that a wait does not end because of them.
+  func noteOwnChange(_ part: FolderListing.Part, of replica: ReplicaID) {
+    // If they cannot be listed the wait ends without need.
+    guard let entries = try? listing.entries(part, of: replica) else { return }
+    seen.withLock { $0?.replace(part, of: replica, with: entries) }
+  }
+}
+
+extension FolderEntry {
+  /// The file for which this is a placeholder, as if it were there; `nil` if this is none.
+  fileprivate var inPlaceOfPlaceholder: FolderEntry? {
+    guard case .placeholder(let name) = name else { return nil }
+    return FolderEntry(name, standingAt: self)
+  }
 }

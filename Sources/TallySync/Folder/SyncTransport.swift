@@ -246,3 +246,94 @@ public struct SnapshotName: Hashable, Sendable {
     (self.replica, self.number, self.digest, self.partCount) = (replica, number, digest, partCount)
   }
 }
+
+/// Where a space is.
+public struct SyncPlace: Hashable, Sendable {
+  /// The path of a folder, or the address of a hub, which begins with `https://` or `http://`.
+  public let address: String
+  /// What a hub knows this device by; `nil` for a folder.
+  public let token: String?
+
+  /// Takes an address.
+  ///
+  /// - Parameters:
+  ///   - address: The path of a folder, or the address of a hub.
+  ///   - token: What the hub knows this device by.
+  public init(_ address: String, token: String? = nil) {
+    (self.address, self.token) = (address, token)
+  }
+
+  /// A new token: the hexadecimal digits of 32 random bytes.
+  public static func newToken() -> String {
+    var generator = SystemRandomNumberGenerator()
+    return HexDigits.text(of: (0..<32).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
+  }
+
+  /// Whether the address is that of a hub.
+  public var isHub: Bool {
+    let scheme = address.prefix { $0 != "/" }.lowercased()
+    return address.contains("://") && (scheme == "https:" || scheme == "http:")
+  }
+}
+
+extension SyncPlace: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+  /// The address: the token is secret.
+  public var description: String { address }
+
+  /// The address.
+  public var debugDescription: String { address }
+
+  /// The address alone.
+  public var customMirror: Mirror { Mirror(self, children: ["address": address]) }
+}
+
+/// Connects stores to places that are not folders.
+///
+/// `TallySync` itself reaches folders only, so that an application without a hub builds no client for HTTP.
+public protocol SyncConnector: Sendable {
+  /// Connects to a place, which need not answer yet.
+  ///
+  /// - Parameters:
+  ///   - place: The place, which is not a folder.
+  ///   - space: The space there.
+  /// - Returns: A transport.
+  /// - Throws: Any error, if there is no such place.
+  func transport(to place: SyncPlace, space: SpaceID) throws -> any SyncTransport
+}
+
+/// The place answers, and refuses what this store asks: nothing is lost, but asking again soon is of no use.
+public struct SyncRefusal: Error, Hashable, Sendable {
+  /// Why, as a sentence for people.
+  public let reason: String
+  /// After how many seconds the place wants to be asked again; `nil` if it does not say.
+  public let retryInSeconds: Double?
+  /// Whether it is because this device was revoked.
+  public let isRevocation: Bool
+  /// Whether this device may not do what it asks, as when another member writes as its replica.
+  public let isDenial: Bool
+
+  /// Takes the fields.
+  ///
+  /// - Parameters:
+  ///   - reason: Why, as a sentence for people.
+  ///   - retryInSeconds: After how many seconds the place wants to be asked again.
+  ///   - isRevocation: Whether it is because this device was revoked.
+  ///   - isDenial: Whether this device may not do what it asks.
+  public init(
+    _ reason: String, retryInSeconds: Double? = nil, isRevocation: Bool = false, isDenial: Bool = false
+  ) {
+    (self.reason, self.retryInSeconds) = (reason, retryInSeconds)
+    (self.isRevocation, self.isDenial) = (isRevocation, isDenial)
+  }
+}
+
+/// An error of a transport that may be a refusal; all others mean that the place cannot be reached.
+public protocol SyncTransportError: Error {
+  /// The refusal; `nil` if the place cannot be reached.
+  var refusal: SyncRefusal? { get }
+}
+
+extension SyncRefusal: SyncTransportError {
+  /// Itself.
+  public var refusal: SyncRefusal? { self }
+}
