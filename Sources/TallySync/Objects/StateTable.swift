@@ -1,3 +1,4 @@
+import Crypto
 import Foundation
 import Tally
 
@@ -149,4 +150,151 @@ extension StoreTransaction where Base: ~Copyable {
     guard object.isTask, let texts = try taskTexts(object.id) else { return StoredState.Texts() }
     return StoredState.Texts(title: texts.title, notes: texts.notes)
   }
+}
+
+/// A state as the store keeps it: texts that the record has, too, are replaced by the start of their hash.
+struct StoredState: Sendable {
+  /// The state, with digests for the texts that were left out.
+  private let state: ObjectState
+  /// The fields whose texts were left out, ascending.
+  private let omitted: [ObjectState.Field]
+
+  /// The texts of an object's record; empty for none.
+  struct Texts: Sendable {
+    var title: [UInt8] = []
+    var notes: [UInt8] = []
+
+    fileprivate subscript(field: ObjectState.Field) -> [UInt8] { field == .title ? title : notes }
+  }
+
+  static let textFields: [ObjectState.Field] = [.title, .notes]
+  /// Texts up to the length of a digest stay.
+  private static let digestByteCount = 8
+
+  /// Leaves out the texts that a record has.
+  ///
+  /// - Parameters:
+  ///   - state: The whole state.
+  ///   - texts: The texts of the record; `nil` if it has those of the state.
+  init(_ state: ObjectState, besides texts: Texts?) {
+    var (form, omitted) = (state, [ObjectState.Field]())
+    for field in Self.textFields {
+      guard let text = state.registers[field]?.value, text.count > Self.digestByteCount,
+        texts.map({ $0[field] == text }) ?? true
+      else { continue }
+      omitted.append(field)
+      form.setValue(of: field, to: Self.digest(text))
+    }
+    (self.state, self.omitted) = (form, omitted)
+  }
+
+  /// The whole state, with the texts of the record where they are those that were left out.
+  func state(with texts: Texts) -> ObjectState {
+    var whole = state
+    for field in omitted {
+      let text = texts[field]
+      guard Self.digest(text) == state.registers[field]?.value else { continue }
+      whole.setValue(of: field, to: text)
+    }
+    return whole
+  }
+
+  /// Whether it can be completed only with the texts of a record.
+  var omitsTexts: Bool { !omitted.isEmpty }
+
+  /// Whether the encoded form can be completed only with the texts of a record.
+  static func omitsTexts(_ encoded: [UInt8]) -> Bool { encoded.first != 0 }
+
+  /// A hash of the object and its state, the same on every replica: SHA-256 with digests for all longer texts.
+  ///
+  /// Of a deleted object the values do not count: replicas forget them at times of their own.
+  func hash(of object: ObjectKey) -> StateHash {
+    var form = state.isDeleted ? state.withoutValues : state
+    for field in Self.textFields where !omitted.contains(field) {
+      guard let text = form.registers[field]?.value, text.count > Self.digestByteCount else { continue }
+      form.setValue(of: field, to: Self.digest(text))
+    }
+    return StateHash(of: form.encoded(behind: object.bytes) { $0.high })
+  }
+
+  private static func digest(_ text: [UInt8]) -> [UInt8] {
+    Array(SHA256.hash(data: text).prefix(digestByteCount))
+  }
+}
+
+/// What becomes of a state, made before it is known whether the state stays as it came.
+///
+/// The most expensive steps of merging a snapshot, for which another thread has time. A class: there are many, and few copies.
+final class PreparedState: Sendable {
+  let hash: StateHash
+  /// The task in the list that it names, at the top; `nil` if it is not shown, or has a value that no task has.
+  let task: MergedTask?
+  /// Whether the task names a parent.
+  let isLinked: Bool
+  /// The entry of the table of states, if the record of the task has its texts; `nil` if it names a replica that has no number yet.
+  let entry: ([UInt8], [UInt8])?
+
+  init(_ state: ObjectState, of object: ObjectKey, with numbers: StateTable.Numbers) {
+    let stored = StoredState(state, besides: nil)
+    hash = stored.hash(of: object)
+    task = object.isTask ? (try? state.mergedTask(object.id)) : nil
+    isLinked = state.reference(.parent) != nil
+    var isNumbered = task != nil
+    state.forEachReplica { isNumbered = isNumbered && numbers[$0] != nil }
+    entry = isNumbered ? stored.entry(of: object, with: numbers) : nil
+  }
+}
+
+// One byte whose bits say which of the texts were left out, then the state.
+
+extension StoredState {
+  /// The entry of an object in the table of states.
+  func entry(of object: ObjectKey, with numbers: StateTable.Numbers) -> ([UInt8], [UInt8]) {
+    (SyncKey.states + object.bytes, encoded { numbers[$0] ?? 0 })
+  }
+
+  private func encoded(numbering number: @escaping (ReplicaID) -> UInt64) -> [UInt8] {
+    let bits = Self.textFields.enumerated().map { omitted.contains($1) ? UInt8(1) << UInt8($0) : 0 }
+    return state.encoded(behind: [bits.reduce(0, |)], numbering: number)
+  }
+
+  init(decoding bytes: [UInt8], replica: @escaping (UInt64) -> ReplicaID?) throws(CodingFault) {
+    guard let bits = bytes.first, bits >> UInt8(Self.textFields.count) == 0 else { throw .impossibleValue }
+    state = try ObjectState(decoding: bytes, from: 1, replica: replica)
+    omitted = Self.textFields.enumerated().filter { bits >> UInt8($0.offset) & 1 == 1 }.map(\.element)
+  }
+}
+
+/// The sum of hashes of states: equal on replicas with equal states, whatever the order in which they came.
+struct StateHash: Hashable, Sendable {
+  private var words: SIMD4<UInt64>
+
+  static let zero = StateHash(words: .zero)
+
+  private init(words: SIMD4<UInt64>) { self.words = words }
+
+  /// Takes thirty-two bytes.
+  init(_ bytes: some Sequence<UInt8>) {
+    var words = SIMD4<UInt64>.zero
+    for (index, byte) in bytes.prefix(32).enumerated() { words[index / 8] = words[index / 8] << 8 | UInt64(byte) }
+    self.words = words
+  }
+
+  /// Hashes the bytes of one object.
+  fileprivate init(of bytes: [UInt8]) {
+    var words = SIMD4<UInt64>.zero
+    // The digest has the 32 bytes that are read.
+    unsafe SHA256.hash(data: bytes).withUnsafeBytes { digest in
+      for index in words.indices {
+        words[index] = unsafe UInt64(bigEndian: digest.loadUnaligned(fromByteOffset: 8 * index, as: UInt64.self))
+      }
+    }
+    self.words = words
+  }
+
+  var bytes: [UInt8] { words.indices.flatMap { words[$0].bigEndianBytes } }
+
+  static func + (left: StateHash, right: StateHash) -> StateHash { StateHash(words: left.words &+ right.words) }
+
+  static func - (left: StateHash, right: StateHash) -> StateHash { StateHash(words: left.words &- right.words) }
 }
