@@ -1,4 +1,5 @@
-import Foundation
+public import Foundation
+import Synchronization
 public import SystemPackage
 public import Tally
 import TallySystem
@@ -285,5 +286,248 @@ extension StoreSync {
       try await Task.sleep(for: .milliseconds(20))
     }
     return lock
+  }
+}
+
+/// An event of the agent that synchronises a store.
+public enum SyncEvent: Sendable {
+  /// It has exchanged changes, or found nothing to exchange.
+  case synchronised(SyncReport)
+  /// It has failed, and tries again after a number of seconds.
+  case failed(TallyError, retryInSeconds: Double)
+  /// Synchronisation was stopped; it resumes at the next synchronisation.
+  case stopped
+}
+
+extension StoreSync {
+  /// Synchronises whenever something changes, here or at the place, until the task is cancelled.
+  ///
+  /// Local changes are sent a moment after the last commit, at most a second after the first. After a failure it tries again
+  /// after one second, then after twice the time, up to 30 seconds; at once when the place changes. What the place refuses is tried
+  /// again after five seconds, then after twice the time, up to five minutes, or when the place says; at once when it has something
+  /// new, or somebody has synchronised the store.
+  ///
+  /// - Parameter report: Receives what happened.
+  /// - Throws: `TallyError` with `notSynchronising` or `deviceRevoked`; what the store throws.
+  public func run(_ report: @Sendable (SyncEvent) -> Void) async throws {
+    while true {
+      let connection = try await connect()
+      do {
+        return try await run(through: connection, report)
+      } catch is PlaceChanged {
+        // The store has moved to another place or joined another space: the agent continues there.
+      }
+    }
+  }
+
+  /// Runs with one transport for exchanges and waits: what the last exchange has seen does not end a wait.
+  private func run(through connection: Connection, _ report: @Sendable (SyncEvent) -> Void) async throws {
+    let (wakes, wake) = AsyncThrowingStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask { await Self.reporting(to: wake) { try await followStore(wake) } }
+      let news = News()
+      group.addTask { await Self.reporting(to: wake) { try await followPlace(of: connection, news, wake) } }
+      wake.yield()
+      var (failures, wasStopped) = (0, false)
+      var refusedUntil: ContinuousClock.Instant?
+      var retry: Task<Void, any Error>?
+      defer { retry?.cancel() }
+      for try await _ in wakes {
+        try Task.checkCancellation()
+        let isNews = news.take()
+        if !isNews, try isRefused(until: refusedUntil) { continue }
+        let (event, seconds) = try await exchangeOnce(through: connection, failures: failures)
+        if case .failed = event { failures += 1 } else { failures = 0 }
+        refusedUntil = event.isRefusal ? seconds.map { .now + .seconds($0) } : nil
+        retry?.cancel()
+        retry = seconds.map { seconds in
+          Task {
+            try await Task.sleep(for: .seconds(seconds))
+            wake.yield()
+          }
+        }
+        let isStopped = if case .stopped = event { true } else { false }
+        if !isStopped || !wasStopped { report(event) }
+        wasStopped = isStopped
+      }
+      group.cancelAll()
+    }
+    try Task.checkCancellation()
+  }
+
+  /// Whether what the place has refused shall not be tried again yet; others may have synchronised the store meanwhile.
+  private func isRefused(until end: ContinuousClock.Instant?) throws -> Bool {
+    guard let end, end > .now else { return false }
+    return try store.readSynchronization { try $0.requireSyncSettings().refused != nil }
+  }
+
+  private typealias Wake = AsyncThrowingStream<Void, any Error>.Continuation
+
+  /// Runs a body; its error ends the agent.
+  private static func reporting(to wake: Wake, _ body: () async throws -> Void) async {
+    do {
+      try await body()
+    } catch {
+      wake.finish(throwing: error)
+    }
+  }
+
+  /// Exchanges once.
+  ///
+  /// - Returns: What happened, and after how many seconds to exchange again although nothing changes.
+  private func exchangeOnce(
+    through connection: Connection, failures: Int
+  ) async throws -> (event: SyncEvent, retryInSeconds: Double?) {
+    if try store.readSynchronization({ try $0.requireSyncSettings().isStopped }) { return (.stopped, nil) }
+    do {
+      let exchange = try await exchange(through: connection)
+      return (.synchronised(exchange.report), exchange.isUnfinished ? 30 : nil)
+    } catch let error as TallyError where Self.retriedCodes.contains(error.code) {
+      let seconds = min(30, Double(1 << min(failures, 5)))
+      return (.failed(error, retryInSeconds: seconds), seconds)
+    } catch let error as TallyError where error.code == .syncRefused {
+      let seconds = Self.secondsAfterRefusal(error.refusal, failures: failures)
+      return (.failed(error, retryInSeconds: seconds), seconds)
+    }
+  }
+
+  /// After how many seconds to ask a place again that has refused, and has done so some times before.
+  static func secondsAfterRefusal(_ refusal: SyncRefusal?, failures: Int) -> Double {
+    refusal?.retryInSeconds ?? min(300, 5 * Double(1 << min(failures, 6)))
+  }
+
+  /// What passes without anybody doing something here; another device may send the missing key.
+  private static let retriedCodes: [TallyError.Code] = [
+    .syncUnreachable, .syncBusy, .storeBusy, .diskFull, .spaceKeyMissing,
+  ]
+
+  /// Wakes the agent after local commits, when none follows for a moment.
+  private func followStore(_ wake: Wake) async throws {
+    for try await _ in try store.changes() {
+      try await Task.sleep(for: .milliseconds(150))
+      wake.yield()
+    }
+  }
+
+  /// Wakes the agent when the place changes, and once an hour: an agent with nothing to do writes nothing.
+  ///
+  /// It also notices within a minute that the store has moved to another place.
+  private func followPlace(of connection: Connection, _ news: News, _ wake: Wake) async throws {
+    var (lastWake, refusals) = (ContinuousClock.now, 0)
+    while !Task.isCancelled {
+      var isChanged = true
+      do {
+        isChanged = try await connection.transport.waitForChanges(seconds: 60)
+        if isChanged { news.note() }
+        refusals = 0
+      } catch let error as CancellationError {
+        throw error
+      } catch {
+        // It cannot be reached, or refuses: the exchange says so.
+        let refusal = (error as? any SyncTransportError)?.refusal
+        let seconds = refusal.map { Self.secondsAfterRefusal($0, failures: refusals) } ?? 5
+        refusals = refusal == nil ? 0 : refusals + 1
+        try await Task.sleep(for: .seconds(seconds))
+      }
+      if !isChanged { isChanged = try await spaceAndPlace() != (connection.space, connection.place) }
+      guard isChanged || lastWake + .seconds(3_600) < .now else { continue }
+      lastWake = .now
+      wake.yield()
+    }
+  }
+}
+
+/// Whether the place has something new, which is fetched even while it refuses what this store sends.
+private final class News: Sendable {
+  // True at first: the first exchange always happens.
+  private let isThere = Atomic(true)
+
+  func note() { isThere.store(true, ordering: .relaxed) }
+
+  func take() -> Bool { isThere.exchange(false, ordering: .relaxed) }
+}
+
+extension SyncEvent {
+  fileprivate var isRefusal: Bool { if case .failed(let error, _) = self { error.code == .syncRefused } else { false } }
+}
+
+/// A deleted task or list that can be restored.
+public struct DeletedItem: Hashable, Sendable, Identifiable {
+  /// The id that it had, and has again when it is restored.
+  public let id: UUID
+  /// Whether it is a list.
+  public let isList: Bool
+  /// The title of the task or the name of the list.
+  public let name: String
+  /// When it was deleted, by the clock of the device that has deleted it.
+  public let deletedAt: Timestamp?
+  /// When this store has deleted it, or has learned that another one had; 30 days later it cannot be restored any more.
+  public let noticedAt: Timestamp?
+}
+
+extension StoreSync {
+  /// The tasks and lists deleted since the store joined its space, the newest first.
+  ///
+  /// - Returns: The deleted tasks and lists.
+  /// - Throws: `TallyError` with `notSynchronising`.
+  public func trash() async throws -> [DeletedItem] {
+    try store.readSynchronization { transaction in
+      _ = try transaction.requireSyncSettings()
+      let table = try StateTable(in: transaction)
+      let items = try transaction.deletedObjects().map { object in
+        let (key, name) =
+          switch object {
+          case .task(let task): (ObjectKey(isList: false, id: task.id), task.title)
+          case .list(let list): (ObjectKey(isList: true, id: list.id), list.name)
+          }
+        let time = try transaction.pendingTime(ofDeleting: key) ?? table.state(of: key, in: transaction).deletionTime
+        let noticed = try transaction.timeOfKeeping(isList: key.isList, id: key.id)
+        return DeletedItem(
+          id: key.id, isList: key.isList, name: name, deletedAt: time.map(Timestamp.init(clamping:)) ?? noticed,
+          noticedAt: noticed)
+      }
+      return items.sorted {
+        ($0.deletedAt ?? .earliest, $0.id.uuidString) > ($1.deletedAt ?? .earliest, $1.id.uuidString)
+      }
+    }
+  }
+
+  /// Creates deleted tasks and lists again, with everything that they had, on every replica.
+  ///
+  /// - Parameter ids: Their ids.
+  /// - Throws: `TallyError` with `notSynchronising`, or `taskNotFound` for an id that is not in the trash; nothing is
+  ///   restored then.
+  public func restore(_ ids: [UUID]) async throws {
+    try await store.write { transaction in
+      _ = try transaction.requireSyncSettings()
+      // Lists before their tasks, and parents before their sub-tasks.
+      var open = try ids.filter { id in
+        guard try transaction.deletedList(id) != nil else { return true }
+        try transaction.restoreDeletedList(id)
+        return false
+      }
+      while !open.isEmpty {
+        let waiting = Set(open)
+        let next = try open.filter { try transaction.deletedTask($0)?.parentID.map { !waiting.contains($0) } ?? true }
+        // Parents in a ring cannot be; one of them goes first.
+        for id in next.isEmpty ? [open[0]] : next { try transaction.restoreDeletedTask(id) }
+        let done = Set(next.isEmpty ? [open[0]] : next)
+        open.removeAll { done.contains($0) }
+      }
+    }
+  }
+}
+
+extension StoreTransaction where Base: ~Copyable {
+  /// When an object was deleted, if that was not taken yet.
+  fileprivate func pendingTime(ofDeleting object: ObjectKey) throws -> Int64? {
+    try pendingTime(of: .life, isList: object.isList, id: object.id).flatMap { GeneratedTime.contains($0) ? nil : $0 }
+  }
+}
+
+extension ObjectState {
+  /// When it was deleted; `nil` if it is not.
+  fileprivate var deletionTime: Int64? {
+    registers[.life].flatMap { isDeleted && !GeneratedTime.contains($0.time) ? $0.time : nil }
   }
 }

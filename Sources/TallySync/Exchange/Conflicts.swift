@@ -1,0 +1,483 @@
+public import Foundation
+public import Tally
+
+/// A value that was overwritten: two replicas wrote the same field without knowing of each other's write.
+public struct Conflict: Hashable, Sendable, Identifiable {
+  /// The number of the conflict, which this store never uses again.
+  public let id: UInt64
+  /// The task or list.
+  public let objectID: UUID
+  /// Whether the object is a list.
+  public let isList: Bool
+  /// The field, as the export calls it.
+  public let field: String
+  /// The value that lost, as the field's text.
+  public let lost: String
+  /// The replica that wrote it.
+  public let lostReplica: ReplicaID
+  /// When it was written.
+  public let lostAt: Timestamp
+  /// The replica that wrote the value that won.
+  public let winningReplica: ReplicaID
+  /// When that was written.
+  public let wonAt: Timestamp
+  /// When this replica noticed.
+  public let noticedAt: Timestamp
+}
+
+/// Finds the values that lose a race when changes of another replica are joined.
+struct ConflictDetector {
+  let own: ReplicaID
+  /// Who this store was before: what it wrote then is its own, too.
+  var former: Set<ReplicaID> = []
+  /// The time now, in microseconds since 1970.
+  let time: Int64
+
+  /// The values that one of two concurrent writes replaces, as far as this replica is the author of one of them.
+  ///
+  /// The author of the change names the write that it has replaced. If that is not the one that is here, the author had not
+  /// seen this one, or had already lost it to a third write. The author of the third write may have seen this one: then it
+  /// names it when it arrives, and the conflict goes (`dropConflicts`). What arrives for the first time was not seen by a
+  /// write of this replica.
+  func conflicts(of change: ObjectChange, with known: ObjectState) -> [StoredConflict] {
+    conflicts(of: change.state, to: change.object, with: known) { old, field in
+      change.replaced[field] != Stamp(time: old.time, replica: old.replica)
+    } isUnknown: { _ in
+      true
+    }
+  }
+
+  /// The same for the state of an object in a snapshot, which does not say what its writes have replaced.
+  func conflicts(of state: ObjectState, to object: ObjectKey, in snapshot: SnapshotReading, with known: ObjectState)
+    -> [StoredConflict]
+  {
+    guard !known.isEmpty else { return [] }
+    return conflicts(of: state, to: object, with: known) { old, field in
+      snapshot.uncovered[object]?.registers[field] == old
+    } isUnknown: {
+      // The values of a deleted object may be forgotten there.
+      snapshot.isUnknown($0) && !state.isDeleted
+    }
+  }
+
+  // isUnseen: whether the author of the change had not seen a write of this replica;
+  // isUnknown: whether this replica had not seen a write when it made its own.
+  private func conflicts(
+    of state: ObjectState, to object: ObjectKey, with known: ObjectState,
+    isUnseen: (Register, ObjectState.Field) -> Bool, isUnknown: (Register) -> Bool
+  ) -> [StoredConflict] {
+    guard object.isOfPeople else { return [] }
+    return state.registers.compactMap { field, new in
+      guard field.isJournaled, let old = known.registers[field], old != new, old.value != new.value,
+        old.replica == own || former.contains(old.replica), new.replica != own, new.replica != old.replica,
+        // Nobody misses a generated value.
+        !GeneratedTime.contains(min(old.time, new.time))
+      else { return nil }
+      if new.wins(over: old) {
+        return isUnseen(old, field) ? StoredConflict(of: object, field, lost: old, to: new, at: time) : nil
+      }
+      return isUnknown(new) ? StoredConflict(of: object, field, lost: new, to: old, at: time) : nil
+    }
+  }
+}
+
+extension ObjectState.Field {
+  /// Whether a value that loses is worth keeping: not places, life and what nobody writes.
+  fileprivate var isJournaled: Bool {
+    switch self {
+    case .life, .order, .created, .changed, .filterKey: false
+    default: true
+    }
+  }
+}
+
+/// What finds the values that lose when a snapshot is merged.
+struct SnapshotReading: Sendable {
+  /// The last own segment that the snapshot covers.
+  private let covered: UInt64
+  /// When the last segment that was read of each replica was sealed: later writes of it are unknown here.
+  private let lastRead: [ReplicaID: Int64]
+  /// What this replica has written, as far as the snapshot does not cover it: the authors of other writes in it had not seen
+  /// that.
+  private(set) var uncovered: [ObjectKey: ObjectState] = [:]
+
+  /// Begins to read a snapshot.
+  ///
+  /// - Parameters:
+  ///   - summary: What it covers.
+  ///   - sent: The segments of this replica that it does not cover, as far as the place has them.
+  ///   - transaction: Of the store that merges it.
+  /// - Throws: What reading the settings and the segments throws.
+  init<Base: ~Copyable>(
+    _ summary: SnapshotSummary, _ sent: [[UInt8]] = [], in transaction: borrowing StoreTransaction<Base>
+  ) throws {
+    let settings = try transaction.requireSyncSettings()
+    covered = summary.coverage[settings.replicaID]?.number ?? 0
+    lastRead = try transaction.streamProgress().compactMapValues(\.lastSeen)
+    try add(sent, by: settings)
+  }
+
+  /// Adds own segments.
+  mutating func add(_ segments: [[UInt8]], by settings: SyncSettings) throws {
+    for bytes in segments {
+      let envelope = try Envelope(parsing: bytes)
+      guard envelope.header.label.number > covered else { continue }
+      let content = try envelope.content(in: settings.spaceKeys())
+      for change in try SegmentBody(decoding: content, by: settings.replicaID).changes {
+        uncovered[change.object, default: ObjectState()].join(change.state)
+      }
+    }
+  }
+
+  /// Whether a write came after all that this replica has read of its author.
+  func isUnknown(_ write: Register) -> Bool { lastRead[write.replica].map { write.time > $0 } ?? true }
+}
+
+/// A conflict as it is kept.
+struct StoredConflict: Codable {
+  var object: Data
+  var field: UInt16
+  var attribute: String
+  var value: Data
+  var lostReplica: UUID
+  var lostTime: Int64
+  var winningReplica: UUID
+  var winningTime: Int64
+  var noticedTime: Int64
+
+  /// How many are kept, and for how long.
+  static let maximumCount = 1_000
+  static let maximumAge: Int64 = 90 * 86_400 * 1_000_000
+}
+
+extension StoredConflict {
+  init(of object: ObjectKey, _ field: ObjectState.Field, lost: Register, to winner: Register, at time: Int64) {
+    self.init(
+      object: Data(object.bytes), field: field.number, attribute: field.name, value: Data(lost.value),
+      lostReplica: lost.replica.uuid, lostTime: lost.time, winningReplica: winner.replica.uuid,
+      winningTime: winner.time, noticedTime: time)
+  }
+
+  var key: ObjectKey {
+    get throws { try ObjectKey(bytes: object) }
+  }
+
+  var stateField: ObjectState.Field { ObjectState.Field(field, name: attribute) }
+
+  /// The object that says that somebody has restored or dismissed the value; all devices that keep the value derive the same one.
+  var settlement: ObjectKey {
+    let name = [UInt8](attribute.utf8)
+    let bytes = [UInt8](object) + field.bigEndianBytes + UInt32(name.count).bigEndianBytes + name
+    let hash = ContentHash(of: bytes + lostTime.bigEndianBytes + ReplicaID(lostReplica).bytes)
+    return ObjectKey(kind: ObjectKey.settlementKind, id: UUID(bytes: Array(hash.bytes.prefix(16))) ?? UUID())
+  }
+
+  /// The write that lost.
+  var lostStamp: Stamp { Stamp(time: lostTime, replica: ReplicaID(lostReplica)) }
+}
+
+extension StoreTransaction where Base: ~Copyable {
+  /// Whether a value is kept that somebody has restored or dismissed: a version that did not know settlements received one.
+  func hasSettledConflicts() throws -> Bool {
+    guard try countSyncValues(withPrefix: SyncKey.conflicts) > 0,
+      try !syncValues(under: SyncKey.states + [ObjectKey.settlementKind], limit: 1).isEmpty
+    else { return false }
+    return try storedConflicts().contains { try isSettled($0.conflict) }
+  }
+
+  /// Whether somebody has restored or dismissed a value, here or elsewhere.
+  fileprivate func isSettled(_ conflict: StoredConflict) throws -> Bool {
+    try syncValue(forKey: SyncKey.states + conflict.settlement.bytes) != nil
+  }
+
+  /// The conflicts that are kept, oldest first.
+  func storedConflicts() throws -> [(id: UInt64, conflict: StoredConflict)] {
+    try syncValues(under: SyncKey.conflicts).map { key, value in
+      (UInt64(bigEndianBytes: key), try JSONDecoder().decode(StoredConflict.self, from: Data(value)))
+    }
+  }
+
+  /// The conflicts whose overwritten value is not in its field again, oldest first.
+  ///
+  /// A restored value settles its conflict on all devices when it is sent: until then an undo brings the conflict back.
+  func openConflicts() throws -> [(id: UInt64, conflict: StoredConflict)] {
+    try storedConflicts().filter { try !isRestored($0.conflict) }
+  }
+
+  /// The conflicts whose overwritten value is in its field again.
+  func restoredConflicts() throws -> [(id: UInt64, conflict: StoredConflict)] {
+    guard try countSyncValues(withPrefix: SyncKey.conflicts) > 0 else { return [] }
+    return try storedConflicts().filter { try isRestored($0.conflict) }
+  }
+
+  private func isRestored(_ conflict: StoredConflict) throws -> Bool {
+    let (object, field, value) = (try conflict.key, conflict.stateField, [UInt8](conflict.value))
+    if object.isFilter {
+      guard let key = try StateTable(in: self).state(of: object, in: self).registers[.filterKey]?.value else {
+        return false
+      }
+      return try storedFilter(forKey: key) ?? [] == value
+    }
+    if object.isList { return try list(object.id)?.value(of: field) == value }
+    guard let task = try task(object.id) else { return false }
+    return !(field == .progress && task.isCompleted) && task.value(of: field) == value
+  }
+}
+
+extension StoreWriteTransaction {
+  /// Keeps conflicts that are not kept yet; one whose value was replaced by its own author's next one takes the place of the
+  /// earlier.
+  mutating func keep(_ found: [(conflict: StoredConflict, replaced: Stamp?)]) throws {
+    let new = try found.filter { try !isSettled($0.conflict) }
+    guard !new.isEmpty else { return }
+    var kept = try storedConflicts()
+    var next = (try syncValue(forKey: SyncKey.settings + [1]).map { UInt64(bigEndianBytes: $0) } ?? 0) + 1
+    for (conflict, replaced) in new.suffix(StoredConflict.maximumCount) {
+      func index(ofLost stamp: Stamp?) -> Int? {
+        kept.firstIndex {
+          $0.conflict.object == conflict.object && $0.conflict.stateField == conflict.stateField
+            && $0.conflict.lostStamp == stamp
+        }
+      }
+      if index(ofLost: conflict.lostStamp) != nil { continue }
+      let earlier = index(ofLost: replaced)
+      if let earlier {
+        kept[earlier].conflict = conflict
+        try put(conflict, id: kept[earlier].id)
+      } else {
+        try put(conflict, id: next)
+        kept.append((next, conflict))
+        next += 1
+      }
+    }
+    try setSyncValue((next - 1).bigEndianBytes, forKey: SyncKey.settings + [1])
+    let oldest = now.microsecondsSince1970 - StoredConflict.maximumAge
+    for (index, entry) in kept.enumerated()
+    where entry.conflict.noticedTime < oldest || index < kept.count - StoredConflict.maximumCount {
+      try removeConflict(entry.id)
+    }
+  }
+
+  /// Forgets the conflicts whose overwritten value the author of a change had seen and replaced.
+  mutating func dropConflicts(seenBy changes: some Sequence<ObjectChange>) throws {
+    guard try countSyncValues(withPrefix: SyncKey.conflicts) > 0 else { return }
+    let changes = Dictionary(grouping: changes, by: \.object)
+    for (id, conflict) in try storedConflicts() {
+      let isSeen = try changes[conflict.key]?.contains { $0.replaced[conflict.stateField] == conflict.lostStamp }
+      if isSeen == true { try removeConflict(id) }
+    }
+  }
+
+  /// Forgets the values that somebody has restored or dismissed on another device.
+  mutating func removeSettledConflicts() throws {
+    for (id, conflict) in try storedConflicts() where try isSettled(conflict) { try removeConflict(id) }
+  }
+
+  /// Forgets values here and, when the change arrives, on all devices.
+  mutating func settle(_ conflicts: [(id: UInt64, conflict: StoredConflict)]) throws {
+    guard !conflicts.isEmpty else { return }
+    var settings = try requireSyncSettings()
+    try write(
+      conflicts.map { DeviceWrite(object: $0.conflict.settlement, field: .settled, value: [1]) }, &settings)
+    try setSyncSettings(settings)
+    for (id, _) in conflicts { try removeConflict(id) }
+  }
+
+  private mutating func removeConflict(_ id: UInt64) throws {
+    try setSyncValue(nil, forKey: SyncKey.conflicts + id.bigEndianBytes)
+  }
+
+  private mutating func put(_ conflict: StoredConflict, id: UInt64) throws {
+    try setSyncValue([UInt8](try JSONEncoder().encode(conflict)), forKey: SyncKey.conflicts + id.bigEndianBytes)
+  }
+}
+
+extension StoreSync {
+  /// The conflicts, the newest first; at most 1,000, and none for more than 90 days.
+  ///
+  /// - Returns: The conflicts.
+  /// - Throws: `TallyError` with `notSynchronising`.
+  public func conflicts() async throws -> [Conflict] {
+    try store.readSynchronization { transaction in
+      _ = try transaction.requireSyncSettings()
+      return try transaction.openConflicts().reversed().map { try Conflict($0.id, $0.conflict) }
+    }
+  }
+
+  /// Restores an overwritten value, as a new change.
+  ///
+  /// The next exchange settles the conflict on all devices. Until then an undo brings it back.
+  ///
+  /// - Parameter id: The number of the conflict.
+  /// - Returns: The conflict.
+  /// - Throws: `TallyError` with `conflictNotFound`; `taskNotFound` or `listNotFound` if the object is deleted; another code if
+  ///   the store refuses the value, such as `valueOutOfRange` or `invalidParent`. The conflict stays then.
+  @discardableResult
+  public func restoreConflict(_ id: UInt64) async throws -> Conflict {
+    try await store.write { transaction in
+      let stored = try transaction.conflicts(numbered: [id])[0]
+      do {
+        try transaction.restore(stored.conflict)
+      } catch let error as TallyError where error.refusesValue {
+        throw TallyError.refusedConflict(id, because: error)
+      }
+      return try Conflict(id, stored.conflict)
+    }
+  }
+
+  /// Restores all overwritten values, as one change made now.
+  ///
+  /// If several values of one field were overwritten, the one that was written last is restored and the others are kept. Values of deleted
+  /// objects are kept, too, and values that the store refuses: a text that is too large to be sent, or a parent that is a
+  /// sub-task of the task itself.
+  ///
+  /// - Returns: The restored ones, which all devices forget after the next exchange.
+  /// - Throws: `TallyError` with `notSynchronising`; what the store throws.
+  public func restoreAllConflicts() async throws -> [Conflict] {
+    try await store.write { transaction in
+      _ = try transaction.requireSyncSettings()
+      var latest: [RestoredField: (id: UInt64, conflict: StoredConflict)] = [:]
+      for stored in try transaction.openConflicts() {
+        let field = RestoredField(object: try stored.conflict.key, field: stored.conflict.stateField)
+        if let other = latest[field]?.conflict, other.isLater(than: stored.conflict) { continue }
+        latest[field] = stored
+      }
+      var restored: [(id: UInt64, conflict: StoredConflict)] = []
+      for stored in latest.values.sorted(by: { $0.id < $1.id }) {
+        do {
+          try transaction.restore(stored.conflict)
+          restored.append(stored)
+        } catch let error as TallyError where error.refusesValue {
+          // The value stays.
+        }
+      }
+      return try restored.map { try Conflict($0.id, $0.conflict) }
+    }
+  }
+
+  /// Dismisses conflicts on all devices: the overwritten values are forgotten, and the present ones stay.
+  ///
+  /// - Parameter ids: The numbers of the conflicts; `nil` for all.
+  /// - Returns: The dismissed ones.
+  /// - Throws: `TallyError` with `notSynchronising` or `conflictNotFound`; nothing is dismissed then.
+  @discardableResult
+  public func dismissConflicts(_ ids: [UInt64]? = nil) async throws -> [Conflict] {
+    try await store.write { transaction in
+      let stored = try transaction.conflicts(numbered: ids)
+      try transaction.settle(stored)
+      return try stored.map { try Conflict($0.id, $0.conflict) }
+    }
+  }
+}
+
+/// A field of an object, of which several values may have lost.
+private struct RestoredField: Hashable {
+  let object: ObjectKey
+  let field: ObjectState.Field
+}
+
+extension StoredConflict {
+  /// Whether its value was written later than the value of another conflict.
+  fileprivate func isLater(than other: StoredConflict) -> Bool {
+    (lostTime, ReplicaID(lostReplica)) > (other.lostTime, ReplicaID(other.lostReplica))
+  }
+}
+
+extension StoreWriteTransaction {
+  /// The conflicts with some numbers, each once; all conflicts for `nil`.
+  fileprivate func conflicts(numbered ids: [UInt64]?) throws -> [(id: UInt64, conflict: StoredConflict)] {
+    _ = try requireSyncSettings()
+    let kept = try openConflicts()
+    guard let ids else { return kept }
+    for id in ids where !kept.contains(where: { $0.id == id }) { throw TallyError.conflictNotFound(id) }
+    return kept.filter { ids.contains($0.id) }
+  }
+}
+
+extension TallyError {
+  /// Whether the store refuses a value, or has no object for it; otherwise it fails for another reason.
+  fileprivate var refusesValue: Bool {
+    [
+      .taskNotFound, .listNotFound, .blankTitle, .blankListName, .invalidColor, .invalidDay, .invalidInstant,
+      .invalidState, .invalidRecurrence, .valueOutOfRange, .inconsistentTask, .invalidTag, .invalidPriority,
+      .invalidAttribute, .invalidParent, .invalidFilter, .invalidKey, .invalidValue, .differentPlaces,
+    ].contains(code)
+  }
+
+  /// The error for a conflict whose value the store refuses.
+  fileprivate static func refusedConflict(_ id: UInt64, because error: TallyError) -> TallyError {
+    let isMissing = [.taskNotFound, .listNotFound].contains(error.code)
+    return TallyError(
+      error.code, "The value of conflict \(id) cannot be restored: \(error.message)",
+      remedy: isMissing
+        ? "Restore it from the trash first; the value stays among the conflicts"
+        : "The value stays among the conflicts: copy what you need from it, or dismiss it", cause: error)
+  }
+}
+
+extension StoreWriteTransaction {
+  /// Writes the value of a conflict as a local change.
+  fileprivate mutating func restore(_ conflict: StoredConflict) throws {
+    try write(conflict.value, to: conflict.stateField, of: conflict.key)
+  }
+
+  /// Writes one field of an object as a local change.
+  private mutating func write(_ value: Data, to field: ObjectState.Field, of object: ObjectKey) throws {
+    let bytes = [UInt8](value)
+    if object.isFilter {
+      guard let key = try StateTable(in: self).state(of: object, in: self).registers[.filterKey]?.value else { return }
+      return try setFilter(bytes.isEmpty ? nil : bytes, forKey: key)
+    }
+    if object.isList { return try write(bytes, to: field, ofList: object.id) }
+    guard var task = try task(object.id) else { throw TallyError.taskNotFound(object.id) }
+    if field == .progress, !task.isCompleted { task.state = bytes == [1] ? .active : .notStarted }
+    try task.set(field, to: bytes)
+    if field == .list, let list = task.listID, try self.list(list) == nil { throw TallyError.listNotFound(list) }
+    if field == .parent, let parent = task.parentID, try self.task(parent) == nil {
+      throw TallyError.taskNotFound(parent)
+    }
+    try update(object.id) { [task] stored in stored = task }
+  }
+
+  private mutating func write(_ value: [UInt8], to field: ObjectState.Field, ofList id: UUID) throws {
+    let text = String(decoding: value, as: UTF8.self)
+    if field == .title { try renameList(id, to: text) } else { try recolorList(id, to: text) }
+  }
+}
+
+extension Conflict {
+  init(_ id: UInt64, _ stored: StoredConflict) throws {
+    let object = try stored.key
+    self.init(
+      id: id, objectID: object.id, isList: object.isList, field: stored.stateField.exportName(isList: object.isList),
+      lost: try stored.stateField.text(of: [UInt8](stored.value), isList: object.isList),
+      lostReplica: ReplicaID(stored.lostReplica), lostAt: Timestamp(clamping: stored.lostTime),
+      winningReplica: ReplicaID(stored.winningReplica), wonAt: Timestamp(clamping: stored.winningTime),
+      noticedAt: Timestamp(clamping: stored.noticedTime))
+  }
+}
+
+extension ObjectState.Field {
+
+  /// The value as people write it; empty for none.
+  fileprivate func text(of bytes: [UInt8], isList: Bool) throws -> String {
+    guard !bytes.isEmpty || self == .progress else { return "" }
+    switch self {
+    case .title, .notes, .color: return String(decoding: bytes, as: UTF8.self)
+    case .filter: return SavedFilter(storedBytes: bytes).map { "\($0.name): \($0.text)" } ?? ""
+    case .list, .parent: return UUID(bytes: bytes)?.uuidString.lowercased() ?? ""
+    case .progress: return (bytes == [1] ? TaskState.active : .notStarted).name
+    default: break
+    }
+    var task = TaskItem(id: UUID(), title: "", createdAt: .earliest)
+    try task.set(self, to: bytes)
+    switch self {
+    case .scheduledDate: return task.scheduledDate.map(\.description) ?? ""
+    case .due: return task.dueDay.map(\.description) ?? task.dueDate.map(\.description) ?? ""
+    case .reminder: return task.reminderDate.map(\.description) ?? ""
+    case .priority: return task.priority.name
+    case .recurrence: return task.recurrence?.text ?? ""
+    default: return task.attributes[name]?.text ?? ""
+    }
+  }
+}
