@@ -1,5 +1,5 @@
-internal import Foundation
-internal import Tally
+import Foundation
+import Tally
 
 /// A date as people and programs write it in tables and texts: a day, or an instant.
 enum WrittenDate {

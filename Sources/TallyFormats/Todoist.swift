@@ -1,5 +1,5 @@
-internal import Foundation
-internal import Tally
+import Foundation
+import Tally
 
 /// Reads a project as Todoist exports it: rows of tasks, sections and notes.
 ///

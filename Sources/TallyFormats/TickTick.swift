@@ -1,5 +1,5 @@
-internal import Foundation
-internal import Tally
+import Foundation
+import Tally
 
 /// Reads a backup as TickTick exports it: some lines about the file, then a table of the tasks of all lists.
 ///

@@ -1,0 +1,528 @@
+import Foundation
+import Tally
+
+/// Reads the to-dos of a calendar; events, journals and other components are skipped.
+final class CalendarSource: ForeignSource {
+  private let context: FormatContext
+  private var lines: ContentLineReader
+  private var identity: ContentIdentity
+  private var zones = CalendarZones()
+  private var hasBegun = false
+  /// The name of the calendar, which is the list of its to-dos.
+  private var calendarName: String?
+  /// A to-do that was read ahead and is not part of the series.
+  private var pending: ToDo?
+  /// Occurrences of the series that was returned last.
+  private var waiting: [(TaskDocument, TextPosition)] = []
+
+  init(_ input: consuming JSONInput, _ context: FormatContext) {
+    self.context = context
+    identity = ContentIdentity("iCalendar", context)
+    lines = ContentLineReader(input, context)
+  }
+
+  var byteCount: Int64 { lines.byteCount }
+
+  func nextTask() throws -> (TaskDocument, TextPosition)? {
+    if !waiting.isEmpty { return waiting.removeFirst() }
+    guard let first = try nextToDo() else { return nil }
+    // A series is followed by those of its occurrences that differ from it.
+    guard first.record.first("RRULE") != nil, let uid = first.record.first("UID")?.value else { return task(first) }
+    var occurrences: [ToDo] = []
+    while let next = try nextToDo() {
+      guard next.record.first("UID")?.value == uid, next.record.first("RECURRENCE-ID") != nil else {
+        pending = next
+        break
+      }
+      occurrences.append(next)
+    }
+    var series = task(first)
+    // An occurrence that is described, open or closed, is a task of its own.
+    let described = occurrences.compactMap { $0.record.first("RECURRENCE-ID") }
+    let days = (described + first.record.lines.filter { $0.name == "EXDATE" }).flatMap { line in
+      line.value.split(separator: ",").compactMap { value in
+        // What is not understood of it is named with its to-do.
+        context.remarks.discarding {
+          CalendarDate(ContentLine(line.name, parameters: line.parameters, String(value)), zones: zones, context)
+        }?.day(in: context)
+      }
+    }
+    series.0.moveOn(past: Set(days), context)
+    waiting = occurrences.map(task)
+    return series
+  }
+
+  /// A to-do with its place.
+  private struct ToDo {
+    let record: CalendarRecord
+    let contents: String
+    let number: Int
+  }
+
+  /// The next to-do; the other components are zones, or are named in the account.
+  private func nextToDo() throws -> ToDo? {
+    if let next = pending.take() { return next }
+    while let (line, number) = try lines.next() {
+      guard hasBegun || line.name == "BEGIN" && line.value.trimmed.uppercased() == "VCALENDAR" else {
+        throw TallyError.malformed("The document does not begin with BEGIN:VCALENDAR", line: number)
+      }
+      hasBegun = true
+      if line.name == "X-WR-CALNAME", !line.unescaped.trimmed.isEmpty { calendarName = line.unescaped.trimmed }
+      guard line.name == "BEGIN", line.value.trimmed.uppercased() != "VCALENDAR" else { continue }
+      let component = try readComponent(line, number)
+      switch line.value.trimmed.uppercased() {
+      case "VTODO": return toDo(component, number)
+      case "VTIMEZONE": zones.note(component)
+      case let name:
+        let summary = component.first { $0.name == "SUMMARY" }?.unescaped
+        context.remarks.add(
+          "component", [name, summary].compactMap(\.self).joined(separator: " "), at: Self.place(number))
+      }
+    }
+    return nil
+  }
+
+  /// The lines up to the end of a component, those of components inside it included.
+  private func readComponent(_ first: ContentLine, _ number: Int) throws -> [ContentLine] {
+    var open = [first.value.uppercased()]
+    var component = [first]
+    while let (line, number) = try lines.next() {
+      component.append(line)
+      if line.name == "BEGIN" { open.append(line.value.uppercased()) }
+      guard line.name == "END" else { continue }
+      guard open.popLast() == line.value.uppercased() else {
+        throw TallyError.malformed("An END has no BEGIN of the same name", line: number)
+      }
+      if open.isEmpty { return component }
+    }
+    throw TallyError.malformed("The component has no END; the file may be cut off", line: number)
+  }
+
+  private func toDo(_ component: [ContentLine], _ number: Int) -> ToDo {
+    var properties: [ContentLine] = []
+    var components: [[ContentLine]] = []
+    var depth = 0
+    for line in component.dropFirst().dropLast() {
+      if line.name == "BEGIN" {
+        if depth == 0 { components.append([]) }
+        depth += 1
+      }
+      if depth > 0 { components[components.count - 1].append(line) } else { properties.append(line) }
+      if line.name == "END" { depth -= 1 }
+    }
+    let record = CalendarRecord(lines: properties, components: components, zones: zones)
+    return ToDo(record: record, contents: component.map(\.text).joined(separator: "\n"), number: number)
+  }
+
+  private func task(_ toDo: ToDo) -> (TaskDocument, TextPosition) {
+    let place = Self.place(toDo.number)
+    context.remarks.position = place
+    var record = toDo.record
+    record.zones = zones
+    var document = TaskDocument()
+    do {
+      document = try record.importing(context)
+      record.remark(context)
+    } catch {
+      context.remarks.add("component", toDo.contents)
+    }
+    // A to-do needs no summary (RFC 5545, section 3.6.2), a task does.
+    if document[.text]?.text?.isBlank ?? true { document[.text] = .text("Untitled") }
+    document.listName = document.listName ?? calendarName
+    identity.identify(&document, by: toDo.contents)
+    context.remarks.position = nil
+    return (document, place)
+  }
+
+  private static func place(_ line: Int) -> TextPosition { TextPosition(line: line, column: 1) }
+}
+
+extension TaskDocument {
+  /// Moves an open series and its dates to the first occurrence that is not in `days`.
+  fileprivate mutating func moveOn(past days: Set<CalendarDay>, _ context: FormatContext) {
+    guard case .recurrence(.rule(let rule))? = self[.recurrence], self[.state] != .state(.completed), !days.isEmpty,
+      let start = firstDay(context)
+    else { return }
+    var (day, count) = (start, 0)
+    while days.contains(day), let next = rule.next(after: day, from: start) { (day, count) = (next, count + 1) }
+    if case .count(let whole) = rule.end, whole > count, count > 0 {
+      let text = rule.text.replacingOccurrences(of: "COUNT=\(whole)", with: "COUNT=\(whole - count)")
+      self[.recurrence] = (try? Recurrence(text: text)).map { .recurrence($0) }
+    }
+    let distance = Int(day.dayNumber) - Int(start.dayNumber)
+    guard distance > 0 else { return }
+    for field in [TaskField.scheduledDate, .dueDay] {
+      if case .day(let day)? = self[field] { self[field] = (try? day.adding(days: distance)).map { .day($0) } }
+    }
+    for field in [TaskField.dueDate, .reminderDate] {
+      guard case .instant(let instant)? = self[field] else { continue }
+      // By the clock of the person's zone.
+      let moved = context.calendar.date(byAdding: .day, value: distance, to: instant.date)
+      self[field] = moved.map { .instant(Timestamp(clamping: $0)) }
+    }
+  }
+
+  private func firstDay(_ context: FormatContext) -> CalendarDay? {
+    if case .day(let day)? = self[.scheduledDate] ?? self[.dueDay] { return day }
+    if case .instant(let instant)? = self[.dueDate] { return context.day(of: instant) }
+    return nil
+  }
+}
+
+/// Writes a calendar of to-dos.
+struct CalendarWriter: DocumentWriter {
+  private let context: FormatContext
+  /// The zones that have been described.
+  private var described: Set<String> = []
+  var bytes: [UInt8] = []
+
+  init(_ context: FormatContext) {
+    self.context = context
+  }
+
+  mutating func begin() {
+    let product = "-//Tally//Tally \(TaskStore.libraryVersion)//EN"
+    append([ContentLine("BEGIN", "VCALENDAR"), ContentLine("VERSION", "2.0"), ContentLine("PRODID", product)])
+  }
+
+  mutating func write(_ task: TaskItem, in list: TaskList?, under parent: TaskItem?) {
+    var record = CalendarRecord.exporting(task, in: list?.name, context)
+    // The parent may have a UID of its own.
+    if let parent {
+      let exact = record.exact
+      record = CalendarRecord(task, in: list?.name, parentUID: CalendarRecord.uid(of: parent), context)
+      record.exact = exact
+    }
+    for zone in (record.lines + record.components.joined()).compactMap({ $0.parameter("TZID") }) {
+      if described.insert(zone).inserted, let zone = WrittenZone.named(zone) { append(zone.component) }
+    }
+    append([ContentLine("BEGIN", "VTODO")] + record.lines)
+    for component in record.components { append(component) }
+    append([ContentLine("END", "VTODO")])
+  }
+
+  mutating func end() { append([ContentLine("END", "VCALENDAR")]) }
+
+  private mutating func append(_ lines: [ContentLine]) {
+    for line in lines { line.append(to: &bytes) }
+  }
+}
+
+/// A to-do of iCalendar: the lines of a `VTODO` component (RFC 5545, section 3.6.2).
+struct CalendarRecord: ForeignRecord {
+  /// The properties, in the document's order.
+  var lines: [ContentLine]
+  /// The components inside it, alarms above all, each with its `BEGIN` and `END`.
+  var components: [[ContentLine]]
+  /// The zones of the document.
+  var zones = CalendarZones()
+  /// The UID of the parent, where that is not a UUID.
+  var parentUID: String?
+
+  static let extensionName = "X-TALLY"
+  static let listName = "X-TALLY-LIST"
+
+  init(lines: [ContentLine], components: [[ContentLine]], zones: CalendarZones) {
+    (self.lines, self.components, self.zones) = (lines, components, zones)
+  }
+
+  static func isLocal(_ task: TaskItem) -> Bool { false }
+
+  var exact: String? {
+    get { first(Self.extensionName)?.unescaped }
+    set {
+      lines.removeAll { $0.name == Self.extensionName }
+      if let newValue { lines.append(ContentLine(Self.extensionName, ContentLine.escape(newValue))) }
+    }
+  }
+
+  func first(_ name: String) -> ContentLine? { lines.first { $0.name == name } }
+
+  /// The id of a task: its UID if that is a UUID, else one that follows from it.
+  ///
+  /// An occurrence that a document describes beside its series has the series' UID, and is a task of its own.
+  static func id(ofUID uid: String, occurrence: String? = nil) -> UUID {
+    if let occurrence { return UUID(namedBy: "iCalendar", uid, occurrence) }
+    return UUID(uuidString: uid) ?? UUID(namedBy: "iCalendar", uid)
+  }
+
+  /// The UID that a task came with, or its id.
+  static func uid(of task: TaskItem) -> String {
+    guard case .text(let uid)? = task.attributes["UID"] else { return task.id.uuidString.lowercased() }
+    var occurrence: String?
+    if case .text(let text)? = task.attributes["RECURRENCE-ID"] { occurrence = text }
+    return id(ofUID: uid, occurrence: occurrence) == task.id ? uid : task.id.uuidString.lowercased()
+  }
+}
+
+extension CalendarRecord {
+  init(_ task: TaskItem, in list: String?, _ context: FormatContext) {
+    self.init(task, in: list, parentUID: task.parentID?.uuidString.lowercased(), context)
+  }
+
+  init(_ task: TaskItem, in list: String?, parentUID: String?, _ context: FormatContext) {
+    lines = [
+      ContentLine("UID", ContentLine.escape(Self.uid(of: task))),
+      ContentLine("DTSTAMP", BasicDate.text(task.updatedAt)), ContentLine("CREATED", BasicDate.text(task.createdAt)),
+      ContentLine("LAST-MODIFIED", BasicDate.text(task.updatedAt)),
+      ContentLine("SUMMARY", parameters: Self.parameters("SUMMARY", of: task), ContentLine.escape(task.title)),
+    ]
+    components = []
+    if let notes = task.notes {
+      let parameters = Self.parameters("DESCRIPTION", of: task)
+      lines.append(ContentLine("DESCRIPTION", parameters: parameters, ContentLine.escape(notes)))
+    }
+    appendState(of: task)
+    appendDates(of: task, context)
+    if let number = Self.numbers[task.priority] {
+      lines.append(ContentLine("PRIORITY", Self.number(of: task) ?? number))
+    }
+    lines += Self.categories(of: task)
+    if let parentUID { lines.append(ContentLine("RELATED-TO", ContentLine.escape(parentUID))) }
+    if let list { lines.append(ContentLine(Self.listName, ContentLine.escape(list))) }
+    if case .rule(let rule)? = task.recurrence { lines.append(ContentLine("RRULE", text(of: rule, context))) }
+    for (name, value) in task.attributes.sorted(by: { $0.key < $1.key }) {
+      guard case .text(let text) = value else { continue }
+      // A readable date is already written from the field, or is out of date.
+      if name == "DTSTART" || name == "DUE", date(name, text, context) != nil { continue }
+      append(text, of: name)
+    }
+    appendAlarms(of: task, context)
+  }
+
+  /// The original CATEGORIES lines, if they still give the task's tags; else a line of the tags.
+  private static func categories(of task: TaskItem) -> [ContentLine] {
+    if case .text(let text)? = task.attributes["CATEGORIES"], let kept = written(text, of: "CATEGORIES"),
+      TagSet(kept.flatMap(\.unescapedList)).allowed.tags == task.tags
+    {
+      return kept
+    }
+    if task.tags.isEmpty { return [] }
+    return [ContentLine("CATEGORIES", task.tags.map(ContentLine.escape).joined(separator: ","))]
+  }
+
+  /// The imported parameters of a text.
+  private static func parameters(_ name: String, of task: TaskItem) -> String {
+    guard case .text(let text)? = task.attributes[name], text.hasPrefix(";"),
+      ContentLine(name + text + ":")?.parameters == text
+    else { return "" }
+    return text
+  }
+
+  /// The rule; its last day is an instant in UTC if the start has a time (RFC 5545, section 3.3.10).
+  private func text(of rule: RecurrenceRule, _ context: FormatContext) -> String {
+    guard case .until(let day) = rule.end, first("DTSTART").map({ BasicDate.day($0.value) == nil }) ?? false else {
+      return rule.text
+    }
+    return rule.text.replacingOccurrences(
+      of: "UNTIL=\(BasicDate.text(day))", with: "UNTIL=\(BasicDate.text(context.end(of: day)))")
+  }
+
+  private mutating func appendState(of task: TaskItem) {
+    let status =
+      switch task.state {
+      case .notStarted: "NEEDS-ACTION"
+      case .active: "IN-PROCESS"
+      case .completed: task.attributes["STATUS"] == "CANCELLED" ? "CANCELLED" : "COMPLETED"
+      }
+    lines.append(ContentLine("STATUS", status))
+    guard let completed = task.completedAt, status != "CANCELLED" else { return }
+    lines.append(ContentLine("COMPLETED", BasicDate.text(completed.instant)))
+    lines.append(ContentLine("PERCENT-COMPLETE", "100"))
+  }
+
+  private mutating func appendDates(of task: TaskItem, _ context: FormatContext) {
+    // Both dates have times or neither, and the due date is the later one (RFC 5545, section 3.8.2.3).
+    if let start = kept("DTSTART", of: task, where: { $0.day(in: context) == task.scheduledDate }, context) {
+      lines.append(start)
+    } else if let due = task.dueDate, case .rule? = task.recurrence {
+      lines.append(zonedLine("DTSTART", due, context))
+    } else if let day = task.scheduledDate, let due = task.dueDate {
+      let start = context.start(of: day)
+      if start < due { lines.append(zonedLine("DTSTART", start, context)) }
+    } else if let day = task.scheduledDate, task.dueDay.map({ $0 > day }) ?? true {
+      lines.append(ContentLine("DTSTART", parameters: ";VALUE=DATE", BasicDate.text(day)))
+    }
+    if let due = task.dueDate {
+      let isZoned = first("DTSTART")?.parameter("TZID") == context.timeZone.identifier
+      lines.append(
+        kept("DUE", of: task, where: { $0.instant(in: context) == due }, context)
+          ?? (isZoned ? zonedLine("DUE", due, context) : ContentLine("DUE", BasicDate.text(due))))
+    }
+    if let day = task.dueDay { lines.append(ContentLine("DUE", parameters: ";VALUE=DATE", BasicDate.text(day))) }
+  }
+
+  /// The imported date line, if it still equals the task's date.
+  private func kept(
+    _ name: String, of task: TaskItem, where isEqual: (CalendarDate) -> Bool, _ context: FormatContext
+  ) -> ContentLine? {
+    guard case .text(let text)? = task.attributes[name], let (line, date) = date(name, text, context), isEqual(date)
+    else {
+      return nil
+    }
+    // Drop the line if its zone is unknown, because no VTIMEZONE can be written.
+    guard let zone = line.parameter("TZID") else { return line }
+    return WrittenZone.named(zone)?.instant(line.value) == date.instant(in: context) ? line : nil
+  }
+
+  /// The line and the date of an attribute with a date; `nil` if it is not understood.
+  private func date(_ name: String, _ text: String, _ context: FormatContext) -> (ContentLine, CalendarDate)? {
+    guard let line = ContentLine("\(name)\(text.hasPrefix(";") ? "" : ":")\(text)"), line.name == name,
+      let date = CalendarDate(line, zones: zones, context)
+    else { return nil }
+    return (line, date)
+  }
+
+  /// An instant as the local time of the person's zone, so that a series keeps it over changes of the clock; in UTC if
+  /// the written zone does not give the same instant.
+  private func zonedLine(_ name: String, _ instant: Timestamp, _ context: FormatContext) -> ContentLine {
+    let zone = context.timeZone.identifier
+    let wall = instant.adding(seconds: Int64(context.timeZone.secondsFromGMT(for: instant.date)))
+    let local = String(BasicDate.text(wall).dropLast())
+    let whole = Timestamp(clamping: instant.microsecondsSince1970 / 1_000_000 * 1_000_000)
+    guard WrittenZone.named(zone)?.instant(local) == whole else { return ContentLine(name, BasicDate.text(instant)) }
+    return ContentLine(name, parameters: ";TZID=\(zone)", local)
+  }
+
+  /// Writes the alarms that the task came with, and one for its reminder if it came with none.
+  ///
+  /// If the reminder has moved or is gone, the alarm that it came from follows it.
+  private mutating func appendAlarms(of task: TaskItem, _ context: FormatContext) {
+    let own = self.reminder(context)
+    guard let reminder = task.reminderDate else {
+      if let own { components.remove(at: own.index) }
+      return
+    }
+    let whole = Timestamp(clamping: reminder.microsecondsSince1970 / 1_000_000 * 1_000_000)
+    if own?.instant == whole { return }
+    let trigger = trigger(at: reminder, of: task, context)
+    if let own {
+      components[own.index] = components[own.index].map { $0.name == "TRIGGER" ? trigger : $0 }
+    } else {
+      components.insert(
+        [
+          ContentLine("BEGIN", "VALARM"), ContentLine("ACTION", "DISPLAY"),
+          ContentLine("DESCRIPTION", ContentLine.escape(task.title)), trigger, ContentLine("END", "VALARM"),
+        ], at: 0)
+    }
+  }
+
+  /// The trigger of a reminder: the distance from its date for a series, otherwise an instant.
+  private func trigger(at reminder: Timestamp, of task: TaskItem, _ context: FormatContext) -> ContentLine {
+    if case .rule? = task.recurrence, let line = first("DTSTART") ?? first("DUE"),
+      let start = CalendarDate(line, zones: zones, context)?.instant(in: context)
+    {
+      let seconds = (reminder.microsecondsSince1970 - start.microsecondsSince1970) / 1_000_000
+      return ContentLine("TRIGGER", CalendarDuration.text(seconds))
+    }
+    return ContentLine("TRIGGER", parameters: ";VALUE=DATE-TIME", BasicDate.text(reminder))
+  }
+
+  static let numbers: [Priority: String] = [.high: "1", .medium: "5", .low: "9"]
+
+  /// The imported number, if it still gives the task's priority.
+  private static func number(of task: TaskItem) -> String? {
+    guard case .text(let text)? = task.attributes["PRIORITY"], priority(text) == task.priority else { return nil }
+    return text
+  }
+
+  /// RFC 5545, section 3.8.1.9: 1 to 4 are high, 5 is medium, 6 to 9 are low.
+  static func priority(_ text: String) -> Priority {
+    switch Int(text) {
+    case (1...4)?: .high
+    case 5?: .medium
+    case (6...9)?: .low
+    default: .none
+    }
+  }
+}
+
+extension CalendarRecord {
+  func document(_ context: FormatContext) throws -> TaskDocument {
+    var document = TaskDocument()
+    if let uid = first("UID")?.unescaped {
+      let occurrence = first("RECURRENCE-ID").map { Self.text([$0]) }
+      document[.id] = .id(Self.id(ofUID: uid, occurrence: occurrence))
+    }
+    document[.text] = .text(first("SUMMARY")?.unescaped ?? "")
+    document[.notes] = (first("DESCRIPTION")?.unescaped).map { .text($0) }
+    readDates(into: &document, context)
+    readState(into: &document, context)
+    document[.priority] = first("PRIORITY").map { .priority(Self.priority($0.value)) }
+    if document[.priority] == .priority(.none) { document[.priority] = nil }
+    let tags = TagSet(lines.filter { $0.name == "CATEGORIES" }.flatMap(\.unescapedList).filter { !$0.isEmpty })
+    document[.tags] = tags.isEmpty ? nil : .tags(tags)
+    // A relation without a type is that to the parent (RFC 5545, section 3.2.15).
+    let parent = lines.first { $0.isParent }
+    document[.parentID] = parent.map { .id(Self.id(ofUID: $0.unescaped)) }
+    document.keptParent = parent.map { ("RELATED-TO", Self.text([$0])) }
+    document[.listID] = nil
+    document.listName = first(Self.listName)?.unescaped
+    document.set(attributes(document, context))
+    return document
+  }
+
+  /// The date of a property; one that is not understood leaves a remark.
+  private func date(_ name: String, _ context: FormatContext) -> CalendarDate? {
+    guard let line = first(name) else { return nil }
+    let date = CalendarDate(line, zones: zones, context)
+    if date == nil { context.remarks.add("date", line.text) }
+    return date
+  }
+
+  /// The due date, or the end of a duration (RFC 5545, section 3.8.2.5).
+  private func due(_ start: CalendarDate?, _ context: FormatContext) -> CalendarDate? {
+    guard first("DUE") == nil, let duration = first("DURATION"), let start else { return date("DUE", context) }
+    guard let seconds = CalendarDuration.seconds(duration.value) else {
+      context.remarks.add("duration", duration.value)
+      return nil
+    }
+    if case .day(let day) = start, seconds % 86_400 == 0, let end = try? day.adding(days: Int(seconds / 86_400)) {
+      return .day(end)
+    }
+    return .instant(start.instant(in: context).adding(seconds: seconds))
+  }
+
+  private func readDates(into document: inout TaskDocument, _ context: FormatContext) {
+    let modified = date("LAST-MODIFIED", context) ?? date("DTSTAMP", context)
+    if let modified { document[.updatedAt] = .instant(modified.instant(in: context)) }
+    let created = date("CREATED", context) ?? modified
+    if let created { document[.createdAt] = .instant(created.instant(in: context)) }
+    let start = date("DTSTART", context)
+    document[.scheduledDate] = start.map { .day($0.day(in: context)) }
+    document[.dueDate] = nil
+    document[.dueDay] = nil
+    switch due(start, context) {
+    case .day(let day)?: document[.dueDay] = .day(day)
+    case .instant(let instant)?: document[.dueDate] = .instant(instant)
+    case nil: break
+    }
+    document[.reminderDate] = (reminder(context)?.instant).map { .instant($0) }
+    document[.recurrence] = nil
+    guard let rule = first("RRULE")?.value else { return }
+    document[.recurrence] = (try? Recurrence(text: rule, timeZone: context.timeZone)).map { .recurrence($0) }
+    if document[.recurrence] == nil { context.remarks.add("recurrence", rule) }
+  }
+
+  private func readState(into document: inout TaskDocument, _ context: FormatContext) {
+    let completed = date("COMPLETED", context)?.instant(in: context)
+    let status = first("STATUS")?.value.trimmed.uppercased()
+    let percent = first("PERCENT-COMPLETE").flatMap { Int($0.value) } ?? 0
+    // A person closed it without doing it: not today, but when the document was changed last.
+    let isCancelled = status == "CANCELLED"
+    let isKnown = ["COMPLETED", "IN-PROCESS", "NEEDS-ACTION", "CANCELLED"].contains(status)
+    if let status, !isKnown { context.remarks.add("state", status) }
+    let isCompleted = status == "COMPLETED" || isCancelled || !isKnown && (completed != nil || percent == 100)
+    let isActive = status == "IN-PROCESS" || !isKnown && (1..<100).contains(percent)
+    document[.state] = .state(isCompleted ? .completed : isActive ? .active : .notStarted)
+    guard isCompleted else { return document[.completedAt] = nil }
+    let instant = completed ?? (document.has(.updatedAt) ? document.task.updatedAt : nil)
+    document[.completedAt] = .offsetInstant(
+      instant.map { OffsetTimestamp($0, in: context.timeZone) } ?? context.undatedCompletion)
+  }
+}
+
+extension ContentLine {
+  /// Whether the line names the parent; a relation without a type does (RFC 5545, section 3.2.15).
+  var isParent: Bool { name == "RELATED-TO" && (parameter("RELTYPE") ?? "PARENT").uppercased() == "PARENT" }
+}

@@ -1,0 +1,302 @@
+import Foundation
+import Tally
+
+/// A task in the form of another format: a line, an object, a component.
+///
+/// Formats say less than Tally does: whole seconds, days, no zones. What a format loses is written beside it, as JSON
+/// in an extension of the format. It counts as long as the rest still says what Tally wrote: another program that
+/// changes a due date wins over the exact one beside it. That is found out by writing the task again and comparing,
+/// field by field, so no format has to say what it loses.
+protocol ForeignRecord {
+  /// Writes what the format has words for.
+  init(_ task: TaskItem, in list: String?, _ context: FormatContext)
+
+  /// What the format's own words say.
+  ///
+  /// - Throws: the error of a value, with its place if it is known.
+  func document(_ context: FormatContext) throws -> TaskDocument
+
+  /// The extension: fields of the task as JSON.
+  var exact: String? { get set }
+
+  /// Whether the record has days that other time zones would read as others.
+  static func isLocal(_ task: TaskItem) -> Bool
+  /// Whether a field that the format cannot say is left out all the same.
+  static func omits(_ field: TaskField, of task: TaskItem, _ context: FormatContext) -> Bool
+}
+
+extension ForeignRecord {
+  static func omits(_ field: TaskField, of task: TaskItem, _ context: FormatContext) -> Bool { false }
+}
+
+extension ForeignRecord {
+  /// Fields that exclude each other or belong together: both are exact, or neither.
+  private static var groups: [[TaskField]] {
+    [[.dueDate, .dueDay], [.state, .completedAt], [.recurrence, .series]]
+  }
+
+  /// The record of a task, with everything that the format's own words lose.
+  static func exporting(_ task: TaskItem, in list: String?, _ context: FormatContext) -> Self {
+    var record = Self(task, in: list, context)
+    guard !context.options.isPlain else { return record }
+    let plain = try? context.remarks.discarding { try record.document(context) }
+    let lost = TaskField.all.filter { field in
+      if omits(field, of: task, context) { return false }
+      guard let plain else { return task[field] != nil }
+      return !task[field].isIdentical(to: plain[field])
+    }
+    let groups = groups.filter { !$0.allSatisfy { !lost.contains($0) } }
+    let fields = TaskField.all.filter { field in lost.contains(field) || groups.contains { $0.contains(field) } }
+    var surroundings = TaskDocument.Surroundings()
+    if plain?.listName.isIdentical(to: list) != true { surroundings.list = .some(list) }
+    if isLocal(task) { surroundings.zone = context.timeZone.identifier }
+    if !fields.isEmpty || surroundings.list != nil || surroundings.zone != nil {
+      record.exact = TaskDocument.text(of: task, fields, surroundings).withoutControls
+    }
+    return record
+  }
+
+  /// What the record says, with the exact values that still hold.
+  func importing(_ context: FormatContext) throws -> TaskDocument {
+    guard let exact else { return try document(context) }
+    guard let (exactly, surroundings) = try? TaskDocument.read(exact) else {
+      context.remarks.add("extension", exact)
+      return try document(context)
+    }
+    let (list, context) = (surroundings.list, context.in(surroundings.zone))
+    let found = try document(context)
+    var (document, task) = (found, found.task)
+    for field in TaskField.all where exactly.has(field) { task[field] = exactly[field] }
+    let again = try? context.remarks.discarding {
+      try Self(task, in: list ?? document.listName, context).document(context)
+    }
+    guard let again else { return document }
+    for field in TaskField.all where exactly.has(field) {
+      let group = Self.groups.first { $0.contains(field) } ?? [field]
+      guard group.allSatisfy({ again[$0].isIdentical(to: found[$0]) }) else { continue }
+      document[field] = exactly[field]
+    }
+    if let list, again.listName.isIdentical(to: document.listName) { document.listName = list }
+    // The id of the list counts as long as there is a name.
+    if document.listName == nil { document[.listID] = nil }
+    return document
+  }
+}
+
+extension FieldValue? {
+  /// Whether two values are the same byte for byte: `==` takes texts for equal that Unicode considers equivalent.
+  fileprivate func isIdentical(to other: FieldValue?) -> Bool {
+    switch (self, other) {
+    case (.text(let left)?, .text(let right)?): left.utf8.elementsEqual(right.utf8)
+    case (.tags(let left)?, .tags(let right)?): left.elementsEqual(right) { $0.utf8.elementsEqual($1.utf8) }
+    case (.attributes(let left)?, .attributes(let right)?):
+      left == right && left.allSatisfy { name, value in value.isIdentical(to: right[name]) }
+    default: self == other
+    }
+  }
+}
+
+extension String? {
+  fileprivate func isIdentical(to other: String?) -> Bool {
+    map { Array($0.utf8) } == other.map { Array($0.utf8) }
+  }
+}
+
+extension AttributeValue {
+  fileprivate func isIdentical(to other: AttributeValue?) -> Bool {
+    guard case .text(let left) = self, case .text(let right)? = other else { return self == other }
+    return left.utf8.elementsEqual(right.utf8)
+  }
+}
+
+extension String {
+  /// JSON without control characters and separators of lines, which are in texts alone, where an escape says the same.
+  fileprivate var withoutControls: String {
+    unicodeScalars.reduce(into: "") { text, scalar in
+      if scalar == " " || !scalar.properties.isWhitespace && scalar.properties.generalCategory != .control {
+        text.unicodeScalars.append(scalar)
+      } else {
+        text += scalar.escapedInJSON
+      }
+    }
+  }
+}
+
+extension Unicode.Scalar {
+  /// The escape of a scalar of the basic plane.
+  var escapedInJSON: String { "\\u" + String(value + 0x10000, radix: 16).dropFirst() }
+}
+
+extension TaskDocument {
+  /// The record's own attributes with those of the extension, which are the ones that the format cannot name.
+  mutating func set(_ attributes: [String: AttributeValue]) {
+    self[.attributes] = attributes.isEmpty ? nil : .attributes(attributes)
+  }
+}
+
+/// What turns the local times of a format into instants: the store's calendar and its clock.
+struct FormatContext: Sendable {
+  private(set) var calendar: Calendar
+  let now: Timestamp
+  /// The lists that share their name with another one, which an export must name by their ids.
+  var ambiguousLists: Set<UUID> = []
+  /// Whether the caller has said how dates are written.
+  let hasDateOrder: Bool
+  /// What the caller has said about the document.
+  var options = FormatOptions()
+  /// Where a reader says what it does not understand.
+  var remarks = RemarkLog()
+
+  /// The context of an export.
+  init(calendar: Calendar, now: Timestamp, lists: [TaskList], options: FormatOptions) {
+    self.init(calendar: calendar, now: now, options: options)
+    let byName = Dictionary(grouping: lists, by: \.name)
+    ambiguousLists = Set(byName.values.filter { $0.count > 1 }.flatMap { $0 }.map(\.id))
+  }
+
+  init(calendar: Calendar, now: Timestamp, options: FormatOptions) {
+    (self.calendar, self.now, self.options) = (calendar, now, options)
+    hasDateOrder = options.dateOrder != nil
+    self.options.dateOrder = options.dateOrder ?? options.usualDateOrder
+  }
+
+  var timeZone: TimeZone { calendar.timeZone }
+
+  /// The same in another time zone, if it is known.
+  func `in`(_ zone: String?) -> FormatContext {
+    guard let zone = zone.flatMap({ TimeZone(identifier: $0) }), zone != timeZone else { return self }
+    var context = self
+    context.calendar.timeZone = zone
+    return context
+  }
+
+  /// The first instant of a day.
+  func start(of day: CalendarDay) -> Timestamp { day.start(in: calendar) }
+
+  /// The day of an instant.
+  func day(of instant: Timestamp) -> CalendarDay { CalendarDay(containing: instant, in: calendar) }
+
+  /// The instant that stands for a day on which something was done: noon, or now if that is today and has not come yet.
+  func noon(of day: CalendarDay) -> OffsetTimestamp {
+    let noon = start(of: day).adding(seconds: 43_200)
+    return OffsetTimestamp(day == self.day(of: now) ? min(noon, now) : noon, in: timeZone)
+  }
+
+  /// When a task was completed that is done without a date: noon of the given day, or long ago.
+  var undatedCompletion: OffsetTimestamp {
+    options.completedOn.map(noon) ?? OffsetTimestamp(Self.longAgo, in: .gmt)
+  }
+
+  /// Stands for an instant that nobody knows.
+  static let longAgo = TaskDocument.longAgo
+
+  /// The last instant of a day.
+  func end(of day: CalendarDay) -> Timestamp {
+    guard let next = try? day.adding(days: 1) else { return .latest }
+    return start(of: next).adding(microseconds: -1)
+  }
+}
+
+/// Counts what a reader does not understand by kind, so that memory does not grow with the document.
+///
+/// One reader uses it, on one thread at a time.
+final class RemarkLog: @unchecked Sendable {
+  private var remarks: [(remark: DocumentRemark, position: TextPosition?)] = []
+  /// Whether some text was passed over that belongs to no task.
+  private(set) var hasTexts = false
+  /// The place of what is being read; `nil` for that of its task.
+  var position: TextPosition?
+
+  /// Notes something of a kind, as the document has it.
+  ///
+  /// With `isListed`, every example is listed, not only the first: columns use it, as they are few.
+  func add(_ kind: String, _ example: some StringProtocol, at position: TextPosition? = nil, isListed: Bool = false) {
+    hasTexts = hasTexts || kind == "text"
+    if let index = remarks.firstIndex(where: { $0.remark.kind == kind }) {
+      remarks[index].remark.count += 1
+      if isListed { remarks[index].remark.list(String(example)) }
+    } else {
+      remarks.append((DocumentRemark(kind, String(example)), position ?? self.position))
+    }
+  }
+
+  /// Removes and returns the first remark.
+  func takeFirst() -> (DocumentRemark, TextPosition?)? { remarks.isEmpty ? nil : remarks.removeFirst() }
+
+  /// Forgets what `body` notes, as it reads something only to compare it.
+  func discarding<R>(_ body: () throws -> R) rethrows -> R {
+    let before = remarks
+    defer { remarks = before }
+    return try body()
+  }
+}
+
+/// The source of whichever format was asked for.
+struct AnySource: DocumentSource {
+  private let source: any ForeignSource
+  private let remarks: RemarkLog
+  /// The task read last, returned after its remarks.
+  private var held: (TaskDocument, TextPosition)?
+  private var isAtEnd = false
+  private var hasTasks = false
+
+  init(_ source: some ForeignSource, _ context: FormatContext) {
+    self.source = source
+    remarks = context.remarks
+  }
+
+  var exportDate: Timestamp? { nil }
+  var byteCount: Int64 { source.byteCount }
+  var isForeign: Bool { true }
+
+  mutating func next() throws -> (record: DocumentRecord, position: TextPosition)? {
+    if held == nil, !isAtEnd {
+      remarks.position = nil
+      held = try source.nextTask()
+      isAtEnd = held == nil
+      hasTasks = hasTasks || !isAtEnd
+      // Line-based formats accept any text. A document with text but no task is refused.
+      if isAtEnd, !hasTasks, remarks.hasTexts {
+        throw TallyError.malformed("The document has no tasks, only other text", line: 1)
+      }
+    }
+    if let (remark, position) = remarks.takeFirst() {
+      return (.remark(remark), position ?? held?.1 ?? TextPosition(line: 1, column: 1))
+    }
+    guard let (task, position) = held.take() else { return nil }
+    return (.task(task), position)
+  }
+}
+
+/// Reads the tasks of a document of another format.
+protocol ForeignSource: AnyObject {
+  /// The bytes read so far.
+  var byteCount: Int64 { get }
+
+  /// The next task and where it begins; `nil` at the end.
+  func nextTask() throws -> (TaskDocument, TextPosition)?
+}
+
+/// Gives ids to records of formats that have none: they follow from the contents, and from an ordinal for equal ones.
+///
+/// So importing a file twice changes nothing. A record that is edited in the file is another one, and so is an equal one in
+/// a file of another name.
+struct ContentIdentity {
+  private let format: String
+  private var counts: [UUID: Int] = [:]
+
+  init(_ format: String, _ context: FormatContext) {
+    self.format = [format, context.options.source].compactMap(\.self).joined(separator: "\u{1F}")
+  }
+
+  /// Gives a task an id, unless it has one.
+  mutating func identify(_ document: inout TaskDocument, by contents: String...) {
+    guard !document.has(.id) else { return }
+    let key = UUID(namedBy: format, contents.joined(separator: "\u{1F}"))
+    let ordinal = counts[key, default: 0]
+    counts[key] = ordinal + 1
+    document[.id] = .id(ordinal == 0 ? key : UUID(namedBy: key.uuidString, "\(ordinal)"))
+    document.isIdentifiedByContent = true
+    if document.latestCompletion == nil, document.task.isCompleted { document.latestCompletion = .latest }
+  }
+}

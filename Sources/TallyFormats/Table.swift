@@ -1,0 +1,459 @@
+import Foundation
+import Tally
+
+/// Reads a table of tasks, whose first row names the columns.
+final class TableSource: ForeignSource {
+  private var context: FormatContext
+  private var rows: TableReader
+  private var columns: [String]?
+  private var identity: ContentIdentity
+  /// The first rows, which were read ahead for the order of their dates, in reverse.
+  private var waiting: [[TableReader.Cell]] = []
+
+  init(_ input: consuming JSONInput, _ context: FormatContext) {
+    self.context = context
+    identity = ContentIdentity("csv", context)
+    rows = TableReader(input, context)
+  }
+
+  var byteCount: Int64 { rows.byteCount }
+
+  func nextTask() throws -> (TaskDocument, TextPosition)? {
+    if columns == nil {
+      guard let head = try rows.next() else { return nil }
+      columns = try columns(head)
+      while waiting.count < Self.rowsReadAhead, rows.byteCount < Self.bytesReadAhead, let row = try rows.next() {
+        waiting.append(row)
+      }
+      if !context.hasDateOrder, let order = dateOrder() { context.options.dateOrder = order }
+      waiting.reverse()
+    }
+    guard let columns else { return nil }
+    while let row = try waiting.popLast() ?? rows.next() {
+      let position = row[0].position
+      context.remarks.position = position
+      var cells: [String: String] = [:]
+      for (index, cell) in row.enumerated() where !cell.text.isEmpty {
+        let isInTable = index < columns.count
+        if !isInTable { context.remarks.add("cell", cell.text) }
+        cells[isInTable ? columns[index] : Self.name(ofColumn: index)] = TableText.text(cell.text)
+      }
+      // A spreadsheet may have rows of separators alone.
+      if cells.isEmpty { continue }
+      var document = try TableRecord(cells: cells).importing(context)
+      identity.identify(&document, by: zip(columns, row).map { "\($0)=\($1.text)" }.joined(separator: "\u{1E}"))
+      return (document, position)
+    }
+    return nil
+  }
+
+  /// The order of days and months that the columns of dates show.
+  private func dateOrder() -> DateOrder? {
+    let columns = columns ?? []
+    let dates = waiting.lazy.flatMap { row in
+      zip(columns, row).compactMap { TableRecord.dateColumns.contains($0) ? $1.text : nil }
+    }
+    return WrittenDate.order(dates)
+  }
+
+  /// How many rows may decide whether days or months come first.
+  private static let rowsReadAhead = 1_000
+  /// How many bytes they may have: a cell may be long.
+  private static let bytesReadAhead: Int64 = 4 << 20
+
+  /// The names of the columns; those of Tally's own may be written in any case, others have usual names.
+  ///
+  /// A column that comes a second time, or has no name, gets a number.
+  private func columns(_ head: [TableReader.Cell]) throws -> [String] {
+    let names = head.map { TableText.text($0.text).trimmed }
+    let own = TableRecord.columns + [TableRecord.extensionColumn, "title"]
+    let ownOfHead = names.map { name in own.first { $0.lowercased() == name.lowercased() } }
+    // Tally's own table, where every other column is an attribute.
+    let isOwn = ownOfHead.contains(TableRecord.extensionColumn)
+    let seen = Set(ownOfHead.compactMap(\.self))
+    var taken: Set<String> = []
+    let columns = names.enumerated().map { index, name -> String in
+      let usual = ownOfHead[index] ?? (isOwn ? nil : Self.usualColumn(name, beside: seen))
+      if let usual, taken.insert(usual).inserted { return usual }
+      // The name of a column that comes a second time would hide the first.
+      let own = !TableRecord.isColumn(name) || name.isEmpty || taken.contains(name) ? Self.name(ofColumn: index) : name
+      taken.insert(own)
+      return own
+    }
+    guard columns.contains("text") || columns.contains("title") else {
+      let found = names.joined(separator: ", ").prefix(200)
+      throw TallyError(
+        .malformedDocument, "No column has the name of a title; the first row has \(found)",
+        remedy: "Give the column of the titles the name “title” in the first row", at: head[0].position)
+    }
+    let known = Set(own).union(TableRecord.usualColumns)
+    for (index, column) in columns.enumerated() where !isOwn && !known.contains(column) && !names[index].isEmpty {
+      context.remarks.add("column", names[index], at: head[index].position, isListed: true)
+    }
+    return columns
+  }
+
+  /// The column of Tally's that a heading means, unless the table has that by its own name.
+  private static func usualColumn(_ name: String, beside seen: Set<String>) -> String? {
+    let column = TableHeading.column(name)
+    let isThere = column.map { seen.contains($0) || $0 == "text" && seen.contains("title") } ?? false
+    return isThere ? nil : column
+  }
+
+  private static func name(ofColumn index: Int) -> String { "column \(index + 1)" }
+}
+
+extension String {
+  /// Whether there is nothing but white space; scalars count, as a combining mark may follow a blank.
+  var isBlank: Bool { unicodeScalars.allSatisfy(\.properties.isWhitespace) }
+
+  /// Without the white space around it.
+  var trimmed: String {
+    let end = lastIndex { !$0.isWhitespace }.map(index(after:)) ?? startIndex
+    return String(self[..<end].drop { $0.isWhitespace })
+  }
+}
+
+/// Writes a table of tasks: a row for the names of the columns, then one for each task.
+struct TableWriter: DocumentWriter {
+  private let context: FormatContext
+  private var attributes: Set<String> = []
+  private var columns: [String] = []
+  var bytes: [UInt8] = []
+
+  init(_ context: FormatContext) {
+    self.context = context
+  }
+
+  mutating func prepare(_ task: TaskItem) {
+    for (name, value) in task.attributes {
+      if case .text = value, TableRecord.isColumn(name) { attributes.insert(name) }
+    }
+  }
+
+  mutating func begin() {
+    columns = TableRecord.columns + attributes.sorted() + [TableRecord.extensionColumn]
+    append(columns)
+  }
+
+  mutating func write(_ task: TaskItem, in list: TaskList?, under parent: TaskItem?) {
+    let record = TableRecord.exporting(task, in: list?.name, context)
+    append(columns.map { record.cells[$0] ?? "" })
+  }
+
+  mutating func end() {}
+
+  private mutating func append(_ row: [String]) {
+    bytes += Array((row.map(TableText.cell).joined(separator: ",") + "\r\n").utf8)
+  }
+}
+
+/// The names that programs and people give to the columns of a table of tasks.
+enum TableHeading {
+  /// The usual names of each column of Tally's; case, blanks, hyphens and underscores do not count.
+  private static let names: [(column: String, names: Set<String>)] = [
+    ("text", ["task", "taskname", "name", "subject", "summary", "todo", "item", "title", "text", "aufgabe", "what"]),
+    ("notes", ["notes", "note", "description", "details", "comment", "comments", "body", "memo"]),
+    (TableRecord.listColumn, ["list", "listname", "project", "projectname", "folder", "area", "category"]),
+    ("due", ["due", "duedate", "dueday", "deadline", "dueon", "dueat", "duedatetime", "enddate"]),
+    (
+      "scheduledDate", ["scheduled", "scheduleddate", "start", "startdate", "planned", "planneddate", "dodate", "when"]
+    ),
+    ("reminderDate", ["reminder", "reminderdate", "remindat", "reminddate", "alarm"]),
+    // Some programs have dates and their times in columns of their own, and reminders that are off.
+    ("dueTime", ["duetime", "timedue"]),
+    ("reminderTime", ["remindertime", "remindtime", "alarmtime"]),
+    ("reminderOn", ["reminderon/off", "reminderset", "hasreminder"]),
+    ("done", ["done", "completed", "complete", "iscompleted", "isdone", "finished", "checked"]),
+    ("state", ["state", "status"]),
+    (
+      "completedAt",
+      ["completedat", "completedon", "completeddate", "completiondate", "datecompleted", "completedtime", "finishedat"]
+    ),
+    ("createdAt", ["createdat", "created", "createdon", "createddate", "creationdate", "datecreated", "createdtime"]),
+    ("priority", ["priority", "prio", "importance", "urgency"]),
+    ("tags", ["tags", "tag", "labels", "label", "contexts", "context", "categories", "keywords"]),
+    ("recurrence", ["recurrence", "recurring", "repeat", "repeats", "repeatrule", "rrule"]),
+  ]
+
+  /// The column that a heading means; `nil` if it is not one of the usual names.
+  static func column(_ heading: String) -> String? {
+    let name = key(heading)
+    return names.first { $0.names.contains(name) }?.column
+  }
+
+  /// A heading without what does not count.
+  static func key(_ heading: String) -> String {
+    String(heading.lowercased().filter { !" _-\t\u{A0}".contains($0) })
+  }
+
+  /// Whether a line names the columns of a table of tasks: two cells or more, one of them a title.
+  static func isHead(_ line: Substring) -> Bool {
+    let cells = line.split(whereSeparator: { ",;\t".contains($0) }).map { $0.filter { $0 != "\"" } }
+    return cells.count > 1 && cells.contains { column(String($0).trimmed) == "text" }
+      && cells.allSatisfy { $0.count <= 40 } && cells.count { column(String($0).trimmed) != nil } > 1
+  }
+}
+
+/// A row of a table of tasks, with a column for each field and one for each attribute that is a text.
+struct TableRecord: ForeignRecord {
+  static let extensionColumn = "tally"
+  static let listColumn = "list"
+  /// The fields with a column; `title` is another name of `text`.
+  static let fields = TaskField.all.filter { $0 != .series && $0 != .attributes }
+  /// The columns of every table, in order.
+  static let columns: [String] = fields.flatMap { field in
+    field == .listID ? [listColumn, "\(field.name)"] : ["\(field.name)"]
+  }
+
+  /// The cells that are not empty, by column.
+  var cells: [String: String]
+
+  static func isLocal(_ task: TaskItem) -> Bool { false }
+
+  var exact: String? {
+    get { cells[Self.extensionColumn] }
+    set { cells[Self.extensionColumn] = newValue }
+  }
+
+  init(cells: [String: String]) {
+    self.cells = cells
+  }
+
+  init(_ task: TaskItem, in list: String?, _ context: FormatContext) {
+    cells = [:]
+    for field in Self.fields { cells["\(field.name)"] = task[field].map(Self.text) }
+    cells[Self.listColumn] = list.map(Self.plain)
+    for (name, value) in task.attributes where Self.isColumn(name) {
+      if case .text(let text) = value { cells[name] = Self.plain(text) }
+    }
+    cells = cells.filter { !$0.value.isEmpty }
+  }
+
+  /// Whether an attribute has a column of its name.
+  static func isColumn(_ name: String) -> Bool {
+    let isOwn = ownNames.contains(name.lowercased())
+    return !isOwn && plain(name).utf8.elementsEqual(name.utf8) && !name.contains("\n") && name.trimmed == name
+  }
+
+  private static let ownNames = Set((columns + [extensionColumn, "title"]).map { $0.lowercased() })
+
+  /// A text without the control characters that spreadsheets do not keep.
+  private static func plain(_ text: String) -> String {
+    String(
+      String.UnicodeScalarView(
+        text.unicodeScalars.map { $0.value < 0x20 && $0 != "\n" && $0 != "\t" || $0.value == 0x7F ? " " : $0 }))
+  }
+
+  private static func text(_ value: FieldValue) -> String {
+    switch value {
+    case .text(let text): plain(text)
+    case .state(let state): state.name
+    case .integer(let number): String(number)
+    case .instant(let instant): instant.iso8601
+    case .offsetInstant(let instant): instant.iso8601
+    case .day(let day): day.iso8601
+    case .id(let id): id.uuidString.lowercased()
+    case .priority(let priority): priority.name
+    case .tags(let tags): plain(tags.joined(separator: ","))
+    case .recurrence(let recurrence): recurrence.text
+    case .series, .attributes: ""
+    }
+  }
+}
+
+extension TableRecord {
+  func document(_ context: FormatContext) throws -> TaskDocument {
+    var document = TaskDocument()
+    var attributes: [String: AttributeValue] = [:]
+    let cells = joiningTimes(&attributes, context)
+    for field in Self.fields {
+      guard let cell = cells["\(field.name)"] else {
+        if field.isOptional { document[field] = nil }
+        continue
+      }
+      if let value = TableValue.value(field, cell, context) {
+        document[field] = value
+      } else {
+        if field.isOptional { document[field] = nil }
+        attributes["\(field.name) as imported"] = .text(cell)
+        context.remarks.add(TableValue.kind(of: field), "\(field.name): \(cell)")
+      }
+    }
+    if !document.has(.text), let title = cells["title"] { document[.text] = .text(title) }
+    document.listName = cells[Self.listColumn]
+    readDue(cells["due"], into: &document, &attributes, context)
+    readState(into: &document, &attributes, context)
+    for (name, text) in cells where Self.isColumn(name) && !Self.usualColumns.contains(name) {
+      attributes[name] = .text(text)
+    }
+    document.set(attributes)
+    return document
+  }
+
+  /// The columns of dates.
+  static let dateColumns: Set = [
+    "due", "dueDate", "dueDay", "scheduledDate", "reminderDate", "done", "completedAt", "createdAt", "updatedAt",
+  ]
+
+  /// The columns that stand for several fields.
+  static let usualColumns: Set = ["due", "done", "dueTime", "reminderTime", "reminderOn"]
+
+  /// The cells with each time joined to its date, and without a reminder that is off.
+  private func joiningTimes(
+    _ attributes: inout [String: AttributeValue], _ context: FormatContext
+  ) -> [String: String] {
+    var cells = cells
+    for (column, timeColumn) in [("due", "dueTime"), ("reminderDate", "reminderTime")] {
+      guard let time = cells[timeColumn] else { continue }
+      let joined = cells[column].map { "\($0) \(time)" }
+      if let joined, case .instant? = WrittenDate(joined, context) {
+        cells[column] = joined
+      } else {
+        attributes["\(timeColumn) as imported"] = .text(time)
+        context.remarks.add("date", "\(timeColumn): \(time)")
+      }
+    }
+    if let isOn = cells["reminderOn"].flatMap(TableValue.isDone) {
+      // The program offers the date; nobody wants to be reminded then.
+      if !isOn { cells["reminderDate"] = nil }
+    } else if let text = cells["reminderOn"] {
+      attributes["reminderOn as imported"] = .text(text)
+      context.remarks.add("value", "reminderOn: \(text)")
+    }
+    return cells
+  }
+
+  /// A column for due days and due dates alike.
+  private func readDue(
+    _ cell: String?, into document: inout TaskDocument, _ attributes: inout [String: AttributeValue],
+    _ context: FormatContext
+  ) {
+    guard let cell else { return }
+    let isFree = document[.dueDay] == nil && document[.dueDate] == nil
+    switch isFree ? WrittenDate(cell, context) : nil {
+    case .day(let day)?: document[.dueDay] = .day(day)
+    case .instant(let instant)?: document[.dueDate] = .instant(instant)
+    case nil:
+      attributes["due as imported"] = .text(cell)
+      context.remarks.add("date", "due: \(cell)")
+    }
+  }
+
+  /// The state, by its own column, by one of done ones, or by the time of completion.
+  private func readState(
+    into document: inout TaskDocument, _ attributes: inout [String: AttributeValue], _ context: FormatContext
+  ) {
+    if let cell = cells["done"] {
+      if let isDone = TableValue.isDone(cell) {
+        if !document.has(.state) { document[.state] = .state(isDone ? .completed : .notStarted) }
+      } else if let date = WrittenDate(cell, context) {
+        if !document.has(.state) { document[.state] = .state(.completed) }
+        if document[.completedAt] == nil {
+          document[.completedAt] = .offsetInstant(TableValue.completion(date, context))
+        }
+      } else {
+        attributes["done as imported"] = .text(cell)
+        context.remarks.add("state", "done: \(cell)")
+      }
+    }
+    if let cell = cells["state"], TableValue.isCancelled(cell) { attributes["STATUS"] = "CANCELLED" }
+    if !document.has(.state), document[.completedAt] != nil { document[.state] = .state(.completed) }
+    if document[.state] == .state(.completed), document[.completedAt] == nil {
+      document[.completedAt] = .offsetInstant(context.undatedCompletion)
+      document.latestCompletion = .latest
+    }
+    // A spreadsheet changes the state and leaves the time.
+    if document.has(.state), document[.state] != .state(.completed) { document[.completedAt] = nil }
+  }
+}
+
+/// The values of cells, as Tally writes them and as people and other programs do.
+enum TableValue {
+  /// The value of a field; `nil` for a text that means none.
+  static func value(_ field: TaskField, _ text: String, _ context: FormatContext) -> FieldValue? {
+    switch field.kind {
+    case .text: .text(text)
+    case .state: state(text).map { .state($0) }
+    case .integer: Int64(text.trimmed).map { .integer($0) }
+    case .instant: (try? Timestamp(iso8601: text)).map { .instant($0) } ?? instant(text, context)
+    case .offsetInstant: offsetInstant(text, context).map { .offsetInstant($0) }
+    case .day: WrittenDate(text, context).map { .day($0.day(context)) }
+    case .id: UUID(uuidString: text.trimmed).map { .id($0) }
+    case .priority: priority(text).map { .priority($0) }
+    case .recurrence: recurrence(text).map { .recurrence($0) }
+    case .tags, .series, .attributes: .tags(TagSet(text.split { ",;|".contains($0) }.map(String.init)))
+    }
+  }
+
+  /// The remark's kind for a bad value of a field.
+  static func kind(of field: TaskField) -> String {
+    switch field.kind {
+    case .instant, .offsetInstant, .day: "date"
+    case .priority: "priority"
+    case .recurrence: "recurrence"
+    case .state: "state"
+    case .id: "id"
+    default: "value"
+    }
+  }
+
+  private static func instant(_ text: String, _ context: FormatContext) -> FieldValue? {
+    WrittenDate(text, context).map { .instant($0.instant(context)) }
+  }
+
+  private static func offsetInstant(_ text: String, _ context: FormatContext) -> OffsetTimestamp? {
+    (try? OffsetTimestamp(iso8601: text)) ?? WrittenDate(text, context).map { completion($0, context) }
+  }
+
+  /// The completion time for a written date; noon for a day.
+  static func completion(_ date: WrittenDate, _ context: FormatContext) -> OffsetTimestamp {
+    switch date {
+    case .day(let day): context.noon(of: day)
+    case .instant(let instant): OffsetTimestamp(instant, in: context.timeZone)
+    }
+  }
+
+  private static func state(_ text: String) -> TaskState? {
+    if let state = try? TaskState(name: text) { return state }
+    switch TableHeading.key(text) {
+    case "active", "started", "inprogress", "doing", "next": return .active
+    case "todo", "open", "notstarted", "pending", "needsaction", "new", "waiting", "0", "backlog", "normal",
+      "deferred", "waitingonsomeoneelse", "onhold", "someday":
+      return .notStarted
+    default: return isCancelled(text) || isDone(text) == true ? .completed : nil
+    }
+  }
+
+  /// Whether a text says that a task is closed without being done.
+  static func isCancelled(_ text: String) -> Bool {
+    ["cancelled", "canceled", "abandoned", "wontdo", "won'tdo", "dropped"].contains(TableHeading.key(text))
+  }
+
+  /// What a text says about being done; `nil` if nothing.
+  static func isDone(_ text: String) -> Bool? {
+    switch TableHeading.key(text) {
+    case "yes", "y", "true", "1", "x", "✓", "✔", "✅", "☑", "[x]", "done", "completed", "complete", "finished", "closed",
+      "ja",
+      "oui":
+      true
+    case "no", "n", "false", "0", "-", "", "[]", "☐", "open", "todo", "notdone", "incomplete", "nein", "non": false
+    default: nil
+    }
+  }
+
+  private static func priority(_ text: String) -> Priority? {
+    switch TableHeading.key(text) {
+    case "high", "h", "urgent", "highest", "critical", "p1", "a", "1", "!!!": .high
+    case "medium", "m", "med", "normal", "p2", "b", "2", "!!": .medium
+    case "low", "l", "lowest", "p3", "c", "3", "!": .low
+    case "none", "no", "p4", "0": Priority.none
+    default: nil
+    }
+  }
+
+  private static func recurrence(_ text: String) -> Recurrence? {
+    let rule = text.hasPrefix("RRULE:") ? String(text.dropFirst(6)) : text
+    return (try? Recurrence(text: rule)) ?? (try? Recurrence(phrase: rule))
+  }
+}

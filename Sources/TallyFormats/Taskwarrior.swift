@@ -1,0 +1,512 @@
+import Foundation
+import Tally
+
+/// Reads what `task export` writes: an array of tasks, or a task on each line.
+///
+/// Deleted tasks are left out, and so are the templates of recurring ones, unless no task of theirs is in the document.
+final class TaskwarriorSource: ForeignSource {
+  private let context: FormatContext
+  private var reader: JSONReader
+  private var hasBegun = false
+  /// Templates whose tasks may still come.
+  private var templates: [(TaskwarriorRecord, TextPosition)] = []
+  private var parents: Set<String> = []
+  private var identity: ContentIdentity
+
+  init(_ input: consuming JSONInput, _ context: FormatContext) {
+    self.context = context
+    identity = ContentIdentity("Taskwarrior", context)
+    var input = input
+    // A fault of the first bytes is found again by the reader.
+    while let byte = try? input.peek(), byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\n") {
+      if byte == UInt8(ascii: "\n") { input.skipLineFeed() } else { input.skipByte() }
+    }
+    let isArray = (try? input.peek()) == UInt8(ascii: "[")
+    reader = JSONReader(input, framing: isArray ? .document : .lines)
+  }
+
+  var byteCount: Int64 { reader.input.consumedByteCount }
+
+  func nextTask() throws -> (TaskDocument, TextPosition)? {
+    while let (record, position) = try nextRecord() {
+      if case .text(let parent)? = record.values["parent"] { parents.insert(parent) }
+      switch record.values["status"]?.text {
+      case "deleted":
+        context.remarks.add("deleted task", record.values["description"]?.text ?? "", at: position)
+        continue
+      case "recurring": templates.append((record, position))
+      default: return try (task(record, position), position)
+      }
+    }
+    while let (record, position) = templates.popLast() {
+      guard !parents.contains(record.values["uuid"]?.text ?? "") else { continue }
+      return try (task(record, position), position)
+    }
+    return nil
+  }
+
+  private func task(_ record: TaskwarriorRecord, _ position: TextPosition) throws -> TaskDocument {
+    do {
+      context.remarks.position = position
+      var record = record
+      record.leaveOutFaulty(context)
+      var document = try record.importing(context)
+      identity.identify(&document, by: record.values["description"]?.text ?? "", record.values["entry"]?.text ?? "")
+      if case .text(let text)? = record.values["recur"], record.exact == nil {
+        document[.recurrence] = TaskwarriorRecurrence.recurrence(text).map { .recurrence($0) }
+        if document[.recurrence] == nil { context.remarks.add("recurrence", text) }
+      }
+      return document
+    } catch let error as TallyError {
+      throw error.placed(at: position)
+    }
+  }
+
+  private func nextRecord() throws -> (TaskwarriorRecord, TextPosition)? {
+    if !hasBegun, reader.framing == .document { _ = try reader.next() }
+    hasBegun = true
+    while true {
+      let token = try reader.next()
+      if token == .beginObject { break }
+      if token == .end { return nil }
+      if token == .endArray, reader.framing == .document {
+        _ = try reader.next()
+        return nil
+      }
+      guard reader.framing == .document else { throw reader.fault("An object is expected here") }
+      context.remarks.add("text", try reader.json(beginningWith: token), at: reader.tokenPosition)
+    }
+    let position = reader.tokenPosition
+    var values: [String: TaskwarriorValue] = [:]
+    while try reader.next() == .key {
+      let name = String(decoding: reader.text, as: UTF8.self)
+      let place = reader.tokenPosition
+      guard values.updateValue(.integer(0), forKey: name) == nil else {
+        throw reader.fault("A key appears twice in its object", at: place)
+      }
+      values[name] = try reader.readTaskwarriorValue()
+    }
+    return (TaskwarriorRecord(values: values), position)
+  }
+}
+
+/// A task of Taskwarrior 2: an object with a key for each attribute that it has.
+///
+/// Source: "Taskwarrior JSON Format" and "Attributes", taskwarrior.org/docs/design/task.
+struct TaskwarriorRecord: ForeignRecord {
+  /// The attributes that Tally has fields for; `id` and `urgency` are computed by Taskwarrior.
+  private static let mapped: Set<String> = [
+    "uuid", "description", "status", "entry", "modified", "end", "due", "scheduled", "project", "priority", "tags",
+    "annotations", "id", "urgency", extensionKey,
+  ]
+  /// The user-defined attribute that has what Taskwarrior cannot say.
+  static let extensionKey = "tally"
+
+  var values: [String: TaskwarriorValue]
+
+  /// Its dates are instants.
+  static func isLocal(_ task: TaskItem) -> Bool { false }
+
+  /// Whether the extension leaves a field out, so that a task that came from Taskwarrior goes back unchanged.
+  ///
+  /// Taskwarrior orders tasks by urgency, and a project's name
+  /// says which list it is unless there are two.
+  static func omits(_ field: TaskField, of task: TaskItem, _ context: FormatContext) -> Bool {
+    field == .sortOrder || field == .listID && task.listID.map(context.ambiguousLists.contains) == false
+  }
+
+  var exact: String? {
+    get { values[Self.extensionKey]?.text }
+    set { values[Self.extensionKey] = newValue.map { .text($0) } }
+  }
+
+  init(values: [String: TaskwarriorValue]) {
+    self.values = values
+  }
+
+  init(_ task: TaskItem, in list: String?, _ context: FormatContext) {
+    values = [
+      "uuid": .text(task.id.uuidString.lowercased()), "status": .text(task.isCompleted ? "completed" : "pending"),
+    ]
+    values["description"] = .text(Self.plain(task.title))
+    for (name, value) in task.attributes { values[name] = Self.value(value, of: name) }
+    set("entry", task.createdAt)
+    set("modified", task.updatedAt)
+    set("end", task.completedAt?.instant)
+    set("due", task.dueDate ?? task.dueDay.map(context.start))
+    setScheduled(task, context)
+    // Taskwarrior wants a due date of tasks that repeat.
+    if values["due"] == nil { values["recur"] = nil }
+    if task.state == .active {
+      if values["start"] == nil { set("start", task.updatedAt) }
+    } else if !task.isCompleted {
+      values["start"] = nil
+    }
+    values["project"] = list.map { .text(Self.plain($0)) }
+    values["priority"] = Self.letters[task.priority].map { .text($0) }
+    values["tags"] = Self.array(task.tags)
+    if let notes = task.notes, !notes.isEmpty { values["annotations"] = annotations(notes, task) }
+  }
+}
+
+extension TaskwarriorRecord {
+  static let letters: [Priority: String] = [.high: "H", .medium: "M", .low: "L"]
+  /// Taskwarrior 2.6 refuses dates outside these years.
+  private static let years = 1980...9_998
+
+  /// The time that the task came with, as long as it is on its day; else the beginning of the day.
+  private mutating func setScheduled(_ task: TaskItem, _ context: FormatContext) {
+    set("scheduled", task.scheduledDate.map(context.start))
+    guard case .text(let text)? = task.attributes["scheduled"], let instant = BasicDate.instant(text),
+      context.day(of: instant) == task.scheduledDate
+    else { return }
+    values["scheduled"] = .text(text)
+  }
+
+  private mutating func set(_ name: String, _ instant: Timestamp?) {
+    guard let instant, Self.years.contains(CalendarDay(containing: instant, in: .gmt).year) else { return }
+    values[name] = .text(BasicDate.text(instant))
+  }
+
+  /// A text without the control characters that Taskwarrior loses.
+  static func plain(_ text: String) -> String {
+    let scalars = text.unicodeScalars.map { scalar -> Unicode.Scalar in
+      scalar.value < 0x20 && scalar != "\n" || scalar.value == 0x7F ? " " : scalar
+    }
+    return String(String.UnicodeScalarView(scalars))
+  }
+
+  /// The tags that Taskwarrior keeps, as an array; it takes others apart, or writes them as something else.
+  private static func array(_ tags: TagSet) -> TaskwarriorValue? {
+    let plain = tags.filter { $0.unicodeScalars.allSatisfy { !#":"\,[]"#.unicodeScalars.contains($0) } }
+    guard !plain.isEmpty else { return nil }
+    var writer = JSONWriter(layout: .compact)
+    writer.value(.tags(TagSet(plain)))
+    return .json(String(decoding: writer.takeBytes(), as: UTF8.self))
+  }
+
+  /// The texts of an array; `nil` for any other JSON.
+  static func tags(_ array: String) -> [String]? {
+    var reader = JSONReader(JSONInput(text: array))
+    var tags: [String] = []
+    guard (try? reader.next()) == .beginArray else { return nil }
+    while let token = try? reader.next(), token == .string { tags.append(String(decoding: reader.text, as: UTF8.self)) }
+    return reader.isAtEndOfDocument ? tags : nil
+  }
+
+  /// An attribute as Taskwarrior takes it; `nil` for one that it would refuse or change.
+  private static func value(_ value: AttributeValue, of name: String) -> TaskwarriorValue? {
+    guard !mapped.contains(name), !name.isEmpty, name.allSatisfy(\.isPlainName) else { return nil }
+    switch value {
+    case .integer(let number): return TaskwarriorBuiltIn.isValid("\(number)", of: name) ? .integer(number) : nil
+    case .real(let number):
+      return TaskwarriorBuiltIn.named(name) || !TaskwarriorNumber.isKept(number) ? nil : .real(number)
+    case .text(let text):
+      guard !text.isEmpty, plain(text).utf8.elementsEqual(text.utf8), TaskwarriorBuiltIn.isValid(text, of: name) else {
+        return nil
+      }
+      return name == "depends" && text.hasPrefix("[") ? .json(text) : .text(text)
+    case .flag, .instant, .day, .bytes: return nil
+    }
+  }
+
+  /// The annotations that the notes came from, or one of all the notes.
+  private func annotations(_ notes: String, _ task: TaskItem) -> TaskwarriorValue {
+    if case .text(let kept)? = task.attributes["annotations"],
+      TaskwarriorAnnotation.notes(kept)?.utf8.elementsEqual(notes.utf8) == true
+    {
+      return .json(kept)
+    }
+    return .json(TaskwarriorAnnotation.array(Self.plain(notes), at: values["entry"]?.text))
+  }
+}
+
+extension TaskwarriorRecord {
+  func document(_ context: FormatContext) throws -> TaskDocument {
+    var document = TaskDocument()
+    if let id = try text("uuid").flatMap({ UUID(uuidString: $0) }) { document[.id] = .id(id) }
+    document[.text] = .text(try text("description") ?? "Untitled")
+    document[.createdAt] = .instant(try instant("entry") ?? instant("modified") ?? context.now)
+    if let modified = try instant("modified") { document[.updatedAt] = .instant(modified) }
+    try readState(into: &document, context)
+    try readDue(into: &document, context)
+    document[.scheduledDate] = try instant("scheduled").map { .day(context.day(of: $0)) }
+    document[.priority] = try text("priority").flatMap { letter in
+      Self.letters.first { $0.value == letter }.map { .priority($0.key) }
+    }
+    document[.tags] = try tags().map { .tags($0) }
+    document[.listID] = nil
+    document.listName = try text("project").flatMap { $0.isEmpty ? nil : $0 }
+    document[.notes] = try annotationsText().flatMap { TaskwarriorAnnotation.notes($0) }.map { .text($0) }
+    document.set(try attributes(context))
+    return document
+  }
+
+  private func readState(into document: inout TaskDocument, _ context: FormatContext) throws {
+    let status = try text("status")
+    let isCompleted = status == "completed"
+    let isActive = values["start"] != nil
+    document[.state] = .state(isCompleted ? .completed : isActive ? .active : .notStarted)
+    let end = try instant("end") ?? (document.has(.updatedAt) ? document.task.updatedAt : nil)
+    let completion = end.map { OffsetTimestamp($0, in: context.timeZone) } ?? context.undatedCompletion
+    document[.completedAt] = isCompleted ? .offsetInstant(completion) : nil
+  }
+
+  /// A date without a time is midnight for Taskwarrior.
+  private func readDue(into document: inout TaskDocument, _ context: FormatContext) throws {
+    let due = try instant("due")
+    let day = due.map(context.day)
+    let isDay = day.map(context.start) == due
+    document[.dueDate] = isDay ? nil : due.map { .instant($0) }
+    document[.dueDay] = isDay ? day.map { .day($0) } : nil
+    if isDay, due == nil { document[.dueDay] = nil }
+  }
+
+  /// What Tally has no field for, and what a field does not say in full.
+  private func attributes(_ context: FormatContext) throws -> [String: AttributeValue] {
+    var attributes: [String: AttributeValue] = [:]
+    for (name, value) in values where !Self.mapped.contains(name) {
+      switch value {
+      case .text(let text): attributes[name] = TaskwarriorNumber.attribute(text) ?? .text(text)
+      case .integer(let number): attributes[name] = .integer(number)
+      case .real(let number): attributes[name] = TaskwarriorNumber.attribute(number)
+      case .json(let text): attributes[name] = .text(text)
+      }
+    }
+    let status = try text("status")
+    if status == "pending", values["start"] == values["modified"] { attributes["start"] = nil }
+    if case .text(let text)? = attributes["start"], text == (try self.text("modified")) { attributes["start"] = nil }
+    if let scheduled = try instant("scheduled"), context.start(of: context.day(of: scheduled)) != scheduled {
+      attributes["scheduled"] = try self.text("scheduled").map { .text($0) }
+    }
+    if let annotations = try annotationsText(), !TaskwarriorAnnotation.isPlain(annotations, at: try text("entry")) {
+      attributes["annotations"] = .text(annotations)
+    }
+    return attributes
+  }
+
+  private func annotationsText() throws -> String? {
+    guard case .json(let text)? = values["annotations"] else { return nil }
+    return text
+  }
+
+  private func tags() throws -> TagSet? {
+    switch values["tags"] {
+    case nil: return nil
+    case .text(let list)?: return TagSet(list.split(separator: ",").map(String.init))
+    case .json(let array)?:
+      guard let tags = Self.tags(array) else { throw Self.fault("The tags are not an array of texts") }
+      return TagSet(tags)
+    default: throw Self.fault("The tags are not an array of texts")
+    }
+  }
+
+  private func text(_ name: String) throws -> String? {
+    guard let value = values[name] else { return nil }
+    guard let text = value.text else { throw Self.fault("The value of \(name) is not a text") }
+    return text
+  }
+
+  private func instant(_ name: String) throws -> Timestamp? {
+    guard let text = try text(name) else { return nil }
+    guard let instant = BasicDate.instant(text) else {
+      throw TallyError(
+        .invalidInstant, "The value of \(name) is not a date of Taskwarrior", remedy: "Write it as 20261121T090000Z")
+    }
+    return instant
+  }
+
+  private static func fault(_ message: String) -> TallyError {
+    TallyError(.malformedDocument, message, remedy: "Correct the document there; nothing was imported")
+  }
+}
+
+extension Character {
+  /// Whether a name of a user-defined attribute may have it.
+  fileprivate var isPlainName: Bool { isASCII && (isLetter || isNumber || self == "_" || self == "-" || self == ".") }
+}
+
+extension TaskwarriorRecord {
+  private static let dates = ["entry", "modified", "end", "due", "scheduled", "start", "wait", "until"]
+  private static let texts = ["uuid", "description", "status", "project", "priority"]
+  private static let states: Set = ["pending", "completed", "waiting", "recurring", "deleted"]
+  /// Taskwarrior's own attributes that Tally keeps, but does not act on.
+  private static let keptOnly = ["wait", "until", "depends"]
+
+  /// Leaves out each value that is not what Taskwarrior writes, with a remark; its text stays in an attribute.
+  mutating func leaveOutFaulty(_ context: FormatContext) {
+    for name in Self.texts {
+      guard let value = values[name], value.text == nil else { continue }
+      values[name] = value.number.map { .text($0) }
+      if values[name] == nil { leaveOut(name, value, "value", context) }
+    }
+    for name in Self.dates { checkDate(name, context) }
+    if let letter = values["priority"]?.text, !letter.isEmpty, !Self.letters.values.contains(letter) {
+      leaveOut("priority", .text(letter), "priority", context)
+    }
+    if let tags = values["tags"], !tags.isListOfTags { leaveOut("tags", tags, "tag", context) }
+    if let status = values["status"]?.text, !Self.states.contains(status) {
+      leaveOut("status", .text(status), "state", context)
+    }
+    if let uuid = values["uuid"]?.text, UUID(uuidString: uuid) == nil {
+      leaveOut("uuid", .text(uuid), "uuid", context)
+    }
+    if values["description"] == nil { context.remarks.add("title", values["uuid"]?.text ?? "") }
+    for name in Self.keptOnly {
+      if let value = values[name] { context.remarks.add(name, value.text ?? value.number ?? value.json ?? "") }
+    }
+  }
+
+  /// Reads a date that is written in another way than Taskwarrior does.
+  private mutating func checkDate(_ name: String, _ context: FormatContext) {
+    guard let value = values[name], value.text.flatMap(BasicDate.instant) == nil else { return }
+    if let date = value.text.flatMap({ WrittenDate($0, context) }) {
+      values[name] = .text(BasicDate.text(date.instant(context)))
+    } else {
+      leaveOut(name, value, "date", context)
+    }
+  }
+
+  private mutating func leaveOut(_ name: String, _ value: TaskwarriorValue, _ kind: String, _ context: FormatContext) {
+    let text = value.text ?? value.number ?? value.json ?? ""
+    values[name] = nil
+    values["\(name)_imported"] = .text(text)
+    context.remarks.add(kind, "\(name): \(text)")
+  }
+}
+
+extension TaskwarriorValue {
+  /// A number as text.
+  fileprivate var number: String? {
+    switch self {
+    case .integer(let number): String(number)
+    case .real(let number): String(number)
+    default: nil
+    }
+  }
+
+  fileprivate var json: String? { if case .json(let text) = self { text } else { nil } }
+
+  fileprivate var isListOfTags: Bool {
+    switch self {
+    case .text: true
+    case .json(let array): TaskwarriorRecord.tags(array) != nil
+    default: false
+    }
+  }
+}
+
+/// The annotations of a Taskwarrior task, which are its notes: an array of objects with an entry and a description.
+enum TaskwarriorAnnotation {
+  /// The descriptions, each on lines of its own; `nil` for JSON that is not an array of annotations, or an empty one.
+  static func notes(_ array: String) -> String? {
+    guard let all = read(array), !all.isEmpty else { return nil }
+    return all.map(\.description).joined(separator: "\n")
+  }
+
+  /// Whether an array is what `array(_:at:)` makes, so that the notes alone bring it back.
+  static func isPlain(_ array: String, at entry: String?) -> Bool {
+    guard let all = read(array) else { return false }
+    return all.count == 1 && all[0].entry == entry
+  }
+
+  /// One annotation with a text.
+  static func array(_ notes: String, at entry: String?) -> String {
+    var writer = JSONWriter(layout: .compact)
+    writer.beginArray()
+    writer.beginObject()
+    writer.key("entry" as StaticString)
+    writer.value(.text(entry ?? "19800101T000000Z"))
+    writer.key("description" as StaticString)
+    writer.value(.text(notes))
+    writer.endObject()
+    writer.endArray()
+    return String(decoding: writer.takeBytes(), as: UTF8.self)
+  }
+
+  private static func read(_ array: String) -> [(entry: String, description: String)]? {
+    var reader = JSONReader(JSONInput(text: array))
+    var all: [(entry: String, description: String)] = []
+    do {
+      guard try reader.next() == .beginArray else { return nil }
+      while try reader.next() == .beginObject {
+        var values: [String: String] = [:]
+        while try reader.next() == .key {
+          let name = String(decoding: reader.text, as: UTF8.self)
+          values[name] = try reader.readTaskwarriorValue()?.text
+        }
+        guard let entry = values["entry"], let description = values["description"] else { return nil }
+        all.append((entry, description))
+      }
+      return all
+    } catch {
+      return nil
+    }
+  }
+}
+
+/// Taskwarrior's own attributes that Tally keeps as attributes, and which values Taskwarrior takes for them.
+enum TaskwarriorBuiltIn {
+  private static let dates: Set<String> = ["wait", "until", "start"]
+  private static let ids: Set<String> = ["parent", "template"]
+  private static let others: Set<String> = ["depends", "mask", "imask", "recur", "rtype", "last"]
+
+  static func named(_ name: String) -> Bool {
+    dates.contains(name) || ids.contains(name) || others.contains(name)
+  }
+
+  /// Whether Taskwarrior takes a value; anything for an attribute that is not its own.
+  static func isValid(_ text: String, of name: String) -> Bool {
+    if dates.contains(name) { return BasicDate.instant(text) != nil }
+    if ids.contains(name) { return UUID(uuidString: text) != nil }
+    switch name {
+    case "depends": return dependencies(text)
+    case "mask": return text.allSatisfy { "-+XW".contains($0) }
+    case "imask", "last": return Double(text) != nil
+    case "recur": return TaskwarriorRecurrence.recurrence(text) != nil
+    case "rtype": return text == "periodic" || text == "chained"
+    default: return true
+    }
+  }
+
+  /// Whether a text is ids with commas between them, or an array of them.
+  private static func dependencies(_ text: String) -> Bool {
+    let ids = text.trimmingCharacters(in: CharacterSet(charactersIn: "[]")).split(separator: ",")
+    return !ids.isEmpty
+      && ids.allSatisfy { UUID(uuidString: $0.trimmingCharacters(in: CharacterSet(charactersIn: "\" "))) != nil }
+  }
+}
+
+/// Writes an array of tasks, one on each line, as `task export` does.
+struct TaskwarriorWriter: DocumentWriter {
+  private let context: FormatContext
+  private var isFirst = true
+  var bytes: [UInt8] = []
+
+  init(_ context: FormatContext) {
+    self.context = context
+  }
+
+  mutating func begin() { bytes += Array("[\n".utf8) }
+
+  mutating func write(_ task: TaskItem, in list: TaskList?, under parent: TaskItem?) {
+    if !isFirst { bytes += Array(",\n".utf8) }
+    isFirst = false
+    let record = TaskwarriorRecord.exporting(task, in: list?.name, context)
+    var writer = JSONWriter(layout: .compact)
+    writer.beginObject()
+    for (name, value) in record.values.sorted(by: { $0.key < $1.key }) {
+      writer.key(name)
+      switch value {
+      case .text(let text): writer.value(.text(text))
+      case .integer(let number): writer.value(.integer(number))
+      case .real(let number): writer.value(real: number)
+      case .json(let text): writer.value(json: text)
+      }
+    }
+    writer.endObject()
+    bytes += writer.takeBytes()
+  }
+
+  mutating func end() { bytes += Array((isFirst ? "]\n" : "\n]\n").utf8) }
+}

@@ -1,0 +1,414 @@
+import Foundation
+import Tally
+
+/// Reads lines of todo.txt; empty ones are skipped.
+final class TodoTxtSource: ForeignSource {
+  private let context: FormatContext
+  private var lines: LineReader
+  private var identity: ContentIdentity
+
+  init(_ input: consuming JSONInput, _ context: FormatContext) {
+    self.context = context
+    identity = ContentIdentity("todo.txt", context)
+    lines = LineReader(input, context)
+  }
+
+  var byteCount: Int64 { lines.byteCount }
+
+  func nextTask() throws -> (TaskDocument, TextPosition)? {
+    while let line = try lines.next() {
+      guard line.text.contains(where: { !$0.isWhitespace }) else { continue }
+      context.remarks.position = line.position
+      let record = TodoTxtRecord(line: line.text)
+      do {
+        var document = try record.importing(context)
+        // A line of nothing but projects, contexts or keys is its own title.
+        if document[.text]?.text?.isBlank == true { document[.text] = .text(line.text) }
+        identity.identify(&document, by: record.contents)
+        return (document, line.position)
+      } catch let error as TallyError {
+        throw error.placed(at: line.position)
+      }
+    }
+    return nil
+  }
+}
+
+/// Writes a line for each task.
+struct TodoTxtWriter: DocumentWriter {
+  private let context: FormatContext
+  var bytes: [UInt8] = []
+
+  init(_ context: FormatContext) {
+    self.context = context
+  }
+
+  mutating func begin() {}
+
+  mutating func write(_ task: TaskItem, in list: TaskList?, under parent: TaskItem?) {
+    bytes += Array(TodoTxtRecord.exporting(task, in: list?.name, context).line.utf8)
+    bytes.append(UInt8(ascii: "\n"))
+  }
+
+  mutating func end() {}
+}
+
+/// A line of todo.txt: a mark of completion, a priority, dates, then words, some of which are projects, contexts or
+/// pairs of a key and a value.
+///
+/// Source: "todo.txt format rules", github.com/todotxt/todo.txt. Of the keys, `due:` is widely used, `t:`, `rec:` and
+/// `pri:` are those of the "Simpletask" and "topydo" programs.
+struct TodoTxtRecord: ForeignRecord {
+  /// The key of what the format cannot say: JSON without white space.
+  private static let extensionKey = "tally"
+
+  private var isCompleted = false
+  private var priority: Character?
+  private var completed: CalendarDay?
+  private var created: CalendarDay?
+  private var words: [Substring]
+  var exact: String?
+
+  static func isLocal(_ task: TaskItem) -> Bool { true }
+
+  /// Takes a line apart.
+  init(line: String) {
+    words = Self.words(of: line)
+    // Remove the extension first. Otherwise a title that is only `(B)` reads as a priority.
+    let mark = Self.extensionKey + ":{"
+    if let index = words.lastIndex(where: { $0.hasPrefix(mark) }) {
+      exact = String(words.remove(at: index).dropFirst(mark.count - 1))
+    }
+    if words.first == "x", words.count > 1 {
+      isCompleted = true
+      words.removeFirst()
+    }
+    readPriority()
+    var dates: [CalendarDay] = []
+    while dates.count < (isCompleted ? 2 : 1), let day = words.first.flatMap({ Self.day($0) }), words.count > 1 {
+      dates.append(day)
+      words.removeFirst()
+    }
+    // A completed task has the completion date first, then perhaps that of the creation; an open task has only the
+    // latter.
+    if isCompleted { (completed, created) = (dates.first, dates.dropFirst().first) } else { created = dates.first }
+    // Some programs keep the priority behind the mark.
+    if priority == nil { readPriority() }
+  }
+
+  /// The parts between blanks; as scalars, since a combining mark may follow a blank.
+  private static func words(of text: String) -> [Substring] {
+    text.unicodeScalars.split(separator: " ", omittingEmptySubsequences: false).map(Substring.init)
+  }
+
+  private mutating func readPriority() {
+    let word = Array(words.first ?? "")
+    guard word.count == 3, word[0] == "(", word[2] == ")", ("A"..."Z").contains(word[1]), words.count > 1 else {
+      return
+    }
+    priority = word[1]
+    words.removeFirst()
+  }
+
+  /// A day as the format writes it; other forms are words.
+  private static func day(_ word: Substring) -> CalendarDay? {
+    guard word.utf8.count == 10 else { return nil }
+    return try? CalendarDay(iso8601: String(word))
+  }
+
+  /// The whole line.
+  var line: String {
+    var parts: [String] = []
+    if isCompleted { parts.append("x") }
+    if let priority { parts.append("(\(priority))") }
+    // Without the date of completion that of the creation would be taken for it.
+    if isCompleted { parts += [completed, completed == nil ? nil : created].compactMap { $0?.iso8601 } }
+    if !isCompleted, let created { parts.append(created.iso8601) }
+    parts += words.map(String.init)
+    if let exact { parts.append(Self.extensionKey + ":" + Self.withoutBlanks(exact)) }
+    return parts.joined(separator: " ")
+  }
+
+  /// JSON has blanks only in texts, where an escape says the same.
+  private static func withoutBlanks(_ json: String) -> String {
+    json.unicodeScalars.reduce(into: "") { text, scalar in
+      if scalar == " " { text += scalar.escapedInJSON } else { text.unicodeScalars.append(scalar) }
+    }
+  }
+}
+
+extension TodoTxtRecord {
+  init(_ task: TaskItem, in list: String?, _ context: FormatContext) {
+    isCompleted = task.isCompleted
+    completed = task.completedAt.flatMap { $0.instant == FormatContext.longAgo ? nil : context.day(of: $0.instant) }
+    created = context.day(of: task.createdAt)
+    words = Self.words(of: Self.plain(task.title))
+    let letter = Self.letter(of: task)
+    if isCompleted { if let letter { words.append("pri:\(letter)") } } else { priority = letter }
+    // The title may have them already.
+    let titleWords = words
+    if let list, Self.isWord(list), titleWords.last(where: { $0.hasPrefix("+") }) != "+\(list)" {
+      words.append("+\(list)")
+    }
+    for tag in task.tags where Self.isWord(tag) && !titleWords.contains("@\(tag)") { words.append("@\(tag)") }
+    if let due = task.dueDay(in: context.timeZone) { words.append("due:\(due)") }
+    if let day = task.scheduledDate { words.append("t:\(day)") }
+    if let recurrence = task.recurrence, let text = TodoTxtRecurrence.text(recurrence) { words.append("rec:\(text)") }
+    for key in TodoTxtReading.keptKeys where !words.contains(where: { $0.hasPrefix(key + ":") }) {
+      if case .text(let text)? = task.attributes[key], Self.isValue(text) { words.append("\(key):\(text)") }
+    }
+    for (name, value) in task.attributes.sorted(by: { $0.key < $1.key }) {
+      guard case .text(let text) = value, Self.isKey(name), Self.isValue(text) else { continue }
+      words.append("\(name):\(text)")
+    }
+    // What the words mean is seen when they are read.
+    self = TodoTxtRecord(line: line)
+  }
+
+  /// A title as words of one line that no reader takes for anything else than words.
+  private static func plain(_ title: String) -> String {
+    String(
+      String.UnicodeScalarView(title.unicodeScalars.map { $0.properties.isWhitespace || $0.value < 0x20 ? " " : $0 }))
+  }
+
+  private static let priorities: [(letter: Character, priority: Priority)] = [
+    ("A", .high), ("B", .medium), ("C", .low),
+  ]
+
+  /// The letter that the task came with, as long as it means its priority.
+  private static func letter(of task: TaskItem) -> Character? {
+    if case .text(let text)? = task.attributes["priority"], text.count == 1, let letter = text.first,
+      ("D"..."Z").contains(letter), task.priority == .low
+    {
+      return letter
+    }
+    return priorities.first { $0.priority == task.priority }?.letter
+  }
+
+  private static let ownKeys: Set<String> = ["due", "t", "rec", "pri", "priority", extensionKey]
+
+  private static func isWord(_ text: String) -> Bool {
+    !text.isEmpty
+      && text.unicodeScalars.allSatisfy { !$0.properties.isWhitespace && $0.value > 0x20 && $0.value != 0x7F }
+  }
+
+  private static func isKey(_ name: String) -> Bool {
+    isWord(name) && !ownKeys.contains(name) && !name.contains(":") && !"+@(".contains(name.prefix(1))
+  }
+
+  /// `https://…` is an address and no key with a value.
+  private static func isValue(_ text: String) -> Bool { isWord(text) && !text.hasPrefix("//") && !text.hasPrefix(":") }
+
+  /// A word as a key and its value.
+  private static func pair(_ word: Substring) -> (key: String, value: String)? {
+    guard let colon = word.firstIndex(of: ":") else { return nil }
+    let (key, value) = (String(word[..<colon]), String(word[word.index(after: colon)...]))
+    guard !key.isEmpty, isValue(value), !"+@(".contains(key.prefix(1)) else { return nil }
+    return (key, value)
+  }
+}
+
+extension TodoTxtRecord {
+  func document(_ context: FormatContext) throws -> TaskDocument {
+    var document = TaskDocument()
+    var reading = TodoTxtReading()
+    var title: [Substring] = []
+    var isTrailing = true
+    // From the end: what stands behind the last word of the title belongs to the task and not to its title.
+    for word in words.reversed() {
+      let isTaken = reading.take(word, Self.pair(word), isTrailing: isTrailing, context)
+      if !isTaken { title.append(word) }
+      if !isTaken, !word.isEmpty { isTrailing = false }
+    }
+    document[.text] = .text(title.reversed().joined(separator: " "))
+    document[.state] = .state(isCompleted ? .completed : .notStarted)
+    readDates(into: &document, context)
+    let letter = priority ?? reading.priority
+    document[.priority] = letter.map { letter in
+      .priority(Self.priorities.first { $0.letter == letter }?.priority ?? .low)
+    }
+    if let letter, !("A"..."C").contains(letter) { reading.attributes["priority"] = .text(String(letter)) }
+    document.listName = reading.projects.first
+    document[.listID] = nil
+    document[.tags] = reading.contexts.isEmpty ? nil : .tags(TagSet(reading.contexts.reversed()))
+    document[.dueDay] = reading.due.map { .day($0) }
+    document[.dueDate] = nil
+    document[.scheduledDate] = reading.threshold.map { .day($0) }
+    document[.recurrence] = reading.recurrence.map { .recurrence($0) }
+    document.set(reading.attributes)
+    return document
+  }
+
+  private func readDates(into document: inout TaskDocument, _ context: FormatContext) {
+    if isCompleted {
+      document[.completedAt] = .offsetInstant(completed.map(context.noon) ?? context.undatedCompletion)
+      document.latestCompletion = completed.map(context.end) ?? .latest
+    } else {
+      document[.completedAt] = nil
+    }
+    if let created { document[.createdAt] = .instant(context.start(of: created)) }
+  }
+
+  /// What identifies a line without an id: everything but whether it is completed.
+  var contents: String { ([created?.iso8601 ?? ""] + words.map(String.init)).joined(separator: " ") }
+}
+
+/// What the words of a line give, read from its end.
+struct TodoTxtReading {
+  var projects: [String] = []
+  var contexts: [String] = []
+  var due: CalendarDay?
+  var threshold: CalendarDay?
+  var recurrence: Recurrence?
+  var priority: Character?
+  var attributes: [String: AttributeValue] = [:]
+
+  /// The keys of which a value that Tally does not understand is kept as an attribute.
+  static let keptKeys = ["due", "rec", "t"]
+
+  /// Takes a word.
+  ///
+  /// Known keys are taken wherever they stand. Projects, contexts and other keys belong to the title as well if words
+  /// of the title follow them, as in "Ask @Ann about it".
+  ///
+  /// - Returns: whether the word does not belong to the title.
+  mutating func take(
+    _ word: Substring, _ pair: (key: String, value: String)?, isTrailing: Bool, _ context: FormatContext
+  ) -> Bool {
+    if word.count > 1, word.hasPrefix("+") {
+      // Only the last project of the line is the task's list: the others stay in the title.
+      projects.append(String(word.dropFirst()))
+      return isTrailing && projects.count == 1
+    }
+    if word.count > 1, word.hasPrefix("@") {
+      contexts.append(String(word.dropFirst()))
+      return isTrailing
+    }
+    guard let (key, value) = pair else { return false }
+    if takeKnown(key, value, context) { return true }
+    if isTrailing, attributes[key] == nil, Self.keptKeys.contains(key) {
+      context.remarks.add(key == "rec" ? "recurrence" : "date", "\(key):\(value)")
+    }
+    guard isTrailing, attributes[key] == nil else { return false }
+    attributes[key] = .text(value)
+    return true
+  }
+
+  private mutating func takeKnown(_ key: String, _ value: String, _ context: FormatContext) -> Bool {
+    switch key {
+    case "due" where due == nil:
+      due = WrittenDate(value, context)?.day(context)
+      return due != nil
+    case "t" where threshold == nil:
+      threshold = WrittenDate(value, context)?.day(context)
+      return threshold != nil
+    case "rec" where recurrence == nil:
+      recurrence = TodoTxtRecurrence.recurrence(value)
+      return recurrence != nil
+    case "pri" where priority == nil && value.count == 1:
+      priority = value.first.flatMap { ("A"..."Z").contains($0) ? $0 : nil }
+      return priority != nil
+    default: return false
+    }
+  }
+}
+
+/// The value of `rec:`: a number and `d`, `b`, `w`, `m` or `y`, after a `+` if it counts from the due date.
+enum TodoTxtRecurrence {
+  private static let units: [(letter: Character, frequency: String, name: String)] = [
+    ("d", "DAILY", "day"), ("w", "WEEKLY", "week"), ("m", "MONTHLY", "month"), ("y", "YEARLY", "year"),
+  ]
+
+  static func recurrence(_ text: String) -> Recurrence? {
+    let digits = text.drop { $0 == "+" }.dropLast()
+    guard let count = Int(digits), count > 0, let letter = text.last,
+      let unit = units.first(where: { $0.letter == letter })
+    else { return text == "+1b" ? try? Recurrence(text: "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR") : nil }
+    let isStrict = text.hasPrefix("+")
+    return try? Recurrence(text: isStrict ? "FREQ=\(unit.frequency);INTERVAL=\(count)" : "after \(count) \(unit.name)")
+  }
+
+  /// The text of a recurrence; `nil` for one that the format cannot say.
+  static func text(_ recurrence: Recurrence) -> String? {
+    for unit in units {
+      let interval =
+        switch recurrence {
+        case .rule(let rule): rule.interval
+        case .afterCompletion(let interval): interval
+        }
+      let strict = "+\(interval.count)\(unit.letter)"
+      if self.recurrence(strict) == recurrence { return strict }
+      if self.recurrence(String(strict.dropFirst())) == recurrence { return String(strict.dropFirst()) }
+    }
+    return self.recurrence("+1b") == recurrence ? "+1b" : nil
+  }
+}
+
+/// Whether a text that looks like no format is a list of tasks, a line each.
+///
+/// Every text has lines. So that a program, a log or a table of users does not become a thousand tasks, a text whose lines
+/// look like one of these is refused, unless its format is named.
+enum TodoTxtGuess {
+  /// Throws `malformedDocument` unless the beginning of a document may be a list of tasks.
+  static func check(_ head: String) throws(TallyError) {
+    let isBinary = head.unicodeScalars.contains { $0.value < 0x20 && !"\t\n\r\u{C}".unicodeScalars.contains($0) }
+    // The last line may be cut.
+    var lines = head.split(omittingEmptySubsequences: true, whereSeparator: \.isNewline)
+    if lines.count > 1, head.utf8.count > 4_000 { lines.removeLast() }
+    let strange = lines.count { isStrange($0) && !isMarked($0) }
+    let looksStrange = strange * 2 >= max(lines.count, 1) || strange > 2 && strange * 4 > lines.count
+    guard isBinary || isOfAnotherKind(lines) || looksStrange else { return }
+    throw TallyError(
+      .malformedDocument, "The document does not look like a list of tasks",
+      remedy: "Check the file, or name its format, as in --format todotxt")
+  }
+
+  /// Whether a text begins as a program, a document of an office, a card or a letter does.
+  private static func isOfAnotherKind(_ lines: [Substring]) -> Bool {
+    guard let first = lines.first else { return false }
+    if ["#!", "%PDF-", "{\\rtf", "%!PS"].contains(where: first.hasPrefix) { return true }
+    if first.uppercased().hasPrefix("BEGIN:") { return true }
+    let headers = ["From:", "To:", "Subject:", "Date:", "Received:", "Message-ID:", "Return-Path:", "MIME-Version:"]
+    return lines.prefix(8).count { line in headers.contains(where: line.hasPrefix) } > 1
+  }
+
+  /// Whether a line has a mark of todo.txt.
+  private static func isMarked(_ line: Substring) -> Bool {
+    let words = line.split(separator: " ")
+    let isPriority = words.first.map { $0.count == 3 && $0.hasPrefix("(") && $0.hasSuffix(")") } ?? false
+    return isPriority || words.first == "x" && words.count > 1
+      || words.contains { $0.count > 1 && ($0.hasPrefix("+") || $0.hasPrefix("@") || $0.hasPrefix("due:")) }
+  }
+
+  /// Whether a line is one of a program, a log, a table or a file of settings.
+  private static func isStrange(_ line: Substring) -> Bool {
+    let text = line.drop { $0 == " " || $0 == "\t" }
+    let ends = [";", "{", "}", "*/", "\\", "</", "/>"],
+      starts = ["<", "//", "/*", "#include", "import ", "}", "@@", "---"]
+    return ends.contains { text.hasSuffix($0) } || starts.contains { text.hasPrefix($0) } || text.count > 1_000
+      || text.count { $0 == ":" } >= 4 && !text.contains(" ")
+      || text.count { $0 == "\t" || $0 == "|" || $0 == ";" } >= 3
+      || isAssignment(text) || isOfLog(text) || isProse(text)
+  }
+
+  /// A line of sentences, as letters have it.
+  private static func isProse(_ text: Substring) -> Bool {
+    let wordCount = text.split(separator: " ").count
+    return wordCount > 12 && text.contains(". ") || wordCount > 25
+      || text.wholeMatch(of: #/(?:Dear|Hello|Hi) .*,/#) != nil
+  }
+
+  /// `key = value`, `[section]`, `def name():`.
+  private static func isAssignment(_ text: Substring) -> Bool {
+    text.wholeMatch(of: #/[A-Za-z_][\w.-]*\s*=\s*\S.*/#) != nil || text.wholeMatch(of: #/\[[\w .:"\/-]+\]/#) != nil
+      || text.wholeMatch(of: #/(?:def|class|func|elif)\b.*[:(].*/#) != nil
+      || text.wholeMatch(of: #/["'][\w-]+["']:.*|[\w-]+:/#) != nil
+  }
+
+  /// A line that begins with an instant, as logs have it.
+  private static func isOfLog(_ text: Substring) -> Bool {
+    text.prefixMatch(of: #/\[?\d{4}[-\/]\d{2}[-\/]\d{2}[T ]\d{2}:\d{2}/#) != nil
+      || text.prefixMatch(of: #/[A-Z][a-z]{2} +\d{1,2} \d{2}:\d{2}:\d{2} /#) != nil
+      || text.prefixMatch(of: #/\d{1,3}(?:\.\d{1,3}){3} /#) != nil
+  }
+}
