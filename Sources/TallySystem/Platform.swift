@@ -7,8 +7,13 @@ package import SystemPackage
 #elseif canImport(Musl)
   import Musl
 #endif
+
 #if os(Linux)
   import CTallySystem
+#endif
+
+#if canImport(Darwin)
+  import Darwin
 #endif
 
 /// What identifies a file or directory, whatever path leads there.
@@ -127,4 +132,78 @@ package func nameCurrentThread(_ name: String) {
 /// Sleeps, for the pauses between attempts.
 package func pause(microseconds: UInt32) {
   usleep(microseconds)
+}
+
+/// What distinguishes one run of the system from the next.
+package enum BootIdentity {
+  /// A number that is the same until the system starts again; 0 where the system does not say.
+  package static var current: UInt64 {
+    // FNV-1a; the system's text is a UUID.
+    text.utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+  }
+
+  private static var text: String {
+    #if canImport(Darwin)
+      var size = 64
+      var buffer = [UInt8](repeating: 0, count: size)
+      // Writes at most `size` bytes into the array.
+      guard unsafe sysctlbyname("kern.bootsessionuuid", &buffer, &size, nil, 0) == 0 else { return "" }
+      return String(decoding: buffer.prefix { $0 != 0 }, as: UTF8.self)
+    #else
+      let path = FilePath("/proc/sys/kernel/random/boot_id")
+      guard let file = try? FileDescriptor.open(path, .readOnly, options: .closeOnExec) else { return "" }
+      defer { try? file.close() }
+      return String(decoding: (try? file.readToEnd()) ?? [], as: UTF8.self)
+    #endif
+  }
+}
+
+/// Recognises filesystems whose memory maps and locks are not coherent between machines, or not at all.
+package enum RemoteFilesystem {
+  /// Whether a path that exists lies on such a filesystem.
+  ///
+  /// Linux names the type of each mounted filesystem in `/proc/self/mountinfo` (proc(5)); Swift does not
+  /// import glibc's `statfs`, which has it as a number. Where nothing can be learned the answer is no.
+  package static func contains(_ path: FilePath) -> Bool {
+    #if canImport(Darwin)
+      var information = statfs()
+      // The call only writes into the local it is given.
+      let result = unsafe path.withPlatformString { path in unsafe statfs(path, &information) }
+      return result == 0 && information.f_flags & UInt32(MNT_LOCAL) == 0
+    #else
+      guard let device = try? path.stat().deviceID.rawValue,
+        let file = try? FileDescriptor.open(FilePath("/proc/self/mountinfo"), .readOnly, options: .closeOnExec),
+        let mounts = try? file.closeAfter({ try file.readToEnd() })
+      else { return false }
+      return type(ofDevice: UInt64(device), in: String(decoding: mounts, as: UTF8.self)).map(isRemote) ?? false
+    #endif
+  }
+
+  /// The type of the filesystem with a device number, in the lines of a `mountinfo` file.
+  ///
+  /// A line's third word is the device as `major:minor`; the type is the word after a lone dash.
+  package static func type(ofDevice device: UInt64, in mounts: String) -> String? {
+    let major = (device >> 8) & 0xFFF | (device >> 32) & ~0xFFF
+    let minor = device & 0xFF | (device >> 12) & ~0xFF
+    let number = "\(major):\(minor)"
+    // By bytes: to look for characters takes longer than everything else of opening a store.
+    for line in mounts.utf8.split(separator: UInt8(ascii: "\n")) {
+      let words = line.split(separator: UInt8(ascii: " "))
+      guard words.count > 2, words[2].elementsEqual(number.utf8),
+        let dash = words.firstIndex(where: { $0.elementsEqual("-".utf8) })
+      else { continue }
+      return words.dropFirst(dash + 1).first.map { String(Substring($0)) }
+    }
+    return nil
+  }
+
+  /// Whether filesystems of a type lie on another machine or are served by another program.
+  package static func isRemote(type: String) -> Bool {
+    type.hasPrefix("fuse") || remoteTypes.contains(type)
+  }
+
+  private static let remoteTypes: Set<String> = [
+    "9p", "afs", "ceph", "cifs", "coda", "gfs2", "glusterfs", "lustre", "ncpfs", "nfs", "nfs4", "ocfs2", "smb3",
+    "smbfs", "virtiofs",
+  ]
 }
