@@ -1,6 +1,6 @@
 import Crypto
 import Foundation
-import Tally
+public import Tally
 
 /// All that a new replica needs to read a space, except for the place where it is: for a folder.
 ///
