@@ -364,3 +364,106 @@ extension StoreWriteTransaction {
     try setSyncSettings(settings)
   }
 }
+
+extension StreamProgress {
+  /// Why the next segment cannot be merged; `nil` if nothing is in its way, or there is none.
+  var obstacle: StreamObstacle? {
+    block.map { reason in
+      let runs = stride(from: 0, to: (missing?.count ?? 0) - 1, by: 2).compactMap { index in
+        missing.flatMap { $0[index] <= $0[index + 1] ? $0[index]...$0[index + 1] : nil }
+      }
+      // Versions before the kinds stored a sentence only, and a later version may have stored a kind that is unknown here.
+      return StreamObstacle(blockKind.flatMap(StreamObstacle.Kind.init) ?? .refused, reason, missing: runs)
+    }
+  }
+
+  /// Records why the next segment cannot be merged.
+  ///
+  /// - Parameters:
+  ///   - obstacle: The reason; `nil` for none.
+  ///   - now: The time now, in microseconds since 1970; it counts as the time of the stop, unless the stream had stopped before.
+  mutating func set(_ obstacle: StreamObstacle?, at now: Int64) {
+    blockedSince = obstacle == nil ? nil : blockedSince ?? now
+    (block, blockKind) = (obstacle?.reason, obstacle?.kind.rawValue)
+    missing = obstacle.flatMap { $0.missing.isEmpty ? nil : $0.missing.flatMap { [$0.lowerBound, $0.upperBound] } }
+  }
+}
+
+// MARK: - Finding what is missing
+
+extension SyncEngine {
+  /// Records which changes of others are known to exist but cannot be read, for the report and the status.
+  ///
+  /// Their existence is known from files behind a gap, from segments of third replicas, and from snapshots. Anybody can write a
+  /// name, so what only names of files say counts as long as they are there; what a replica has signed is stored. What a
+  /// complete snapshot covers is not missing, because the stream continues behind it.
+  ///
+  /// - Parameters:
+  ///   - look: What the place has.
+  ///   - stopped: The replicas whose next segment is there but cannot be merged; they already have an obstacle.
+  /// - Throws: `TallyError` with `syncUnreachable`; what the store throws.
+  func noteObstacles(after look: Look, besides stopped: Set<ReplicaID>) async throws {
+    let (settings, known, revoked) = try store.readSynchronization { transaction in
+      (try transaction.requireSyncSettings(), try transaction.streamProgress(), try transaction.revocations())
+    }
+    let incomplete = try await incompleteSnapshots(besides: settings.replicaID, revoked)
+    var changed: [ReplicaID: (obstacle: StreamObstacle?, named: UInt64?)] = [:]
+    let replicas = Set(look.heads.keys).union(known.keys).union(incomplete.covered.keys).union(incomplete.unopened)
+    for replica in replicas.sorted() where replica != settings.replicaID && !stopped.contains(replica) {
+      let progress = known[replica] ?? StreamProgress()
+      let (position, end) = (progress.head.number, revoked[replica]?.cutOff.number ?? .max)
+      // Nothing that a revoked replica wrote behind the cut-off is missing.
+      guard position < end else {
+        if progress.obstacle != nil { changed[replica] = (nil, progress.named) }
+        continue
+      }
+      let covered = incomplete.covered[replica] ?? 0
+      let last = min(max(look.heads[replica]?.number ?? 0, progress.named ?? 0, covered), end)
+      let gaps = try await reach { try await transport.gaps(of: replica, after: position, upTo: last) }
+        .filter { ($0.numbers?.lowerBound ?? 0) <= end }
+      // A device that has read nothing yet cannot know what is in a snapshot of which it can open no part.
+      let isUnopened = settings.lastReceived == nil && position == 0 && incomplete.unopened.contains(replica)
+      let obstacle = StreamObstacle(gaps, lacksSnapshot: covered > position || isUnopened)
+      let named = max(progress.named ?? 0, covered > position ? covered : 0)
+      guard obstacle != progress.obstacle || named > progress.named ?? 0 else { continue }
+      changed[replica] = (obstacle, named > 0 ? named : nil)
+    }
+    guard !changed.isEmpty else { return }
+    try await store.write { [changed] transaction in
+      let known = try transaction.streamProgress()
+      for (replica, (obstacle, named)) in changed {
+        var progress = known[replica] ?? StreamProgress()
+        progress.set(obstacle, at: transaction.now.microsecondsSince1970)
+        progress.named = named
+        try transaction.setProgress(progress, of: replica)
+      }
+    }
+  }
+
+  /// The last segments that incomplete snapshots cover, and the authors of snapshots of which no part can be opened.
+  private func incompleteSnapshots(
+    besides own: ReplicaID, _ revoked: [ReplicaID: EpochRecord.Revocation]
+  ) async throws -> (covered: [ReplicaID: UInt64], unopened: Set<ReplicaID>) {
+    var (covered, unopened): ([ReplicaID: UInt64], Set<ReplicaID>) = ([:], [])
+    for (name, parts) in try await reach({ try await transport.incompleteSnapshots() })
+    where name.replica != own && revoked[name.replica] == nil {
+      let opener = try store.readSynchronization { try $0.opener(of: name) }
+      var summary: SnapshotSummary?
+      for number in parts where summary == nil { summary = await opener?.part(number, through: transport)?.summary }
+      guard let summary else {
+        unopened.insert(name.replica)
+        continue
+      }
+      covered.merge(summary.coverage.mapValues(\.number).filter { $0.key != own }) { max($0, $1) }
+    }
+    return (covered, unopened)
+  }
+}
+
+extension Array where Element: Hashable {
+  /// The elements without repetitions, in the order of their first occurrences.
+  fileprivate var uniqued: [Element] {
+    var seen: Set<Element> = []
+    return filter { seen.insert($0).inserted }
+  }
+}
