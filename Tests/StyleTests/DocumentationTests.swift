@@ -7,7 +7,7 @@ struct DocumentationTests {
       path.hasSuffix(".md")
         ? MarkdownPage(path: path, text: try Repository.text(of: path))
         : path.hasSuffix(".swift")
-          ? MarkdownPage(commentsOf: SourceFile(path: path, text: try Repository.text(of: path))) : nil
+          ? MarkdownPage(path: path, commentsOf: try Repository.text(of: path)) : nil
     }
     let targets = DocumentationCheck.targets(ofMakefile: try Repository.text(of: "Makefile"))
     #expect(pages.contains { $0.path == "README.md" })
@@ -50,7 +50,7 @@ struct DocumentationTests {
 
   @Test func pathInACommentIsFoundOnItsLine() {
     let page = MarkdownPage(
-      commentsOf: SourceFile(path: "docs/a.swift", text: "let a = 1\n/// See `docs/gone.md`.\nlet b = 2")
+      path: "docs/a.swift", commentsOf: "let a = 1\n/// See `docs/gone.md`.\nlet b = 2"
     )
     #expect(
       DocumentationCheck(pages: [page], paths: ["docs"], makeTargets: []).findings()

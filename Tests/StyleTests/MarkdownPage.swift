@@ -29,14 +29,13 @@ struct MarkdownPage {
     }
   }
 
-  /// The comments of a Swift file, each on its line, as a page.
-  init(commentsOf file: SourceFile) {
-    var lines: [String] = []
-    for comment in file.comments where comment.line > lines.count {
-      lines += Array(repeating: "", count: comment.line - lines.count - 1)
-      lines += comment.text.split(separator: "\n").map { String($0.drop { "/* ".contains($0) }) }
+  /// The comments of a Swift file that have lines of their own, each on its line, as a page.
+  init(path: String, commentsOf source: String) {
+    let lines = source.split(separator: "\n", omittingEmptySubsequences: false).map { line in
+      let text = line.drop { $0 == " " }
+      return text.hasPrefix("//") ? String(text.drop { "/ ".contains($0) }) : ""
     }
-    self.init(path: file.path, text: lines.joined(separator: "\n"))
+    self.init(path: path, text: lines.joined(separator: "\n"))
   }
 
   private mutating func readProse(_ line: Substring, number: Int) {
