@@ -25,7 +25,7 @@ import Testing
     var generator = SeededGenerator(seed: SeededGenerator.chooseSeed(for: "changed inputs \(target)"))
     let corpus = Self.corpora.appendingPathComponent(target.rawValue)
     let names = try FileManager.default.contentsOfDirectory(atPath: corpus.path).sorted()
-    for name in names.shuffled(using: &generator).prefix(50) {
+    for name in names.shuffled(using: &generator).prefix(TestSize.pick(quick: 10, long: 50)) {
       var bytes = Array(try Data(contentsOf: corpus.appendingPathComponent(name)))
       for _ in 0..<Int.random(in: 1...3, using: &generator) where !bytes.isEmpty {
         bytes[Int.random(in: bytes.indices, using: &generator)] = UInt8.random(in: 0...255, using: &generator)

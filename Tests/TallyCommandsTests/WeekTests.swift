@@ -1,6 +1,7 @@
 import Foundation
 import SystemPackage
 import Tally
+import TallyTestSupport
 import Testing
 
 @testable import TallyCommands
@@ -22,17 +23,17 @@ struct WeekTests {
   static let settings = [
     Setting(
       testDescription: "80-columns", columns: 80, environment: ["TERM": "xterm-256color", "LANG": "en_US.UTF-8"]),
+    Setting(testDescription: "c-locale", columns: 80, environment: ["TERM": "vt100", "LC_ALL": "C"]),
     Setting(
       testDescription: "40-columns", columns: 40,
       environment: ["TERM": "xterm", "LANG": "en_US.UTF-8", "NO_COLOR": "1"]),
     Setting(
       testDescription: "no-colour", columns: 80,
       environment: ["TERM": "xterm", "LANG": "en_US.UTF-8", "NO_COLOR": "1"]),
-    Setting(testDescription: "c-locale", columns: 80, environment: ["TERM": "vt100", "LC_ALL": "C"]),
-  ]
+  ].prefix(TestSize.pick(quick: 2, long: 4))
 
   /// Terminals without colours, in which a change of the words is easy to read.
-  static let plainSettings = [80, 40].map { columns in
+  static let plainSettings = [80, 40].prefix(TestSize.pick(quick: 1, long: 2)).map { columns in
     Setting(
       testDescription: "\(columns)-columns", columns: columns,
       environment: ["TERM": "xterm", "LANG": "en_US.UTF-8", "NO_COLOR": "1"])

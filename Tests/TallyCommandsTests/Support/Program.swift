@@ -69,10 +69,22 @@ struct Program {
     )
   }
 
-  /// The program is next to the test bundle, which depends on it.
+  /// The program, which is next to the test bundle, as the only file of a directory.
+  ///
+  /// Where the hub and the screens are built, too, their programs are beside it and take its place for some commands.
   static let executable: URL = {
     let bundle = Bundle.main.executableURL ?? URL(filePath: CommandLine.arguments[0])
-    return bundle.deletingLastPathComponent().appending(path: "tally")
+    let built = bundle.deletingLastPathComponent().appending(path: "tally")
+    let directory = bundle.deletingLastPathComponent().appending(path: "tally-alone")
+    let (link, new) = (directory.appending(path: "tally"), directory.appending(path: UUID().uuidString))
+    let files = FileManager.default
+    // Other tests may do the same at this time. A failure shows when the program is started.
+    try? files.createDirectory(at: directory, withIntermediateDirectories: true)
+    try? files.linkItem(at: built, to: new)
+    rename(new.path, link.path)
+    // Nothing has been renamed where both are links of one file.
+    try? files.removeItem(at: new)
+    return link
   }()
 }
 

@@ -52,7 +52,7 @@ struct QueryTests {
     }
   }
 
-  @Test(arguments: 0..<6)
+  @Test(arguments: 0..<TestSize.pick(quick: 2, long: 6))
   func everyQueryFindsWhatALookAtEveryTaskFinds(round: Int) throws {
     let seed = SeededGenerator.chooseSeed(for: "everyQueryFindsWhatALookAtEveryTaskFinds(\(round))") &+ UInt64(round)
     var filters = RandomFilter(seed: seed &+ 1)

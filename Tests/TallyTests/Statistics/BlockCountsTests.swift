@@ -92,7 +92,7 @@ import Testing
   @Test(arguments: [90, 97, 98, 700], [2, 254, 255, 300, 65_534, 65_535, 65_536])
   func aBlockThatWasReadChangesAsOneThatWasMade(slotCount: Int, greatest: Int64) throws {
     var generator = SeededGenerator(seed: SeededGenerator.chooseSeed(for: "aBlockThatWasRead"))
-    for _ in 0..<100 {
+    for _ in 0..<TestSize.pick(quick: 25, long: 100) {
       var counts = Array(repeating: 0, count: CounterBlock.slotCount)
       for slot in counts.indices.shuffled(using: &generator).prefix(slotCount) {
         counts[slot] = Int.random(in: 1...Int(greatest), using: &generator)

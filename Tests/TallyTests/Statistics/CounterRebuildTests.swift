@@ -7,7 +7,7 @@ import Testing
 
 /// Counters compared with recomputed counters, byte for byte, after every single transaction.
 ///
-/// `TALLY_SEED` repeats a run; `TALLY_TRANSACTIONS` sets the number of transactions.
+/// `TALLY_SEED` repeats a run; `TALLY_COUNTED_TRANSACTIONS` sets the number of transactions.
 @Suite struct CounterRebuildTests {
   @Test func countersEqualARebuildAfterEachTransaction() throws {
     let seed = SeededGenerator.chooseSeed(for: "countersEqualARebuildAfterEachTransaction")
@@ -30,9 +30,7 @@ import Testing
     }
   }
 
-  private var transactionCount: Int {
-    ProcessInfo.processInfo.environment["TALLY_TRANSACTIONS"].flatMap { Int($0) } ?? 10_000
-  }
+  private let transactionCount = TestSize.of("TALLY_COUNTED_TRANSACTIONS", quick: 2_500, long: 10_000)
 
   private static func countersEqualARebuild(in transaction: borrowing StoreReadTransaction) throws -> Bool {
     let tables = transaction.tables

@@ -65,7 +65,7 @@ import Testing
   }
 
   /// The bug: after many undos, they and the writes that they had undone pushed out what could still be undone.
-  @Test(arguments: [64, 500, 900])
+  @Test(arguments: TestSize.pick(quick: [500], long: [64, 500, 900]))
   func whatWasUndoneDoesNotPushOutWhatCanBeUndone(undoneCount: Int) throws {
     try withStore { store in
       let id = try store.writeAndWait { try $0.add("start", to: .inbox).id }
@@ -117,7 +117,7 @@ import Testing
   }
 
   /// Also while changes of another replica arrive.
-  @Test(arguments: [false, true])
+  @Test(arguments: TestSize.pick(quick: [true], long: [false, true]))
   func theWholeHistoryCanBeUndoneAndRedone(besideAReplica: Bool) throws {
     try withStore { store in
       func arrive() throws {
