@@ -262,3 +262,149 @@ if Context.environment["TALLY_FUZZ"] == nil {
 if Context.environment["TALLY_DOCUMENTATION"] == "1" {
   package.dependencies.append(.package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0"))
 }
+
+// MARK: The hub and the screens
+
+/// What `settings` has but the marks of unsafe code: no server calls C.
+var serverSettings: [SwiftSetting] = [
+  .swiftLanguageMode(.v6), .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InternalImportsByDefault"), .enableUpcomingFeature("MemberImportVisibility"),
+]
+if Context.environment["TALLY_STRICT"] == "1" { serverSettings.append(.treatAllWarnings(as: .error)) }
+
+let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
+let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
+let httpClient: Target.Dependency = .product(name: "AsyncHTTPClient", package: "async-http-client")
+let httpTypes: Target.Dependency = .product(name: "HTTPTypes", package: "swift-http-types")
+let hummingbird: Target.Dependency = .product(name: "Hummingbird", package: "hummingbird")
+let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
+let metrics: Target.Dependency = .product(name: "CoreMetrics", package: "swift-metrics")
+let nio: Target.Dependency = .product(name: "NIOCore", package: "swift-nio")
+let nioHTTP1: Target.Dependency = .product(name: "NIOHTTP1", package: "swift-nio")
+let nioHTTPTypes: Target.Dependency = .product(name: "NIOHTTPTypes", package: "swift-nio-extras")
+let nioPosix: Target.Dependency = .product(name: "NIOPosix", package: "swift-nio")
+let ssl: Target.Dependency = .product(name: "NIOSSL", package: "swift-nio-ssl")
+let systemPackage: Target.Dependency = .product(name: "SystemPackage", package: "swift-system")
+let unixSignals: Target.Dependency = .product(name: "UnixSignals", package: "swift-service-lifecycle")
+
+// A variable instead of traits: who embeds Tally or builds its command line resolves none of these packages, and what is
+// built with the variable is built once for all. `make` sets it where it needs a server.
+if Context.environment["TALLY_SERVERS"] == "1" {
+  package.dependencies += [
+    .package(url: "https://github.com/apple/swift-async-algorithms", from: "1.0.2"),
+    .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
+    .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+    .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
+    .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+    .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.0"),
+    .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.0"),
+    .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: ["FullFoundation"]),
+    .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+    .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+    .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
+  ]
+  package.products += [
+    .library(name: "HubClient", targets: ["HubClient"]),
+    .executable(name: "tally-hub", targets: ["TallyHub"]),
+    .executable(name: "tally-hub-client", targets: ["TallyHubClient"]),
+    .executable(name: "tally-web", targets: ["TallyWeb"]),
+  ]
+  package.targets += hubTargets + webTargets
+}
+
+var hubTargets: [Target] {
+  [
+    .systemLibrary(
+      name: "CLibPQ", path: "Hub/Sources/CLibPQ", pkgConfig: "libpq",
+      providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
+    // How glibc gives memory back.
+    .systemLibrary(name: "CMalloc", path: "Hub/Sources/CMalloc"),
+    .target(
+      name: "HubStorage", dependencies: ["CLibPQ", "LMDB", "TallySync", crypto, systemPackage],
+      path: "Hub/Sources/HubStorage",
+      resources: [
+        .embedInCode("PostgreSQL/Schema/Format1.sql"), .embedInCode("PostgreSQL/Schema/Format2.sql"),
+        .embedInCode("PostgreSQL/Schema/Format3.sql"), .embedInCode("PostgreSQL/Schema/Format4.sql"),
+        .embedInCode("PostgreSQL/Schema/AppendSegments.sql"),
+      ],
+      swiftSettings: serverSettings),
+    .target(
+      name: "HubService",
+      dependencies: [
+        "HubMetrics", "HubStorage", "HubWire", "TallySync", hummingbird, crypto, logging, nio, metrics, ssl, httpClient,
+        nioHTTPTypes, systemPackage, httpTypes, nioHTTP1, lifecycle, unixSignals,
+        .product(name: "HummingbirdTLS", package: "hummingbird"), .product(name: "JWTKit", package: "jwt-kit"),
+        .product(name: "Instrumentation", package: "swift-distributed-tracing"),
+      ],
+      path: "Hub/Sources/HubService", swiftSettings: serverSettings),
+    .target(
+      name: "HubClient",
+      dependencies: ["HubWire", "TallySync", httpClient, crypto, nio, ssl, systemPackage, nioHTTP1, nioPosix],
+      path: "Hub/Sources/HubClient", swiftSettings: serverSettings),
+    // Measurements, as the text that Prometheus reads.
+    .target(
+      name: "HubMetrics", dependencies: [metrics], path: "Hub/Sources/HubMetrics", swiftSettings: serverSettings),
+    // What both sides say to each other.
+    .target(name: "HubWire", dependencies: ["TallySync"], path: "Hub/Sources/HubWire", swiftSettings: serverSettings),
+    .executableTarget(
+      name: "TallyHub",
+      dependencies: [
+        "CMalloc", "HubMetrics", "HubService", "HubStorage", "HubWire", "TallySync", hummingbird, logging, nio,
+        systemPackage, argumentParser, lifecycle, unixSignals,
+      ],
+      path: "Hub/Sources/TallyHub", swiftSettings: serverSettings),
+    .executableTarget(
+      name: "TallyHubClient", dependencies: ["HubClient", "TallyCommands", "TallySync"],
+      path: "Hub/Sources/TallyHubClient", swiftSettings: serverSettings),
+    // Streams of segments that nobody can open, for tests and load.
+    .target(
+      name: "HubSamples", dependencies: ["TallySync", crypto], path: "Hub/Sources/HubSamples",
+      swiftSettings: serverSettings),
+    .executableTarget(
+      name: "HubLoad",
+      dependencies: [
+        "HubClient", "HubSamples", "HubWire", "Tally", "TallySync", crypto, httpClient, nio, systemPackage,
+        argumentParser,
+      ],
+      path: "Hub/Sources/HubLoad", swiftSettings: serverSettings),
+    .testTarget(
+      name: "HubTests",
+      dependencies: [
+        "HubClient", "HubMetrics", "HubSamples", "HubService", "HubStorage", "HubWire", "Tally", "TallySync",
+        "TallySyncConformance", hummingbird, httpClient, metrics, systemPackage, crypto, logging, nio, ssl, httpTypes,
+        nioHTTP1, nioPosix, lifecycle,
+      ],
+      path: "Hub/Tests/HubTests", exclude: ["Fixtures"], swiftSettings: serverSettings),
+  ]
+}
+
+var webTargets: [Target] {
+  [
+    // Templates, style and scripts, as bytes of the program: a target of its own, as only a change of one compiles it.
+    .target(
+      name: "WebAssets", path: "Web/Sources/WebAssets", resources: [.embedInCode("Templates"), .embedInCode("Static")],
+      swiftSettings: serverSettings),
+    .target(
+      name: "WebService",
+      dependencies: [
+        "WebAssets", "Tally", "TallyFormats", "TallySync", httpTypes, hummingbird, lifecycle, logging, nio,
+        systemPackage, .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
+        .product(name: "Mustache", package: "swift-mustache"),
+      ],
+      path: "Web/Sources/WebService", swiftSettings: serverSettings),
+    .executableTarget(
+      name: "TallyWeb",
+      dependencies: [
+        "WebService", "Tally", hummingbird, lifecycle, logging, nio, systemPackage, argumentParser, unixSignals,
+      ],
+      path: "Web/Sources/TallyWeb", swiftSettings: serverSettings),
+    .testTarget(
+      name: "WebTests",
+      dependencies: [
+        "WebAssets", "WebService", "Tally", "TallySync", httpTypes, hummingbird, lifecycle, logging, nio, nioPosix,
+        systemPackage,
+      ],
+      path: "Web/Tests/WebTests", swiftSettings: serverSettings),
+  ]
+}

@@ -18,7 +18,7 @@ import venv
 import postgresql
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-HUB = ROOT / ".build/hub/debug/tally-hub"
+HUB = ROOT / ".build/debug/tally-hub"
 TOOLS = ROOT / ".build/schemathesis"
 VERSION = "4.32.5"
 CHECKS = "not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance"

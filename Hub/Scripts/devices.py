@@ -10,7 +10,7 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 TALLY = ROOT / ".build/debug/tally"
-PROGRAMS = ROOT / ".build/hub/debug"
+PROGRAMS = ROOT / ".build/debug"
 UNREACHABLE = 75
 # Generous on a busy machine; the demo prints the time that it took.
 LIMIT = 60

@@ -20,7 +20,7 @@ import time
 import postgresql
 from devices import ROOT, Hub, require
 
-RELEASE = ROOT / ".build/hub/release"
+RELEASE = ROOT / ".build/release"
 README = ROOT / "Hub/README.md"
 CLIENTS = [32, 128]
 SPACES = 1_024

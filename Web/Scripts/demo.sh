@@ -7,4 +7,4 @@ if [ ! -e .build/demo/store ]; then
   echo 'Creating the data of the demo ...'
   Scripts/demo.sh >/dev/null
 fi
-exec .build/web/debug/tally-web --store .build/demo/store --open "$@"
+exec .build/debug/tally-web --store .build/demo/store --open "$@"

@@ -95,7 +95,7 @@ def memory(web):
 def main():
     if not find_browser():
         sys.exit("figures: there is no Chromium; on Debian: apt-get install chromium")
-    os.environ.setdefault("TALLY_WEB", str(ROOT / ".build/web/release/tally-web"))
+    os.environ.setdefault("TALLY_WEB", str(ROOT / ".build/release/tally-web"))
     with tempfile.TemporaryDirectory(prefix="tally-web-") as folder:
         tally = Terminal(f"{folder}/store")
         tally("import", "-", "--format", "ndjson", text="".join(documents(time.strftime("%Y-%m-%d"))))

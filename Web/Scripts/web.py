@@ -31,7 +31,7 @@ class Web:
     """A server on a port, a free one unless given, with a store; stopped at the end of a `with` statement."""
 
     def __init__(self, store, *options, port=0):
-        program = os.environ.get("TALLY_WEB") or ROOT / ".build/web/debug/tally-web"
+        program = os.environ.get("TALLY_WEB") or ROOT / ".build/debug/tally-web"
         self.process = subprocess.Popen(
             [program, "--store", store, "--port", str(port), *options], stdout=subprocess.PIPE, text=True)
         line = self.process.stdout.readline()
