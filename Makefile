@@ -4,11 +4,16 @@
 export TALLY_STRICT := 1
 # A person's own settings do not change the checks.
 export XDG_CONFIG_HOME := $(CURDIR)/.build/no-settings
-# Without a bound all tests begin at once, their tasks wait for a thread until the end, and nothing is reported before.
+# For `swift test`: without a bound all tests begin at once, and nothing is reported before their tasks get a thread.
 export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH := $(shell expr 2 '*' $$(getconf _NPROCESSORS_ONLN))
-.NOTPARALLEL:
-.PHONY: help demo test check format layers bench bench-readme docs api clean set-up lint build schemas formats readers page smoke outside faults
-.PHONY: hub hub-set-up demo-hub test-hub test-hub-api test-hub-faults bench-hub test-long test-devices test-faults test-mutants test-sanitizers
+# The hub and the screens are in the package where this is set; then everything is compiled once.
+ifneq ($(filter check hub demo-hub test-hub test-hub-api test-hub-faults bench-hub web test-web quick-web bench-web test-faults,$(MAKECMDGOALS)),)
+export TALLY_SERVERS := 1
+endif
+# What builds a package beside this one.
+ALONE = env -u TALLY_SERVERS
+.PHONY: help demo test check check-release format layers bench bench-readme docs api clean set-up tools lint build program schemas formats readers page smoke smoke-optimised outside faults
+.PHONY: hub demo-hub test-hub test-hub-api test-hub-faults bench-hub test-long test-devices test-faults test-mutants test-sanitizers
 .PHONY: web test-web quick-web bench-web
 .PHONY: install install-web uninstall completions installation
 .PHONY: bench-floor bench-slowed bench-work bench-counts bench-record bench-record-counts bench-peers bench-growth bench-cli bench-observation bench-before bench-search bench-serve bench-sync bench-commits
@@ -16,13 +21,25 @@ export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH := $(shell expr 2 '*' $$(g
 help: ## Lists the targets.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: set-up ## Shows Tally with this repository's own history, in a scratch store.
+# One of several steps finds the program built.
+demo: $(if $(filter check,$(MAKECMDGOALS)),build,program) ## Shows Tally with this repository's own history, in a scratch store.
 	@Scripts/demo.sh
 
-test: set-up ## Runs every test.
-	swift test --disable-xctest
+test: build ## Runs the tests, a line for each suite; the last ones say which took long and what failed.
+	@Scripts/run-tests.py
 
-check: set-up lint build layers test test-hub faults demo schemas formats readers completions installation page smoke docs outside ## Runs everything that a change must pass: format, warnings, tests, schemas, documentation and more.
+# Those that take long come first. They depend on nothing but the build and the tools, and share no directory, so that
+# `make --jobs=2 --output-sync=target check` runs two at a time.
+CHECKS = layers test test-web test-hub docs smoke outside faults schemas completions formats page demo readers
+check: lint $(CHECKS) ## Runs everything that a change must pass: format, warnings, tests, schemas, documentation and more.
+ifneq ($(filter check,$(MAKECMDGOALS)),)
+$(CHECKS) installation: | tools
+docs: build
+endif
+
+check-release: ## Runs what a release must pass, beside `make check`: every long form; hours.
+	@for each in test-long smoke-optimised installation test-faults test-sanitizers test-devices test-hub-api test-hub-faults; \
+	do $(MAKE) $$each || exit; done
 
 format: ## Formats every Swift file in place.
 	swift format --in-place --recursive --parallel $(SWIFT_FILES)
@@ -101,7 +118,11 @@ clean: ## Removes everything that was built.
 	rm -rf .build
 
 set-up: ## Installs the libraries that the build needs, if they are missing.
-	@Scripts/set-up.sh
+	@Scripts/set-up.sh $(if $(TALLY_SERVERS),hub)
+
+# One after the other, as two installers at a time would fail.
+tools: set-up
+	@for each in formats shells readers database bench cli $(BROWSER); do Scripts/set-up.sh $$each || exit; done
 
 lint: ## Lists deviations from .swift-format.
 	swift format lint --strict --recursive --parallel $(SWIFT_FILES)
@@ -111,6 +132,12 @@ build: set-up ## Builds the libraries, the command line and the tests; a warning
 
 layers: build ## Ensures that folders use only layers below them, and that functions are short, by the compiler's index.
 	@Scripts/check-layers.py
+
+# What a person sees of the build is a line, or the failure.
+program: set-up
+	@mkdir -p .build
+	@echo 'Building the command line: a minute the first time; the output of the build is in .build/program.log'
+	@swift build --product tally >.build/program.log 2>&1 || { cat .build/program.log >&2; exit 1; }
 
 schemas: build ## Validates the schemas, and exports and the output of commands against them.
 	@Scripts/check-schemas.py
@@ -148,7 +175,7 @@ page: build ## Checks the page of statistics in a headless Chromium, if there is
 	@Scripts/check-page.py
 
 outside: build ## Builds and runs the README's example, the articles and the example in packages outside this one.
-	@Scripts/check-outside.sh
+	@$(ALONE) Scripts/check-outside.sh
 
 faults: build ## Causes faults of every kind, a few of each: crashes, kills, failing calls, damaged files.
 	@Scripts/test-faults.sh --short
@@ -156,7 +183,7 @@ faults: build ## Causes faults of every kind, a few of each: crashes, kills, fai
 test-faults: set-up ## Causes thousands of faults of every kind and prints their number; it prints the expected duration.
 	@Scripts/test-faults.sh
 	swift build --product tally
-	swift build $(WEB) --product tally-web
+	swift build --product tally-web
 	@Web/Scripts/soak.py
 
 test-mutants: set-up ## Leaves out or changes some hundreds of steps of the sources, one at a time: a test must notice each.
@@ -166,20 +193,16 @@ test-devices: build ## Changes tasks at random on two and five devices that shar
 	@Scripts/check-sync.py
 	@Scripts/check-sync.py --syncthing --if-available
 
-HUB = --package-path Hub --scratch-path .build/hub
-hub: hub-set-up ## Builds tally-hub and tally-hub-client in .build/hub/debug; the first build takes minutes.
-	swift build $(HUB)
+hub: set-up ## Builds tally-hub and tally-hub-client in .build/debug; the first build takes minutes.
+	swift build --product tally-hub
+	swift build --product tally-hub-client
 
-demo-hub: build hub ## Starts a hub and lets two devices synchronise through it.
+demo-hub: build ## Starts a hub and lets two devices synchronise through it.
 	@Hub/Scripts/check-hub.py --show
 
-hub-set-up: set-up
-	@Scripts/set-up.sh hub
-
-test-hub: build ## Runs the tests of the hub, a package of its own, and of its programs; starts a PostgreSQL server.
+test-hub: build ## Runs the tests of the hub and of its programs; starts a PostgreSQL server.
 	@Scripts/set-up.sh database
-	swift build --build-tests $(HUB)
-	Hub/Scripts/postgresql.py swift test --skip-build $(HUB) --disable-xctest
+	@Hub/Scripts/postgresql.py Scripts/run-tests.py '^HubTests[.]'
 	@Hub/Scripts/check-hub.py
 	@Hub/Scripts/check-memory.py
 
@@ -188,40 +211,39 @@ test-hub-api: hub ## Sends thousands of requests to a hub, as its OpenAPI descri
 	@Scripts/set-up.sh database
 	@Hub/Scripts/check-api.py --database
 
-test-hub-faults: build hub ## Kills, cuts off, restores and wipes everything around a hub while devices write; minutes.
+test-hub-faults: build ## Kills, cuts off, restores and wipes everything around a hub while devices write; minutes.
 	@Scripts/set-up.sh faults
 	@Hub/Scripts/check-faults.py
 	@Scripts/set-up.sh database
 	@Hub/Scripts/check-memory.py --full
 	@Hub/Scripts/check-memory.py --full --database
 
-bench-hub: hub-set-up ## Measures a hub on LMDB and PostgreSQL, beside pgbench, and puts the figures into Hub/README.md.
+bench-hub: set-up ## Measures a hub on LMDB and PostgreSQL, beside pgbench, and puts the figures into Hub/README.md.
 	@Scripts/set-up.sh database
-	swift build $(HUB) -c release --product tally-hub
-	swift build $(HUB) -c release --product HubLoad
+	swift build -c release --product tally-hub
+	swift build -c release --product HubLoad
 	@Hub/Scripts/load.py
 
-WEB = --package-path Web --scratch-path .build/web
-web: set-up ## Shows the demo's data in a browser; the first build takes minutes.
-	swift build $(WEB) --product tally-web
+web: program ## Shows the demo's data in a browser; the first build takes minutes.
+	swift build --product tally-web
 	@Web/Scripts/demo.sh
 
-test-web: build ## Runs the tests of the screens, a package of its own, then uses them in Chromium if there is one; minutes.
-	swift build --build-tests $(WEB)
-	swift test --skip-build $(WEB) --disable-xctest
+test-web: build ## Runs the tests of the screens, then uses the screens in Chromium if there is one; minutes.
+	@Scripts/run-tests.py '^WebTests[.]'
 	@Web/Scripts/check-web.py
 
-quick-web: build ## Uses the screens in Chromium, if there is one: what must not be lost or doubled, each at one width.
-	swift build $(WEB) --product tally-web
+quick-web: program ## Uses the screens in Chromium, if there is one: what must not be lost or doubled, each at one width.
+	swift build --product tally-web
 	@Web/Scripts/check-web.py --quick
 
-bench-web: build ## Measures the screens in Chromium over 100,000 tasks: first paint, tap, scrolling, arrivals.
-	swift build $(WEB) -c release --product tally-web
+bench-web: program ## Measures the screens in Chromium over 100,000 tasks: first paint, tap, scrolling, arrivals.
+	swift build -c release --product tally-web
 	@Web/Scripts/figures.py
 
 OPTIMISED = -c release -Xswiftc -enable-testing --scratch-path .build/optimised
-test-long: set-up ## Compares views, filters, searches and merges with plain models through long random histories; an hour.
+test-long: set-up ## Runs every test in its long form, then views, filters, searches and merges on long random histories; an hour.
 	swift build --build-tests $(OPTIMISED)
+	TALLY_LONG=1 Scripts/run-tests.py --build .build/optimised/release
 	TALLY_CHANGES=100000 swift test --skip-build --disable-xctest $(OPTIMISED) --filter everyViewBuiltFromDifferences
 	TALLY_TRANSACTIONS=10000 TALLY_SEEDS=3 swift test --skip-build --disable-xctest $(OPTIMISED) --filter RandomTransactionTests
 	TALLY_SYNC_STEPS=6 swift test --skip-build --disable-xctest $(OPTIMISED) --filter ExhaustiveMergeTests
@@ -233,9 +255,12 @@ test-long: set-up ## Compares views, filters, searches and merges with plain mod
 test-sanitizers: set-up ## Runs every test under AddressSanitizer and ThreadSanitizer; half an hour.
 	@Scripts/test-sanitizers.sh
 
-smoke: ## Runs the benchmarks on small stores, to check their answers, and tests how results are judged.
+smoke: build ## Runs the benchmarks on small stores, to check their answers, and tests how results are judged.
 	@python3 -m unittest discover -s Benchmarks/Scripts/Tests
-	@for suite in $(BENCH_SUITES); do Benchmarks/Scripts/bench.py $$suite --smoke || exit; done
+	@for suite in $(BENCH_SUITES); do $(ALONE) Benchmarks/Scripts/bench.py $$suite --smoke || exit; done
 	@Benchmarks/Scripts/bench.py readme --check
 
-SWIFT_FILES := $(wildcard Sources Tests Examples Benchmarks/Sources Benchmarks/Benchmarks Benchmarks/Package.swift Hub/Sources Hub/Tests Hub/Package.swift Web/Sources Web/Tests Web/Package.swift Package.swift)
+smoke-optimised: ## Runs the benchmarks on small stores as `make bench` builds them, to check their answers.
+	@for suite in $(BENCH_SUITES); do $(ALONE) Benchmarks/Scripts/bench.py $$suite --smoke --optimised || exit; done
+
+SWIFT_FILES := $(wildcard Sources Tests Examples Benchmarks/Sources Benchmarks/Benchmarks Benchmarks/Package.swift Hub/Sources Hub/Tests Web/Sources Web/Tests Package.swift)

@@ -57,4 +57,4 @@ rm -rf "$outside/own-index"
 }
 
 build "$PWD/Examples/Today" Today
-Scripts/check-example.py "$outside/build/debug/Today" "$(swift build --show-bin-path)/tally"
+Scripts/check-example.py "$outside/build/debug/Today" .build/debug/tally

@@ -132,8 +132,7 @@ def main():
     if not browser_program:
         print("check-page: skipped without Chromium; on Debian: apt-get install chromium, elsewhere set CHROMIUM", file=sys.stderr)
         return
-    shown = subprocess.run(["swift", "build", "--show-bin-path"], cwd=ROOT, check=True, capture_output=True, text=True)
-    program = shown.stdout.strip() + "/tally"
+    program = ROOT / ".build/debug/tally"
     pictures = ROOT / ".build/pages"
     pictures.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="tally-page-") as folder, Browser(browser_program) as browser:

@@ -184,11 +184,7 @@ def check_moves(helper, numbers):
 
 
 def binary():
-    if len(sys.argv) > 1:
-        return sys.argv[1]
-    shown = subprocess.run(
-        ["swift", "build", "--show-bin-path"], cwd=environment.ROOT, check=True, capture_output=True, text=True)
-    return shown.stdout.strip() + "/TallyTestHelper"
+    return sys.argv[1] if len(sys.argv) > 1 else environment.ROOT / ".build/debug/TallyTestHelper"
 
 
 def main():

@@ -409,8 +409,7 @@ def synchronise(tally, prints):
 
 
 def main():
-    shown = subprocess.run(["swift", "build", "--show-bin-path"], check=True, capture_output=True, text=True)
-    program = shown.stdout.strip() + "/tally"
+    program = environment.ROOT / ".build/debug/tally"
     schemas = Schemas()
     checks = [
         (check_exports, ["--time-zone", "Asia/Kathmandu"]), (check_statistics, ["--now", NOW]),

@@ -2,7 +2,7 @@
 # Shows Tally at work in a scratch store under .build/demo: on this repository's own history, on a small to-do list, and
 # through an export and back. Every command is printed before it runs.
 #
-# A debug build: it takes half as long as a release build, and `make test` reuses it.
+# The program is a debug build, which `make demo` makes: it takes half as long as a release build.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 # Messages go to standard error; joined with the output, they also keep their order in a log.
@@ -23,9 +23,11 @@ run() {
   eval "$1"
 }
 
-title 'Build the command line (about a minute the first time)'
-run 'swift build --product tally'
-PATH=$(swift build --show-bin-path):$PATH
+[ -x .build/debug/tally ] || {
+  echo 'demo: the program is not built: run make demo' >&2
+  exit 1
+}
+PATH=$PWD/.build/debug:$PATH
 
 rm -rf .build/demo
 mkdir -p .build/demo

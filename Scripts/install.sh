@@ -73,7 +73,7 @@ build() {
 
 mkdir -p "$root/bin"
 if [ "$action" = install-web ]; then
-  build tally-web .build/static-web --package-path Web
+  TALLY_SERVERS=1 build tally-web .build/static
   install -m 755 "$staging/tally-web" "$root/bin/tally-web"
   echo "Installed $root/bin/tally-web, which 'tally web' beside it starts" >&2
   exit 0

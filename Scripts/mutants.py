@@ -247,7 +247,7 @@ def run(check, number, limit):
     # Some tests go there as another user.
     scratch.chmod(0o755)
     environment = os.environ | {
-        "TALLY_MUTANT": str(number), "TALLY_PRELOADS": str(TREE / ".build" / "faults"), "TMPDIR": str(scratch),
+        "TALLY_MUTANT": str(number), "TALLY_LONG": "1", "TALLY_PRELOADS": str(TREE / ".build" / "faults"), "TMPDIR": str(scratch),
         "SWIFT_BACKTRACE": "enable=no",
     }
     with tempfile.TemporaryFile() as output:

@@ -27,11 +27,12 @@ for source in Tests/TallyFaults/Preloads/*.c; do
   [ "$library" -nt "$source" ] || cc -O1 -Wall -Wextra -Werror -fPIC -shared -o "$library" "$source" -ldl -lpthread
 done
 
-if [ "$configuration" = release ]; then echo 'test-faults: building; the first build takes minutes' >&2; fi
-for product in TallyFaults tally; do
-  swift build -c "$configuration" --product "$product" >&2
-done
-program=$(swift build -c "$configuration" --show-bin-path)/TallyFaults
+# The short form uses what `make build` has built.
+if [ "$configuration" = release ]; then
+  echo 'test-faults: building; the first build takes minutes' >&2
+  for product in TallyFaults tally; do swift build -c release --product "$product" >&2; done
+fi
+program=.build/$configuration/TallyFaults
 
 export TALLY_PRELOADS=$PWD/$preloads
 # In the short form, tests replay the inputs found by fuzzing.

@@ -51,9 +51,10 @@ def fail(text):
 class Run:
     """One run of a suite: its folders for builds, data and results."""
 
-    def __init__(self, suite_name, is_smoke, rows=()):
+    def __init__(self, suite_name, is_smoke, rows=(), is_optimised=True):
         self.suite_name = suite_name
         self.is_smoke = is_smoke
+        self.configuration = "release" if is_optimised else "debug"
         self.folder = ROOT / (".build/bench-smoke" if is_smoke else ".build/bench")
         self.environment = os.environ | {"TALLY_BENCH_FOLDER": str(self.folder)}
         if is_smoke:
@@ -72,14 +73,14 @@ class Run:
             started = time.monotonic()
             result = subprocess.run(
                 ["swift", "build", "--package-path", str(ROOT / "Benchmarks"), "--scratch-path", str(BUILD), "-c",
-                 "release", "--product", product],
+                 self.configuration, "--product", product],
                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
             if result.returncode:
                 fail(f"building {product} failed\n{result.stdout}")
             say(f"built {product} in {time.monotonic() - started:.0f} s")
 
     def program(self, product):
-        return str(BUILD / "release" / product)
+        return str(BUILD / self.configuration / product)
 
     def make_data_sets(self):
         """Creates missing data sets; all of them if the code that decides the contents of a store has changed."""
@@ -191,8 +192,8 @@ def record(run, results):
     recording.write(run.suite_name, rows, load.pace())
 
 
-def run_suite(name, is_smoke=False, is_recording=False, rows=()):
-    run = Run(name, is_smoke, rows)
+def run_suite(name, is_smoke=False, is_recording=False, rows=(), is_optimised=True):
+    run = Run(name, is_smoke, rows, is_optimised)
     started = time.monotonic()
     say(f"{name}: takes about {'a minute' if is_smoke else run.suite['estimate']}")
     if subprocess.run([ROOT / "Scripts/set-up.sh", "cli" if name == "cli" else "bench"]).returncode:
@@ -231,7 +232,8 @@ def main():
     commands = parser.add_subparsers(dest="command", required=True)
     for suite in ["floor", "peers", "search", "growth", "sync", "cli", "serve"]:
         command = commands.add_parser(suite)
-        command.add_argument("--smoke", action="store_true")
+        command.add_argument("--smoke", action="store_true", help="check the answers on small stores, in a debug build")
+        command.add_argument("--optimised", action="store_true", help="check them in the build that is measured")
         command.add_argument("--record", action="store_true")
         command.add_argument("--row", action="append", default=[])
     commands.add_parser("readme").add_argument("--check", action="store_true")
@@ -244,7 +246,8 @@ def main():
     else:
         if arguments.record and arguments.row:
             fail("--record is for a whole suite")
-        run_suite(arguments.command, arguments.smoke, arguments.record, arguments.row)
+        is_optimised = arguments.optimised or not arguments.smoke
+        run_suite(arguments.command, arguments.smoke, arguments.record, arguments.row, is_optimised)
 
 
 if __name__ == "__main__":
