@@ -8,79 +8,81 @@ import Testing
 struct ImportFaultTests {
   private static let id = "00000000-0000-0000-0000-0000000000a1"
 
-  @Test(arguments: [
-    (#"{}"#, TallyError.Code.malformedDocument, "no text", 1),
-    (#"{"text":"a","text":"b"}"#, .malformedDocument, "text appears twice", 13),
-    (#"{"text":1}"#, .malformedDocument, "text is not a text", 9),
-    (#"{"text":null}"#, .malformedDocument, "text is not a text", 9),
-    (#"{"text":["a"]}"#, .malformedDocument, "text is not a text", 9),
-    (#"{"text":" \t"}"#, .blankTitle, "empty", 1),
-    (#"{"text":"a","titel":"b"}"#, .unknownKey, "titel", 13),
-    (#"{"text":"a","my secret diary":"b"}"#, .unknownKey, "The key is not", 13),
-    (#"{"text":"a","id":"x"}"#, .malformedDocument, "id is not a UUID", 18),
-    (#"{"text":"a","id":null}"#, .malformedDocument, "id is not a UUID", 18),
-    (#"{"text":"a","state":"done"}"#, .invalidState, "state", 21),
-    (#"{"text":"a","state":"completed"}"#, .inconsistentTask, "no completion time", 1),
-    (#"{"text":"a","state":"active","completedAt":"2026-01-01T00:00:00Z"}"#, .inconsistentTask, "not completed", 1),
-    (#"{"text":"a","createdAt":"2026-02-30T00:00:00Z"}"#, .invalidInstant, "createdAt", 25),
-    (#"{"text":"a","createdAt":1234567890}"#, .malformedDocument, "createdAt is not an instant", 25),
-    (#"{"text":"é","completedAt":"2026-01-01T00:00:00"}"#, .invalidInstant, "offset", 27),
-    (#"{"text":"a","updatedAt":"0000-01-01T00:00:00Z"}"#, .valueOutOfRange, "updatedAt", 25),
-    (#"{"text":"a","scheduledDate":"2026-13-01"}"#, .invalidDay, "scheduledDate", 29),
-    (#"{"text":"a","sortOrder":1.5}"#, .malformedDocument, "sortOrder is not an integer", 25),
-    (#"{"text":"a","sortOrder":9007199254740992}"#, .valueOutOfRange, "sort order", 1),
-    (#"{"text":"a","listID":"00000000-0000-0000-0000-0000000000ff"}"#, .unknownList, "neither", 1),
-    (
-      #"{"text":"a","attributes":{"x":{"day":"2026-01-01","instant":"2026-01-01T00:00:00Z"}}}"#, .malformedDocument,
-      "more than one of", 51
-    ),
-    (
-      #"{"text":"a","tags":["# + (0..<65).map { "\"\($0)\"" }.joined(separator: ",") + "]}", .malformedDocument,
-      "more than 64 tags", 331
-    ),
-    (#"["text"]"#, .malformedDocument, "object is expected", 1),
-    (#""text""#, .malformedDocument, "object is expected", 1),
-  ])
+  @Test(
+    arguments: [
+      (#"{}"#, TallyError.Code.malformedDocument, "no text", 1),
+      (#"{"text":"a","text":"b"}"#, .malformedDocument, "text appears twice", 13),
+      (#"{"text":1}"#, .malformedDocument, "text is not a text", 9),
+      (#"{"text":null}"#, .malformedDocument, "text is not a text", 9),
+      (#"{"text":["a"]}"#, .malformedDocument, "text is not a text", 9),
+      (#"{"text":" \t"}"#, .blankTitle, "empty", 1),
+      (#"{"text":"a","titel":"b"}"#, .unknownKey, "titel", 13),
+      (#"{"text":"a","my secret diary":"b"}"#, .unknownKey, "The key is not", 13),
+      (#"{"text":"a","id":"x"}"#, .malformedDocument, "id is not a UUID", 18),
+      (#"{"text":"a","id":null}"#, .malformedDocument, "id is not a UUID", 18),
+      (#"{"text":"a","state":"done"}"#, .invalidState, "state", 21),
+      (#"{"text":"a","state":"completed"}"#, .inconsistentTask, "no completion time", 1),
+      (#"{"text":"a","state":"active","completedAt":"2026-01-01T00:00:00Z"}"#, .inconsistentTask, "not completed", 1),
+      (#"{"text":"a","createdAt":"2026-02-30T00:00:00Z"}"#, .invalidInstant, "createdAt", 25),
+      (#"{"text":"a","createdAt":1234567890}"#, .malformedDocument, "createdAt is not an instant", 25),
+      (#"{"text":"é","completedAt":"2026-01-01T00:00:00"}"#, .invalidInstant, "offset", 27),
+      (#"{"text":"a","updatedAt":"0000-01-01T00:00:00Z"}"#, .valueOutOfRange, "updatedAt", 25),
+      (#"{"text":"a","scheduledDate":"2026-13-01"}"#, .invalidDay, "scheduledDate", 29),
+      (#"{"text":"a","sortOrder":1.5}"#, .malformedDocument, "sortOrder is not an integer", 25),
+      (#"{"text":"a","sortOrder":9007199254740992}"#, .valueOutOfRange, "sort order", 1),
+      (#"{"text":"a","listID":"00000000-0000-0000-0000-0000000000ff"}"#, .unknownList, "neither", 1),
+      (
+        #"{"text":"a","attributes":{"x":{"day":"2026-01-01","instant":"2026-01-01T00:00:00Z"}}}"#, .malformedDocument,
+        "more than one of", 51
+      ),
+      (
+        #"{"text":"a","tags":["# + (0..<65).map { "\"\($0)\"" }.joined(separator: ",") + "]}", .malformedDocument,
+        "more than 64 tags", 331
+      ),
+      (#"["text"]"#, .malformedDocument, "object is expected", 1),
+      (#""text""#, .malformedDocument, "object is expected", 1),
+    ] as [(String, TallyError.Code, String, Int)])
   func brokenLinesAreNamedWithTheirPlace(line: String, code: TallyError.Code, message: String, column: Int) throws {
     let good = #"{"id":"00000000-0000-0000-0000-0000000000b1","text":"good"}"#
     try expectFault("\(good)\n\n\(line)\n", .ndjson, code, message, TextPosition(line: 3, column: column))
   }
 
-  @Test(arguments: [
-    ("[]", TallyError.Code.malformedDocument, "not an object", 1, 1),
-    ("{}", .malformedDocument, "neither a schemaVersion nor tasks", 1, 2),
-    (#"{"schemaVersion":3}"#, .newerFormat, "schema version 3", 1, 18),
-    (#"{"schemaVersion":0}"#, .malformedDocument, "schema version 0", 1, 18),
-    (#"{"schemaVersion":"1"}"#, .malformedDocument, "schemaVersion is not an integer", 1, 18),
-    (#"{"schemaVersion":1,"tasks":{}}"#, .malformedDocument, "tasks is not an array", 1, 28),
-    (#"{"schemaVersion":1,"tasks":[],"tasks":[]}"#, .malformedDocument, "tasks appears twice", 1, 31),
-    (#"{"schemaVersion":1,"tasks":[1]}"#, .malformedDocument, "object is expected", 1, 29),
-    (#"{"schemaVersion":1,"exportDate":"today"}"#, .invalidInstant, "exportDate", 1, 33),
-    (#"{"schemaVersion":1,"appVersion":1}"#, .malformedDocument, "appVersion is not a text", 1, 33),
-    (#"{"schemaVersion":1,"lists":[{"name":"a"}]}"#, .malformedDocument, "no id", 1, 29),
-    ("{\"schemaVersion\":1,\"lists\":[\n {\"id\":\"\(id)\"}]}", .malformedDocument, "no name", 2, 2),
-    ("{\"schemaVersion\":1,\"lists\":[\n {\"id\":\"\(id)\",\"name\":\"\"}]}", .blankListName, "name", 2, 2),
-    (
-      "{\"schemaVersion\":1,\"lists\":[\n {\"id\":\"\(id)\",\"name\":\"a\",\"colorHex\":\"red\"}]}", .invalidColor,
-      "colour", 2, 2
-    ),
-    (#"{"schemaVersion":1,"completions":[{}]}"#, .malformedDocument, "no taskID", 1, 35),
-    (#"{"schemaVersion":1} {}"#, .malformedDocument, "after the end", 1, 21),
-    (
-      "{\"schemaVersion\":1,\"tasks\":[{\"id\":\"\(id)\",\"text\":\"a\"},\n{\"id\":\"\(id)\",\"text\":\"b\"}]}",
-      .duplicateID,
-      "twice", 2, 1
-    ),
-    (
-      "{\"schemaVersion\":1,\"lists\":[{\"id\":\"\(id)\",\"name\":\"a\"},\n{\"id\":\"\(id)\",\"name\":\"b\"}]}",
-      .duplicateID,
-      "twice", 2, 1
-    ),
-    (
-      "{\"tasks\":[\n{\"text\":\"a\",\"listID\":\"\(id)\"},\n{\"text\":\"b\",\"listID\":\"00000000-0000-0000-0000-0000000000a2\"}],"
-        + "\"schemaVersion\":1}", .unknownList, id, 2, 1
-    ),
-  ])
+  @Test(
+    arguments: [
+      ("[]", TallyError.Code.malformedDocument, "not an object", 1, 1),
+      ("{}", .malformedDocument, "neither a schemaVersion nor tasks", 1, 2),
+      (#"{"schemaVersion":3}"#, .newerFormat, "schema version 3", 1, 18),
+      (#"{"schemaVersion":0}"#, .malformedDocument, "schema version 0", 1, 18),
+      (#"{"schemaVersion":"1"}"#, .malformedDocument, "schemaVersion is not an integer", 1, 18),
+      (#"{"schemaVersion":1,"tasks":{}}"#, .malformedDocument, "tasks is not an array", 1, 28),
+      (#"{"schemaVersion":1,"tasks":[],"tasks":[]}"#, .malformedDocument, "tasks appears twice", 1, 31),
+      (#"{"schemaVersion":1,"tasks":[1]}"#, .malformedDocument, "object is expected", 1, 29),
+      (#"{"schemaVersion":1,"exportDate":"today"}"#, .invalidInstant, "exportDate", 1, 33),
+      (#"{"schemaVersion":1,"appVersion":1}"#, .malformedDocument, "appVersion is not a text", 1, 33),
+      (#"{"schemaVersion":1,"lists":[{"name":"a"}]}"#, .malformedDocument, "no id", 1, 29),
+      ("{\"schemaVersion\":1,\"lists\":[\n {\"id\":\"\(id)\"}]}", .malformedDocument, "no name", 2, 2),
+      ("{\"schemaVersion\":1,\"lists\":[\n {\"id\":\"\(id)\",\"name\":\"\"}]}", .blankListName, "name", 2, 2),
+      (
+        "{\"schemaVersion\":1,\"lists\":[\n {\"id\":\"\(id)\",\"name\":\"a\",\"colorHex\":\"red\"}]}", .invalidColor,
+        "colour", 2, 2
+      ),
+      (#"{"schemaVersion":1,"completions":[{}]}"#, .malformedDocument, "no taskID", 1, 35),
+      (#"{"schemaVersion":1} {}"#, .malformedDocument, "after the end", 1, 21),
+      (
+        "{\"schemaVersion\":1,\"tasks\":[{\"id\":\"\(id)\",\"text\":\"a\"},\n{\"id\":\"\(id)\",\"text\":\"b\"}]}",
+        .duplicateID,
+        "twice", 2, 1
+      ),
+      (
+        "{\"schemaVersion\":1,\"lists\":[{\"id\":\"\(id)\",\"name\":\"a\"},\n{\"id\":\"\(id)\",\"name\":\"b\"}]}",
+        .duplicateID,
+        "twice", 2, 1
+      ),
+      (
+        "{\"tasks\":[\n{\"text\":\"a\",\"listID\":\"\(id)\"},\n{\"text\":\"b\",\"listID\":\"00000000-0000-0000-0000-0000000000a2\"}],"
+          + "\"schemaVersion\":1}", .unknownList, id, 2, 1
+      ),
+    ] as [(String, TallyError.Code, String, Int, Int)])
   func brokenDocumentsAreNamedWithTheirPlace(
     document: String,
     code: TallyError.Code,

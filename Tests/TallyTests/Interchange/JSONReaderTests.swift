@@ -6,19 +6,20 @@ import Testing
 
 /// The reader against RFC 8259, in pieces of every size.
 struct JSONReaderTests {
-  @Test(arguments: [
-    ("{}", "{ } ."), ("[]", "[ ] ."), (" \t\r\n[ ] ", "[ ] ."), ("null", "null ."), ("true", "true ."),
-    ("false", "false ."), ("\"\"", "\"\" ."), ("0", "0 ."), ("-0", "0 ."), ("-1", "-1 ."),
-    ("9223372036854775807", "9223372036854775807 ."), ("-9223372036854775808", "-9223372036854775808 ."),
-    ("9223372036854775808", "9.223372036854776e+18 ."), ("1.5", "1.5 ."), ("1.0", "1.0 ."), ("1e2", "100.0 ."),
-    ("1E+2", "100.0 ."), ("-1.25e-2", "-0.0125 ."), ("1e-400", "0.0 ."),
-    ("{\"a\":1,\"b\":[true,null,{\"c\":\"d\"}]}", "{ a: 1 b: [ true null { c: \"d\" } ] } ."),
-    ("{ \"a\" : 1 , \"a\" : 2 }", "{ a: 1 a: 2 } ."),
-    ("\"\\\"\\\\\\/\\b\\f\\n\\r\\t\"", "\"\"\\/\u{8}\u{C}\n\r\t\" ."), ("\"\\u0041\\u00e9\\u6C34\"", "\"Aé水\" ."),
-    ("\"\\uD83D\\uDE00\"", "\"😀\" ."), ("\"\\uFFFF\\u0000\"", "\"\u{FFFF}\u{0}\" ."),
-    ("\"é水😀\u{7F}\"", "\"é水😀\u{7F}\" ."),
-    ("\u{FEFF}[1]", "[ 1 ] ."), ("\"\u{FEFF}\"", "\"\u{FEFF}\" ."),
-  ])
+  @Test(
+    arguments: [
+      ("{}", "{ } ."), ("[]", "[ ] ."), (" \t\r\n[ ] ", "[ ] ."), ("null", "null ."), ("true", "true ."),
+      ("false", "false ."), ("\"\"", "\"\" ."), ("0", "0 ."), ("-0", "0 ."), ("-1", "-1 ."),
+      ("9223372036854775807", "9223372036854775807 ."), ("-9223372036854775808", "-9223372036854775808 ."),
+      ("9223372036854775808", "9.223372036854776e+18 ."), ("1.5", "1.5 ."), ("1.0", "1.0 ."), ("1e2", "100.0 ."),
+      ("1E+2", "100.0 ."), ("-1.25e-2", "-0.0125 ."), ("1e-400", "0.0 ."),
+      ("{\"a\":1,\"b\":[true,null,{\"c\":\"d\"}]}", "{ a: 1 b: [ true null { c: \"d\" } ] } ."),
+      ("{ \"a\" : 1 , \"a\" : 2 }", "{ a: 1 a: 2 } ."),
+      ("\"\\\"\\\\\\/\\b\\f\\n\\r\\t\"", "\"\"\\/\u{8}\u{C}\n\r\t\" ."), ("\"\\u0041\\u00e9\\u6C34\"", "\"Aé水\" ."),
+      ("\"\\uD83D\\uDE00\"", "\"😀\" ."), ("\"\\uFFFF\\u0000\"", "\"\u{FFFF}\u{0}\" ."),
+      ("\"é水😀\u{7F}\"", "\"é水😀\u{7F}\" ."),
+      ("\u{FEFF}[1]", "[ 1 ] ."), ("\"\u{FEFF}\"", "\"\u{FEFF}\" ."),
+    ] as [(String, String)])
   func documentsGiveTheirTokens(text: String, tokens: String) throws {
     for pieceSize in [1, 2, 3, 7, 65_536] {
       let read = try readAll(Array(text.utf8), pieceSize: pieceSize)
@@ -26,38 +27,41 @@ struct JSONReaderTests {
     }
   }
 
-  @Test(arguments: [
-    ("", 1, 1), (" ", 1, 2), ("{", 1, 2), ("[1", 1, 3), ("[1,", 1, 4), ("{\"a\"", 1, 5), ("{\"a\":", 1, 6),
-    ("\"a", 1, 3),
-    ("tru", 1, 4), ("[\n1,\n", 3, 1), ("\"\\", 1, 3), ("\"\\u00", 1, 6), ("\u{FEFF}", 1, 1), ("\"\\uD83D\\u", 1, 10),
-    ("\u{FEFF}{", 1, 2),
-  ])
+  @Test(
+    arguments: [
+      ("", 1, 1), (" ", 1, 2), ("{", 1, 2), ("[1", 1, 3), ("[1,", 1, 4), ("{\"a\"", 1, 5), ("{\"a\":", 1, 6),
+      ("\"a", 1, 3),
+      ("tru", 1, 4), ("[\n1,\n", 3, 1), ("\"\\", 1, 3), ("\"\\u00", 1, 6), ("\u{FEFF}", 1, 1), ("\"\\uD83D\\u", 1, 10),
+      ("\u{FEFF}{", 1, 2),
+    ] as [(String, Int, Int)])
   func truncatedDocumentsSaySo(text: String, line: Int, column: Int) {
     expectFault(Array(text.utf8), "ends too early", at: line, column)
   }
 
-  @Test(arguments: [
-    ("x", "value is expected", 1, 1), ("[1,]", "value is expected", 1, 4), ("[,1]", "value is expected", 1, 2),
-    ("{,}", "key in quotes", 1, 2), ("{\"a\":1,}", "key in quotes", 1, 8), ("{a:1}", "key in quotes", 1, 2),
-    ("{1:1}", "key in quotes", 1, 2), ("{\"a\" 1}", "colon", 1, 6), ("{\"a\",1}", "colon", 1, 5),
-    ("{\"a\":}", "value is expected", 1, 6), ("[1 2]", "comma or ]", 1, 4), ("[1}", "comma or ]", 1, 3),
-    ("{\"a\":1]", "comma or }", 1, 7), ("{\"a\":1 \"b\":2}", "comma or }", 1, 8), ("]", "value is expected", 1, 1),
-    ("[]x", "after the end", 1, 3), ("[]\n[]", "after the end", 2, 1), ("1 2", "after the end", 1, 3),
-    ("nul]", "value is expected", 1, 1), ("True", "value is expected", 1, 1), ("NaN", "value is expected", 1, 1),
-    ("'a'", "value is expected", 1, 1), ("/**/1", "value is expected", 1, 1), ("01", "number", 1, 1),
-    ("-", "number", 1, 1), ("-.5", "number", 1, 1), ("-e5", "number", 1, 1),
-    ("+1", "value is expected", 1, 1), ("1.", "number", 1, 1), (".5", "value is expected", 1, 1),
-    ("1e", "number", 1, 1),
-    ("1e+", "number", 1, 1), ("1.2.3", "number", 1, 1), ("--1", "number", 1, 1), ("[1e400]", "too large", 1, 2),
-    ("\"\u{1}\"", "control character", 1, 2), ("\"a\nb\"", "control character", 1, 3),
-    ("\"\t\"", "control character", 1, 2),
-    ("\"\\x\"", "no such escape", 1, 2), ("\"\\u12G4\"", "four hexadecimal", 1, 2), ("\"é\\uD83D\"", "surrogate", 1, 3),
-    ("\"\\uD83Dx\"", "surrogate", 1, 2), ("\"\\uD83D\\n\"", "surrogate", 1, 2), ("\"\\uDE00\"", "surrogate", 1, 2),
-    ("\"\\uD83D\\uD83D\"", "surrogate", 1, 2), ("[\"水水\",\n \"é\", x]", "value is expected", 2, 7),
-    ("[\r\n1,\r\nx]", "value is expected", 3, 1), ("\u{FEFF}x", "value is expected", 1, 1),
-    ("[\u{FEFF}]", "value is expected", 1, 2),
-    ("[1,\u{A0}2]", "value is expected", 1, 4),
-  ])
+  @Test(
+    arguments: [
+      ("x", "value is expected", 1, 1), ("[1,]", "value is expected", 1, 4), ("[,1]", "value is expected", 1, 2),
+      ("{,}", "key in quotes", 1, 2), ("{\"a\":1,}", "key in quotes", 1, 8), ("{a:1}", "key in quotes", 1, 2),
+      ("{1:1}", "key in quotes", 1, 2), ("{\"a\" 1}", "colon", 1, 6), ("{\"a\",1}", "colon", 1, 5),
+      ("{\"a\":}", "value is expected", 1, 6), ("[1 2]", "comma or ]", 1, 4), ("[1}", "comma or ]", 1, 3),
+      ("{\"a\":1]", "comma or }", 1, 7), ("{\"a\":1 \"b\":2}", "comma or }", 1, 8), ("]", "value is expected", 1, 1),
+      ("[]x", "after the end", 1, 3), ("[]\n[]", "after the end", 2, 1), ("1 2", "after the end", 1, 3),
+      ("nul]", "value is expected", 1, 1), ("True", "value is expected", 1, 1), ("NaN", "value is expected", 1, 1),
+      ("'a'", "value is expected", 1, 1), ("/**/1", "value is expected", 1, 1), ("01", "number", 1, 1),
+      ("-", "number", 1, 1), ("-.5", "number", 1, 1), ("-e5", "number", 1, 1),
+      ("+1", "value is expected", 1, 1), ("1.", "number", 1, 1), (".5", "value is expected", 1, 1),
+      ("1e", "number", 1, 1),
+      ("1e+", "number", 1, 1), ("1.2.3", "number", 1, 1), ("--1", "number", 1, 1), ("[1e400]", "too large", 1, 2),
+      ("\"\u{1}\"", "control character", 1, 2), ("\"a\nb\"", "control character", 1, 3),
+      ("\"\t\"", "control character", 1, 2),
+      ("\"\\x\"", "no such escape", 1, 2), ("\"\\u12G4\"", "four hexadecimal", 1, 2),
+      ("\"é\\uD83D\"", "surrogate", 1, 3),
+      ("\"\\uD83Dx\"", "surrogate", 1, 2), ("\"\\uD83D\\n\"", "surrogate", 1, 2), ("\"\\uDE00\"", "surrogate", 1, 2),
+      ("\"\\uD83D\\uD83D\"", "surrogate", 1, 2), ("[\"水水\",\n \"é\", x]", "value is expected", 2, 7),
+      ("[\r\n1,\r\nx]", "value is expected", 3, 1), ("\u{FEFF}x", "value is expected", 1, 1),
+      ("[\u{FEFF}]", "value is expected", 1, 2),
+      ("[1,\u{A0}2]", "value is expected", 1, 4),
+    ] as [(String, String, Int, Int)])
   func breachesOfTheGrammarHaveTheirPlace(text: String, message: String, line: Int, column: Int) {
     expectFault(Array(text.utf8), message, at: line, column)
   }
@@ -98,19 +102,21 @@ struct JSONReaderTests {
     expectFault(Array(repeating: UInt8(ascii: "1"), count: 100_000), "too many digits", at: 1, 1)
   }
 
-  @Test(arguments: [
-    ("", "."), ("\n\r\n  \n", "."), ("{}", "{ } ."), ("{}\n", "{ } ."), ("{}\r\n\r\n[1]\r\n", "{ } [ 1 ] ."),
-    ("1\n2\n3", "1 2 3 ."), ("\u{FEFF}{}\n{}", "{ } { } ."),
-  ])
+  @Test(
+    arguments: [
+      ("", "."), ("\n\r\n  \n", "."), ("{}", "{ } ."), ("{}\n", "{ } ."), ("{}\r\n\r\n[1]\r\n", "{ } [ 1 ] ."),
+      ("1\n2\n3", "1 2 3 ."), ("\u{FEFF}{}\n{}", "{ } { } ."),
+    ] as [(String, String)])
   func linesEachHoldOneValueOrNone(text: String, tokens: String) throws {
     #expect(try readAll(Array(text.utf8), pieceSize: 2, framing: .lines) == tokens)
   }
 
-  @Test(arguments: [
-    ("{} {}", "after the end", 1, 4), ("1\n{}{}", "after the end", 2, 3), ("{\n}", "ends inside", 1, 2),
-    ("{}\n[1,\n2]", "ends inside", 2, 4), ("{}\n{\"a\":", "ends too early", 2, 6),
-    ("{\"a\": \"\n\"}", "control character", 1, 8),
-  ])
+  @Test(
+    arguments: [
+      ("{} {}", "after the end", 1, 4), ("1\n{}{}", "after the end", 2, 3), ("{\n}", "ends inside", 1, 2),
+      ("{}\n[1,\n2]", "ends inside", 2, 4), ("{}\n{\"a\":", "ends too early", 2, 6),
+      ("{\"a\": \"\n\"}", "control character", 1, 8),
+    ] as [(String, String, Int, Int)])
   func breachesOfTheLinesHaveTheirPlace(text: String, message: String, line: Int, column: Int) {
     expectFault(Array(text.utf8), message, at: line, column, framing: .lines)
   }
@@ -185,12 +191,13 @@ extension JSONReaderTests {
     for pieceSize in 4...80 { #expect(try records(of: text, pieceSize: pieceSize) == whole, "pieces of \(pieceSize)") }
   }
 
-  @Test(arguments: [
-    (#"{"text":"a","text":"b"}"#, "appears twice", 13), (#"{"text":"a",}"#, "key in quotes", 13),
-    (#"{"text":"a","notes":nul}"#, "value is expected", 21), (#"{"text":"a","notes" null}"#, "colon", 21),
-    (#"{"text":"a" "notes":null}"#, "comma or }", 13), (#"{"text":"a","notes":null1}"#, "comma or }", 25),
-    (#"{"text":"a","notes":null"#, "ends too early", 25), (#"{"text":null}"#, "is not a text", 9),
-  ])
+  @Test(
+    arguments: [
+      (#"{"text":"a","text":"b"}"#, "appears twice", 13), (#"{"text":"a",}"#, "key in quotes", 13),
+      (#"{"text":"a","notes":nul}"#, "value is expected", 21), (#"{"text":"a","notes" null}"#, "colon", 21),
+      (#"{"text":"a" "notes":null}"#, "comma or }", 13), (#"{"text":"a","notes":null1}"#, "comma or }", 25),
+      (#"{"text":"a","notes":null"#, "ends too early", 25), (#"{"text":null}"#, "is not a text", 9),
+    ] as [(String, String, Int)])
   func faultsOfRecordsHaveTheirPlaces(text: String, message: String, column: Int) throws {
     for pieceSize in [4, 5, 9, 65_536] {
       #expect {

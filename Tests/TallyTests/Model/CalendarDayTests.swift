@@ -5,10 +5,11 @@ import Testing
 @testable import Tally
 
 struct CalendarDayTests {
-  @Test(arguments: [
-    ("1970-01-01", 0, 4), ("1969-12-31", -1, 3), ("2026-11-21", 20_778, 6), ("2024-02-29", 19_782, 4),
-    ("0001-01-01", -719_162, 1), ("9999-12-31", 2_932_896, 5),
-  ])
+  @Test(
+    arguments: [
+      ("1970-01-01", 0, 4), ("1969-12-31", -1, 3), ("2026-11-21", 20_778, 6), ("2024-02-29", 19_782, 4),
+      ("0001-01-01", -719_162, 1), ("9999-12-31", 2_932_896, 5),
+    ] as [(String, Int32, Int)])
   func daysHaveTheirNumberAndWeekday(text: String, dayNumber: Int32, weekday: Int) throws {
     let day = try CalendarDay(iso8601: text)
     #expect(day.dayNumber == dayNumber)

@@ -15,7 +15,9 @@ struct CivilDateTests {
     #expect(expected == CivilDate(year: 10_000, month: 1, day: 1))
   }
 
-  @Test(arguments: [(1900, false), (2000, true), (2023, false), (2024, true), (2100, false), (4, true), (400, true)])
+  @Test(
+    arguments: [(1900, false), (2000, true), (2023, false), (2024, true), (2100, false), (4, true), (400, true)]
+      as [(Int, Bool)])
   func leapDaysFollowTheGregorianRule(year: Int, isLeap: Bool) {
     #expect(CivilDate(year: year, month: 2, day: 29).exists == isLeap)
   }

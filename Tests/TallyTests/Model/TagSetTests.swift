@@ -4,10 +4,11 @@ import Testing
 @testable import Tally
 
 @Suite struct TagSetTests {
-  @Test(arguments: [
-    ("home", "HOME"), ("Straße", "STRASSE"), ("ẞ", "ss"), ("Ünal", "u\u{308}nal"), ("ΣΊΣΥΦΟΣ", "σίσυφος"),
-    ("\u{212A}elvin", "kelvin"), ("ﬁ", "FI"), (" home\n", "home"),
-  ])
+  @Test(
+    arguments: [
+      ("home", "HOME"), ("Straße", "STRASSE"), ("ẞ", "ss"), ("Ünal", "u\u{308}nal"), ("ΣΊΣΥΦΟΣ", "σίσυφος"),
+      ("\u{212A}elvin", "kelvin"), ("ﬁ", "FI"), (" home\n", "home"),
+    ] as [(String, String)])
   func tagsThatFoldToTheSameTextAreOne(first: String, second: String) {
     var tags = TagSet([first])
     let isInserted = tags.insert(second)

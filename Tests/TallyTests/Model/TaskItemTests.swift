@@ -65,10 +65,11 @@ struct TaskItemTests {
     }
   }
 
-  @Test(arguments: [
-    ("007AFF", true), ("ffffff", true), ("aBcDeF", true), ("", false), ("#07AFF", false), ("007AF", false),
-    ("007AFF0", false), ("00 AFF", false), ("GGGGGG", false), ("００７ＡＦＦ", false), ("é7AF", false),
-  ])
+  @Test(
+    arguments: [
+      ("007AFF", true), ("ffffff", true), ("aBcDeF", true), ("", false), ("#07AFF", false), ("007AF", false),
+      ("007AFF0", false), ("00 AFF", false), ("GGGGGG", false), ("００７ＡＦＦ", false), ("é7AF", false),
+    ] as [(String, Bool)])
   func coloursAreSixHexadecimalDigits(color: String, isValid: Bool) throws {
     let list = TaskList(name: "a", colorHex: color, createdAt: now)
     if isValid {

@@ -157,16 +157,17 @@ import Testing
     }
   }
 
-  @Test(arguments: [
-    (#"{"name":"a","filter":"is:opne","updatedAt":"2026-11-21T12:00:00Z"}"#, TallyError.Code.malformedDocument),
-    (#"{"name":" ","filter":"is:open","updatedAt":"2026-11-21T12:00:00Z"}"#, .malformedDocument),
-    (#"{"name":"a","filter":"is:open"}"#, .malformedDocument),
-    (#"{"name":"a","filter":"is:open","updatedAt":"2026-11-21T12:00:00Z","x":1}"#, .unknownKey),
-    (
-      #"{"name":"a","filter":"","updatedAt":"2026-11-21T12:00:00Z"},{"name":"A","filter":"","updatedAt":"2026-11-21T12:00:00Z"}"#,
-      .malformedDocument
-    ),
-  ])
+  @Test(
+    arguments: [
+      (#"{"name":"a","filter":"is:opne","updatedAt":"2026-11-21T12:00:00Z"}"#, TallyError.Code.malformedDocument),
+      (#"{"name":" ","filter":"is:open","updatedAt":"2026-11-21T12:00:00Z"}"#, .malformedDocument),
+      (#"{"name":"a","filter":"is:open"}"#, .malformedDocument),
+      (#"{"name":"a","filter":"is:open","updatedAt":"2026-11-21T12:00:00Z","x":1}"#, .unknownKey),
+      (
+        #"{"name":"a","filter":"","updatedAt":"2026-11-21T12:00:00Z"},{"name":"A","filter":"","updatedAt":"2026-11-21T12:00:00Z"}"#,
+        .malformedDocument
+      ),
+    ] as [(String, TallyError.Code)])
   func aDocumentWithAWrongFilterIsRefusedWithItsPlace(filters: String, code: TallyError.Code) throws {
     try withStore { (store: TaskStore) throws in
       let document =

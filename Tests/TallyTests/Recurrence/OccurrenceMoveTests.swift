@@ -30,33 +30,34 @@ struct OccurrenceMoveTests {
       reminder: task.reminderDate?.iso8601)
   }
 
-  @Test(arguments: [
-    // Local times stay when summer time begins on 29 March.
-    (
-      Dates(day: "2026-03-23", due: "2026-03-27T16:00:00Z", reminder: "2026-03-22T08:00:00Z"),
-      Dates(day: "2026-03-30", due: "2026-04-03T15:00:00Z", reminder: "2026-03-29T07:00:00Z")
-    ),
-    (Dates(day: "2026-03-23", due: "2026-03-27"), Dates(day: "2026-03-30", due: "2026-04-03")),
-    (Dates(due: "2026-03-23"), Dates(due: "2026-03-30")),
-    (Dates(reminder: "2026-03-23T08:00:00Z"), Dates(reminder: "2026-03-30T07:00:00Z")),
-    // Without a date the next one is planned.
-    (Dates(), Dates(day: "2026-03-30")),
-    // Put off by two days: the next one is on Monday again, and the others keep their distance to it.
-    (
-      Dates(day: "2026-03-25", due: "2026-03-27", reminder: "2026-03-23T08:00:00Z"),
-      Dates(day: "2026-03-30", due: "2026-04-03", reminder: "2026-03-30T07:00:00Z")
-    ),
-    (Dates(due: "2026-03-26"), Dates(due: "2026-03-30")),
-    // Planned for two days before it is due: still so.
-    (Dates(day: "2026-03-21", due: "2026-03-23"), Dates(day: "2026-03-28", due: "2026-03-30")),
-    // Put off beyond the next occurrence, with all dates.
-    (Dates(day: "2026-04-01", due: "2026-04-02"), Dates(day: "2026-03-30", due: "2026-03-31")),
-    // A reminder put off beyond the day comes on the day.
-    (
-      Dates(day: "2026-03-23", reminder: "2026-03-25T08:00:00Z"),
-      Dates(day: "2026-03-30", reminder: "2026-03-30T07:00:00Z")
-    ),
-  ])
+  @Test(
+    arguments: [
+      // Local times stay when summer time begins on 29 March.
+      (
+        Dates(day: "2026-03-23", due: "2026-03-27T16:00:00Z", reminder: "2026-03-22T08:00:00Z"),
+        Dates(day: "2026-03-30", due: "2026-04-03T15:00:00Z", reminder: "2026-03-29T07:00:00Z")
+      ),
+      (Dates(day: "2026-03-23", due: "2026-03-27"), Dates(day: "2026-03-30", due: "2026-04-03")),
+      (Dates(due: "2026-03-23"), Dates(due: "2026-03-30")),
+      (Dates(reminder: "2026-03-23T08:00:00Z"), Dates(reminder: "2026-03-30T07:00:00Z")),
+      // Without a date the next one is planned.
+      (Dates(), Dates(day: "2026-03-30")),
+      // Put off by two days: the next one is on Monday again, and the others keep their distance to it.
+      (
+        Dates(day: "2026-03-25", due: "2026-03-27", reminder: "2026-03-23T08:00:00Z"),
+        Dates(day: "2026-03-30", due: "2026-04-03", reminder: "2026-03-30T07:00:00Z")
+      ),
+      (Dates(due: "2026-03-26"), Dates(due: "2026-03-30")),
+      // Planned for two days before it is due: still so.
+      (Dates(day: "2026-03-21", due: "2026-03-23"), Dates(day: "2026-03-28", due: "2026-03-30")),
+      // Put off beyond the next occurrence, with all dates.
+      (Dates(day: "2026-04-01", due: "2026-04-02"), Dates(day: "2026-03-30", due: "2026-03-31")),
+      // A reminder put off beyond the day comes on the day.
+      (
+        Dates(day: "2026-03-23", reminder: "2026-03-25T08:00:00Z"),
+        Dates(day: "2026-03-30", reminder: "2026-03-30T07:00:00Z")
+      ),
+    ] as [(Dates, Dates)])
   func datesMoveWithTheOccurrence(dates: Dates, expected: Dates) throws {
     #expect(try moved(dates, to: "2026-03-30") == expected)
   }

@@ -115,11 +115,12 @@ struct RecurrenceOccurrencesTests {
     if case .until(let day) = rule.end { #expect(found.allSatisfy { $0 <= day }) }
   }
 
-  @Test(arguments: [
-    ("2023-02-01", "FREQ=MONTHLY;INTERVAL=12;BYMONTHDAY=30"), ("2026-11-17", "FREQ=DAILY;INTERVAL=7;BYDAY=MO"),
-    ("2026-11-17", "FREQ=YEARLY;BYDAY=1MO;BYMONTHDAY=8"), ("2026-11-17", "FREQ=DAILY;UNTIL=20261116"),
-    ("2023-02-28", "FREQ=YEARLY;INTERVAL=400;BYDAY=53MO;BYMONTHDAY=1;COUNT=3"),
-  ])
+  @Test(
+    arguments: [
+      ("2023-02-01", "FREQ=MONTHLY;INTERVAL=12;BYMONTHDAY=30"), ("2026-11-17", "FREQ=DAILY;INTERVAL=7;BYDAY=MO"),
+      ("2026-11-17", "FREQ=YEARLY;BYDAY=1MO;BYMONTHDAY=8"), ("2026-11-17", "FREQ=DAILY;UNTIL=20261116"),
+      ("2023-02-28", "FREQ=YEARLY;INTERVAL=400;BYDAY=53MO;BYMONTHDAY=1;COUNT=3"),
+    ] as [(String, String)])
   func aRuleThatNeverMatchesEnds(start: String, rule: String) throws {
     let start = try CalendarDay(iso8601: start)
     #expect(try Array(Self.rule(rule).occurrences(from: start)).isEmpty)

@@ -4,90 +4,95 @@ import Testing
 @testable import Tally
 
 struct RecurrencePhraseTests {
-  @Test(arguments: [
-    ("FREQ=DAILY", "every day"), ("FREQ=DAILY;INTERVAL=3", "every 3 days"),
-    ("FREQ=DAILY;BYDAY=MO,TU", "every day if it is a Monday or a Tuesday"),
-    ("FREQ=DAILY;BYMONTHDAY=1,-1;BYDAY=SU", "every day if it is the 1st or the last day and a Sunday"),
-    ("FREQ=WEEKLY", "every week"), ("FREQ=WEEKLY;INTERVAL=2", "every 2 weeks"),
-    ("FREQ=WEEKLY;BYDAY=MO,TH", "every Monday and Thursday"), ("FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR", "every weekday"),
-    ("FREQ=WEEKLY;BYDAY=SU,WE,MO", "every Monday, Wednesday and Sunday"),
-    (
-      "FREQ=WEEKLY;INTERVAL=2;BYDAY=TH,MO;UNTIL=20261231",
-      "every 2 weeks on Monday and Thursday, until 31 December 2026"
-    ),
-    ("FREQ=WEEKLY;INTERVAL=2;BYDAY=SU,MO;WKST=SU", "every 2 weeks on Monday and Sunday, with weeks from Sunday"),
-    ("FREQ=MONTHLY", "every month"), ("FREQ=MONTHLY;BYMONTHDAY=31", "every month on the 31st"),
-    (
-      "FREQ=MONTHLY;BYMONTHDAY=1,2,3,11,-1,-2",
-      "every month on the 1st, the 2nd, the 3rd, the 11th, the 2nd to last day and the last day"
-    ),
-    ("FREQ=MONTHLY;BYDAY=-1FR,1MO", "every month on the first Monday and the last Friday"),
-    ("FREQ=MONTHLY;INTERVAL=2;BYDAY=TU", "every 2 months on each Tuesday"),
-    ("FREQ=MONTHLY;BYDAY=FR;BYMONTHDAY=13;COUNT=1", "every month on the 13th if it is a Friday, 1 time"),
-    ("FREQ=MONTHLY;BYDAY=-1FR;BYMONTHDAY=-7", "every month on the 7th to last day if it is the last Friday"),
-    ("FREQ=YEARLY;COUNT=10", "every year, 10 times"), ("FREQ=YEARLY;BYDAY=20MO", "every year on the 20th Monday"),
-    ("FREQ=YEARLY;BYMONTHDAY=15", "every year on the 15th of each month"),
-    ("FREQ=YEARLY;BYDAY=-2SU", "every year on the second to last Sunday"),
-    ("after 3 days", "3 days after completion"), ("after 1 week", "1 week after completion"),
-  ])
+  @Test(
+    arguments: [
+      ("FREQ=DAILY", "every day"), ("FREQ=DAILY;INTERVAL=3", "every 3 days"),
+      ("FREQ=DAILY;BYDAY=MO,TU", "every day if it is a Monday or a Tuesday"),
+      ("FREQ=DAILY;BYMONTHDAY=1,-1;BYDAY=SU", "every day if it is the 1st or the last day and a Sunday"),
+      ("FREQ=WEEKLY", "every week"), ("FREQ=WEEKLY;INTERVAL=2", "every 2 weeks"),
+      ("FREQ=WEEKLY;BYDAY=MO,TH", "every Monday and Thursday"), ("FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR", "every weekday"),
+      ("FREQ=WEEKLY;BYDAY=SU,WE,MO", "every Monday, Wednesday and Sunday"),
+      (
+        "FREQ=WEEKLY;INTERVAL=2;BYDAY=TH,MO;UNTIL=20261231",
+        "every 2 weeks on Monday and Thursday, until 31 December 2026"
+      ),
+      ("FREQ=WEEKLY;INTERVAL=2;BYDAY=SU,MO;WKST=SU", "every 2 weeks on Monday and Sunday, with weeks from Sunday"),
+      ("FREQ=MONTHLY", "every month"), ("FREQ=MONTHLY;BYMONTHDAY=31", "every month on the 31st"),
+      (
+        "FREQ=MONTHLY;BYMONTHDAY=1,2,3,11,-1,-2",
+        "every month on the 1st, the 2nd, the 3rd, the 11th, the 2nd to last day and the last day"
+      ),
+      ("FREQ=MONTHLY;BYDAY=-1FR,1MO", "every month on the first Monday and the last Friday"),
+      ("FREQ=MONTHLY;INTERVAL=2;BYDAY=TU", "every 2 months on each Tuesday"),
+      ("FREQ=MONTHLY;BYDAY=FR;BYMONTHDAY=13;COUNT=1", "every month on the 13th if it is a Friday, 1 time"),
+      ("FREQ=MONTHLY;BYDAY=-1FR;BYMONTHDAY=-7", "every month on the 7th to last day if it is the last Friday"),
+      ("FREQ=YEARLY;COUNT=10", "every year, 10 times"), ("FREQ=YEARLY;BYDAY=20MO", "every year on the 20th Monday"),
+      ("FREQ=YEARLY;BYMONTHDAY=15", "every year on the 15th of each month"),
+      ("FREQ=YEARLY;BYDAY=-2SU", "every year on the second to last Sunday"),
+      ("after 3 days", "3 days after completion"), ("after 1 week", "1 week after completion"),
+    ] as [(String, String)])
   func rulesAreDescribedInEnglish(text: String, words: String) throws {
     let recurrence = try Recurrence(text: text)
     #expect(recurrence.words == words)
     #expect(try Recurrence(phrase: words) == recurrence)
   }
 
-  @Test(arguments: [
-    ("daily", "FREQ=DAILY"), ("Weekly", "FREQ=WEEKLY"), ("monthly", "FREQ=MONTHLY"), ("yearly", "FREQ=YEARLY"),
-    ("annually", "FREQ=YEARLY"), ("quarterly", "FREQ=MONTHLY;INTERVAL=3"), ("fortnightly", "FREQ=WEEKLY;INTERVAL=2"),
-    ("EVERY DAY", "FREQ=DAILY"), ("every other day", "FREQ=DAILY;INTERVAL=2"),
-    ("every two weeks", "FREQ=WEEKLY;INTERVAL=2"),
-    ("every 1 week", "FREQ=WEEKLY"), ("every weekday", "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR"),
-    ("weekdays", "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR"), ("every weekend", "FREQ=WEEKLY;BYDAY=SA,SU"),
-    ("every monday and thursday", "FREQ=WEEKLY;BYDAY=MO,TH"), ("every mon, wed, fri", "FREQ=WEEKLY;BYDAY=MO,WE,FR"),
-    ("every tues, and thurs", "FREQ=WEEKLY;BYDAY=TU,TH"), ("every other friday", "FREQ=WEEKLY;INTERVAL=2;BYDAY=FR"),
-    ("weekly on sat", "FREQ=WEEKLY;BYDAY=SA"), ("every week on mondays", "FREQ=WEEKLY;BYDAY=MO"),
-    ("every month on the 31st", "FREQ=MONTHLY;BYMONTHDAY=31"), ("monthly on the first", "FREQ=MONTHLY;BYMONTHDAY=1"),
-    ("every 15th", "FREQ=MONTHLY;BYMONTHDAY=15"), ("every 1st and 15th of the month", "FREQ=MONTHLY;BYMONTHDAY=1,15"),
-    ("every last friday of the month", "FREQ=MONTHLY;BYDAY=-1FR"), ("every first monday", "FREQ=MONTHLY;BYDAY=1MO"),
-    ("every second monday of the month", "FREQ=MONTHLY;BYDAY=2MO"),
-    ("every 20th monday of the year", "FREQ=YEARLY;BYDAY=20MO"),
-    ("every last day of the month", "FREQ=MONTHLY;BYMONTHDAY=-1"),
-    ("every second last day", "FREQ=MONTHLY;BYMONTHDAY=-2"),
-    ("every! 3 days", "after 3 days"), ("every! week", "after 1 week"), ("ev! 2 quarters", "after 6 months"),
-    ("ev 3 days", "FREQ=DAILY;INTERVAL=3"), ("ev mon, fri", "FREQ=WEEKLY;BYDAY=MO,FR"),
-    ("every workday", "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR"), ("every quarter", "FREQ=MONTHLY;INTERVAL=3"),
-    ("every other quarter", "FREQ=MONTHLY;INTERVAL=6"), ("every fortnight", "FREQ=WEEKLY;INTERVAL=2"),
-    ("every 2 fortnights", "FREQ=WEEKLY;INTERVAL=4"), ("every 2, 15, 27", "FREQ=MONTHLY;BYMONTHDAY=2,15,27"),
-    ("every 3rd day", "FREQ=DAILY;INTERVAL=3"), ("every 2nd week", "FREQ=WEEKLY;INTERVAL=2"),
-    ("every third month until 2026-12-31", "FREQ=MONTHLY;INTERVAL=3;UNTIL=20261231"),
-    ("every 3rd", "FREQ=MONTHLY;BYMONTHDAY=3"), ("every 3rd day of the month", "FREQ=MONTHLY;BYMONTHDAY=3"),
-    ("every last day of the month", "FREQ=MONTHLY;BYMONTHDAY=-1"), ("every mon wed fri", "FREQ=WEEKLY;BYDAY=MO,WE,FR"),
-    ("every 15th each month", "FREQ=MONTHLY;BYMONTHDAY=15"),
-    ("every 3rd friday", "FREQ=MONTHLY;BYDAY=3FR"), ("every first of the month", "FREQ=MONTHLY;BYMONTHDAY=1"),
-    ("every 3 days after completion", "after 3 days"), ("after 2 weeks", "after 2 weeks"),
-    ("after a month", "after 1 month"),
-    ("a week after completion", "after 1 week"), ("daily until 2026-12-31", "FREQ=DAILY;UNTIL=20261231"),
-    ("daily until dec 31, 2026", "FREQ=DAILY;UNTIL=20261231"), ("daily until 31 Dec 2026", "FREQ=DAILY;UNTIL=20261231"),
-    ("every week for 10 times", "FREQ=WEEKLY;COUNT=10"), ("every week, five times", "FREQ=WEEKLY;COUNT=5"),
-  ])
+  @Test(
+    arguments: [
+      ("daily", "FREQ=DAILY"), ("Weekly", "FREQ=WEEKLY"), ("monthly", "FREQ=MONTHLY"), ("yearly", "FREQ=YEARLY"),
+      ("annually", "FREQ=YEARLY"), ("quarterly", "FREQ=MONTHLY;INTERVAL=3"), ("fortnightly", "FREQ=WEEKLY;INTERVAL=2"),
+      ("EVERY DAY", "FREQ=DAILY"), ("every other day", "FREQ=DAILY;INTERVAL=2"),
+      ("every two weeks", "FREQ=WEEKLY;INTERVAL=2"),
+      ("every 1 week", "FREQ=WEEKLY"), ("every weekday", "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR"),
+      ("weekdays", "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR"), ("every weekend", "FREQ=WEEKLY;BYDAY=SA,SU"),
+      ("every monday and thursday", "FREQ=WEEKLY;BYDAY=MO,TH"), ("every mon, wed, fri", "FREQ=WEEKLY;BYDAY=MO,WE,FR"),
+      ("every tues, and thurs", "FREQ=WEEKLY;BYDAY=TU,TH"), ("every other friday", "FREQ=WEEKLY;INTERVAL=2;BYDAY=FR"),
+      ("weekly on sat", "FREQ=WEEKLY;BYDAY=SA"), ("every week on mondays", "FREQ=WEEKLY;BYDAY=MO"),
+      ("every month on the 31st", "FREQ=MONTHLY;BYMONTHDAY=31"), ("monthly on the first", "FREQ=MONTHLY;BYMONTHDAY=1"),
+      ("every 15th", "FREQ=MONTHLY;BYMONTHDAY=15"), ("every 1st and 15th of the month", "FREQ=MONTHLY;BYMONTHDAY=1,15"),
+      ("every last friday of the month", "FREQ=MONTHLY;BYDAY=-1FR"), ("every first monday", "FREQ=MONTHLY;BYDAY=1MO"),
+      ("every second monday of the month", "FREQ=MONTHLY;BYDAY=2MO"),
+      ("every 20th monday of the year", "FREQ=YEARLY;BYDAY=20MO"),
+      ("every last day of the month", "FREQ=MONTHLY;BYMONTHDAY=-1"),
+      ("every second last day", "FREQ=MONTHLY;BYMONTHDAY=-2"),
+      ("every! 3 days", "after 3 days"), ("every! week", "after 1 week"), ("ev! 2 quarters", "after 6 months"),
+      ("ev 3 days", "FREQ=DAILY;INTERVAL=3"), ("ev mon, fri", "FREQ=WEEKLY;BYDAY=MO,FR"),
+      ("every workday", "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR"), ("every quarter", "FREQ=MONTHLY;INTERVAL=3"),
+      ("every other quarter", "FREQ=MONTHLY;INTERVAL=6"), ("every fortnight", "FREQ=WEEKLY;INTERVAL=2"),
+      ("every 2 fortnights", "FREQ=WEEKLY;INTERVAL=4"), ("every 2, 15, 27", "FREQ=MONTHLY;BYMONTHDAY=2,15,27"),
+      ("every 3rd day", "FREQ=DAILY;INTERVAL=3"), ("every 2nd week", "FREQ=WEEKLY;INTERVAL=2"),
+      ("every third month until 2026-12-31", "FREQ=MONTHLY;INTERVAL=3;UNTIL=20261231"),
+      ("every 3rd", "FREQ=MONTHLY;BYMONTHDAY=3"), ("every 3rd day of the month", "FREQ=MONTHLY;BYMONTHDAY=3"),
+      ("every last day of the month", "FREQ=MONTHLY;BYMONTHDAY=-1"),
+      ("every mon wed fri", "FREQ=WEEKLY;BYDAY=MO,WE,FR"),
+      ("every 15th each month", "FREQ=MONTHLY;BYMONTHDAY=15"),
+      ("every 3rd friday", "FREQ=MONTHLY;BYDAY=3FR"), ("every first of the month", "FREQ=MONTHLY;BYMONTHDAY=1"),
+      ("every 3 days after completion", "after 3 days"), ("after 2 weeks", "after 2 weeks"),
+      ("after a month", "after 1 month"),
+      ("a week after completion", "after 1 week"), ("daily until 2026-12-31", "FREQ=DAILY;UNTIL=20261231"),
+      ("daily until dec 31, 2026", "FREQ=DAILY;UNTIL=20261231"),
+      ("daily until 31 Dec 2026", "FREQ=DAILY;UNTIL=20261231"),
+      ("every week for 10 times", "FREQ=WEEKLY;COUNT=10"), ("every week, five times", "FREQ=WEEKLY;COUNT=5"),
+    ] as [(String, String)])
   func phrasesOfPeopleAreRead(phrase: String, text: String) throws {
     #expect(try Recurrence(phrase: phrase).text == text)
   }
 
-  @Test(arguments: [
-    ("", "not a way to repeat"), ("sometimes", "not a way to repeat"), ("every", "not a way to repeat"),
-    ("monday", "not a way to repeat"), ("every blue moon", "not a way to repeat"), ("every 3", "not a way to repeat"),
-    ("every second monday", "every other week"), ("every third friday and first monday", "every other week"),
-    ("every month on monday", "word 2"), ("every day on monday", "word 2"), ("every week on the 3rd", "word 2"),
-    ("every year on the 15th", "word 2"), ("every month on the 13th and each friday", "word 2"),
-    ("every week on monday until", "word 4"), ("every week until 31 feb 2026", "word 2"),
-    ("every week until 31 december", "word 2"), ("every week for 3 days", "word 2"),
-    ("every 21th", "not a way to repeat"),
-    ("every month on the last", "word 2"), ("every day at 9am", "word 2"), ("every 0 days", "interval"),
-    ("every 99999 days", "interval"), ("every week, 0 times", "COUNT"),
-    ("every day if it is the first monday", "BYDAY"),
-    ("every other first monday", "not a way to repeat"), ("monday, after completion", "not a way to repeat"),
-  ])
+  @Test(
+    arguments: [
+      ("", "not a way to repeat"), ("sometimes", "not a way to repeat"), ("every", "not a way to repeat"),
+      ("monday", "not a way to repeat"), ("every blue moon", "not a way to repeat"), ("every 3", "not a way to repeat"),
+      ("every second monday", "every other week"), ("every third friday and first monday", "every other week"),
+      ("every month on monday", "word 2"), ("every day on monday", "word 2"), ("every week on the 3rd", "word 2"),
+      ("every year on the 15th", "word 2"), ("every month on the 13th and each friday", "word 2"),
+      ("every week on monday until", "word 4"), ("every week until 31 feb 2026", "word 2"),
+      ("every week until 31 december", "word 2"), ("every week for 3 days", "word 2"),
+      ("every 21th", "not a way to repeat"),
+      ("every month on the last", "word 2"), ("every day at 9am", "word 2"), ("every 0 days", "interval"),
+      ("every 99999 days", "interval"), ("every week, 0 times", "COUNT"),
+      ("every day if it is the first monday", "BYDAY"),
+      ("every other first monday", "not a way to repeat"), ("monday, after completion", "not a way to repeat"),
+    ] as [(String, String)])
   func otherPhrasesAreRefused(phrase: String, named: String) {
     let error = #expect(throws: TallyError.self) { try Recurrence(phrase: phrase) }
     #expect(error?.code == .invalidRecurrence)
@@ -102,13 +107,14 @@ struct RecurrencePhraseTests {
     }
   }
 
-  @Test(arguments: [
-    ("every month on the 1st at 9am", 5, "FREQ=MONTHLY;BYMONTHDAY=1"), ("daily stand-up", 1, "FREQ=DAILY"),
-    ("every week on Zoom", 2, "FREQ=WEEKLY"), ("every monday and buy milk", 2, "FREQ=WEEKLY;BYDAY=MO"),
-    ("every monday , then rest", 2, "FREQ=WEEKLY;BYDAY=MO"), ("every week for Work", 2, "FREQ=WEEKLY"),
-    ("every day until it works", 2, "FREQ=DAILY"), ("every month on the last train", 2, "FREQ=MONTHLY"),
-    ("every 3 days after lunch", 3, "FREQ=DAILY;INTERVAL=3"), ("after 3 days of rain", 3, "after 3 days"),
-  ])
+  @Test(
+    arguments: [
+      ("every month on the 1st at 9am", 5, "FREQ=MONTHLY;BYMONTHDAY=1"), ("daily stand-up", 1, "FREQ=DAILY"),
+      ("every week on Zoom", 2, "FREQ=WEEKLY"), ("every monday and buy milk", 2, "FREQ=WEEKLY;BYDAY=MO"),
+      ("every monday , then rest", 2, "FREQ=WEEKLY;BYDAY=MO"), ("every week for Work", 2, "FREQ=WEEKLY"),
+      ("every day until it works", 2, "FREQ=DAILY"), ("every month on the last train", 2, "FREQ=MONTHLY"),
+      ("every 3 days after lunch", 3, "FREQ=DAILY;INTERVAL=3"), ("after 3 days of rain", 3, "after 3 days"),
+    ] as [(String, Int, String)])
   func aSentenceMayGoOn(sentence: String, wordCount: Int, text: String) throws {
     let prefix = try #require(Recurrence.prefix(of: sentence.split(separator: " ").map(String.init)))
     #expect(prefix.wordCount == wordCount)

@@ -20,23 +20,24 @@ struct RecurrenceSeriesTests {
     return next?.occurrence.iso8601
   }
 
-  @Test(arguments: [
-    ("FREQ=WEEKLY;BYDAY=MO", "2026-11-16", "2026-11-16", "2026-11-23"),  // on its day
-    ("FREQ=WEEKLY;BYDAY=MO", "2026-11-16", "2026-11-10", "2026-11-23"),  // early: the one after this one
-    ("FREQ=WEEKLY;BYDAY=MO", "2026-11-16", "2026-11-18", "2026-11-23"),  // late
-    ("FREQ=WEEKLY;BYDAY=MO", "2026-11-16", "2026-12-15", "2026-12-21"),  // four missed ones do not pile up
-    ("FREQ=WEEKLY;BYDAY=MO", "2026-11-16", "2026-11-23", "2026-11-30"),  // done on a day stands for that day
-    ("FREQ=DAILY", "2026-11-16", "2026-11-21", "2026-11-22"),
-    ("FREQ=MONTHLY;BYMONTHDAY=31", "2026-10-31", "2026-11-01", "2026-12-31"),
-    ("FREQ=DAILY;INTERVAL=3", "2026-11-16", "2026-11-18", "2026-11-19"),
-    ("FREQ=DAILY;INTERVAL=3", "2026-11-16", "2026-11-19", "2026-11-22"),
-    ("after 3 days", "2026-11-16", "2026-11-18", "2026-11-21"),
-    ("after 3 days", "2026-11-16", "2026-11-10", "2026-11-13"),
-    ("after 2 weeks", "2026-11-16", "2026-11-18", "2026-12-02"),
-    ("after 1 month", "2026-11-16", "2027-01-31", "2027-02-28"),
-    ("after 1 year", "2026-11-16", "2024-02-29", "2025-02-28"),
-    ("after 4 years", "2026-11-16", "2024-02-29", "2028-02-29"),
-  ])
+  @Test(
+    arguments: [
+      ("FREQ=WEEKLY;BYDAY=MO", "2026-11-16", "2026-11-16", "2026-11-23"),  // on its day
+      ("FREQ=WEEKLY;BYDAY=MO", "2026-11-16", "2026-11-10", "2026-11-23"),  // early: the one after this one
+      ("FREQ=WEEKLY;BYDAY=MO", "2026-11-16", "2026-11-18", "2026-11-23"),  // late
+      ("FREQ=WEEKLY;BYDAY=MO", "2026-11-16", "2026-12-15", "2026-12-21"),  // four missed ones do not pile up
+      ("FREQ=WEEKLY;BYDAY=MO", "2026-11-16", "2026-11-23", "2026-11-30"),  // done on a day stands for that day
+      ("FREQ=DAILY", "2026-11-16", "2026-11-21", "2026-11-22"),
+      ("FREQ=MONTHLY;BYMONTHDAY=31", "2026-10-31", "2026-11-01", "2026-12-31"),
+      ("FREQ=DAILY;INTERVAL=3", "2026-11-16", "2026-11-18", "2026-11-19"),
+      ("FREQ=DAILY;INTERVAL=3", "2026-11-16", "2026-11-19", "2026-11-22"),
+      ("after 3 days", "2026-11-16", "2026-11-18", "2026-11-21"),
+      ("after 3 days", "2026-11-16", "2026-11-10", "2026-11-13"),
+      ("after 2 weeks", "2026-11-16", "2026-11-18", "2026-12-02"),
+      ("after 1 month", "2026-11-16", "2027-01-31", "2027-02-28"),
+      ("after 1 year", "2026-11-16", "2024-02-29", "2025-02-28"),
+      ("after 4 years", "2026-11-16", "2024-02-29", "2028-02-29"),
+    ] as [(String, String, String, String)])
   func theNextOccurrenceFollowsThisOneAndTheCompletion(
     text: String, occurrence: String, completed: String, expected: String
   ) throws {

@@ -104,11 +104,12 @@ import Testing
     }
   }
 
-  @Test(arguments: [
-    ("every day", "2026-11-24", "2026-11-25"), ("every day", "2026-11-21", "2026-11-22"),
-    ("every saturday", "2026-12-20", "2026-12-26"), ("every saturday", "2026-11-19", "2026-11-28"),
-    ("every 3 days after completion", "2026-12-20", "2026-12-23"),
-  ])
+  @Test(
+    arguments: [
+      ("every day", "2026-11-24", "2026-11-25"), ("every day", "2026-11-21", "2026-11-22"),
+      ("every saturday", "2026-12-20", "2026-12-26"), ("every saturday", "2026-11-19", "2026-11-28"),
+      ("every 3 days after completion", "2026-12-20", "2026-12-23"),
+    ] as [(String, String, String)])
   func missedOccurrencesDoNotPileUp(recurrence: String, today: String, next: String) throws {
     let clock = TestClock.noon
     try withStore(.testing(clock: clock)) { store in

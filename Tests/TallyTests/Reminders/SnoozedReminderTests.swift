@@ -84,12 +84,13 @@ import Testing
   }
 
   /// What becomes of a snoozed reminder when the task moves to Monday, 11 May, as days of May in Amsterdam.
-  @Test(arguments: [
-    // Put off within its day, it moves along; to a day before the new one, the reminder of the series holds.
-    ("04T13:00", "11T13:00", true), ("05T07:00", "11T09:00", false), ("10T23:59", "11T09:00", false),
-    // On the new day or after it, it is what was asked for.
-    ("11T07:00", "11T07:00", true), ("12T08:00", "12T08:00", true),
-  ])
+  @Test(
+    arguments: [
+      // Put off within its day, it moves along; to a day before the new one, the reminder of the series holds.
+      ("04T13:00", "11T13:00", true), ("05T07:00", "11T09:00", false), ("10T23:59", "11T09:00", false),
+      // On the new day or after it, it is what was asked for.
+      ("11T07:00", "11T07:00", true), ("12T08:00", "12T08:00", true),
+    ] as [(String, String, Bool)])
   func aTaskThatMovesBeyondItsSnoozeKeepsAReminderOnItsDay(
     snoozed: String, reminder: String, staysSnoozed: Bool
   ) throws {

@@ -43,7 +43,7 @@ import Testing
   }
 
   /// Offsets of the size of the title, of instants of the head, and of the values behind the title.
-  @Test(arguments: [(2, 4), (14, 8), (22, 8), (55, 4), (61, 8), (71, 8), (99, 8)])
+  @Test(arguments: [(2, 4), (14, 8), (22, 8), (55, 4), (61, 8), (71, 8), (99, 8)] as [(Int, Int)])
   func aNumberBeyondItsRangeIsRefused(offset: Int, width: Int) throws {
     for byte in [UInt8.min, .max] {
       var bytes = encoded(TaskRecord(item: try RecordTests.task(), stamp: RecordTests.stamp))

@@ -257,7 +257,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [(0, 7), (1, 9), (2, 9), (21, 1), (30, 1), (31, 9), (32, 2)])
+  @Test(arguments: [(0, 7), (1, 9), (2, 9), (21, 1), (30, 1), (31, 9), (32, 2)] as [(Int, UInt8)])
   func aDamagedEntryIsFound(offset: Int, value: UInt8) throws {
     try withTemporaryDirectory { directory in
       let store = try TaskStore(at: directory.appending("store"), configuration: .testing())

@@ -43,9 +43,10 @@ import Testing
   }
 
   /// The bug: of a key with an impossible state the view began the same day again, for ever.
-  @Test(arguments: [
-    (UInt8(0), Int32(30_000), UInt8(9)), (2, 30_000, 0), (2, 1, 3), (0, .max, 0), (0, .min, 9), (1, .max, 9),
-  ])
+  @Test(
+    arguments: [
+      (UInt8(0), Int32(30_000), UInt8(9)), (2, 30_000, 0), (2, 1, 3), (0, .max, 0), (0, .min, 9), (1, .max, 9),
+    ] as [(UInt8, Int32, UInt8)])
   func aDayKeyThatCannotBeDoesNotKeepAViewFromItsEnd(isCompleted: UInt8, dayNumber: Int32, rank: UInt8) throws {
     try withTemporaryDirectory { directory in
       let path = directory.appending("store")
