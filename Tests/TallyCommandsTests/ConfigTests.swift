@@ -113,12 +113,13 @@ struct ConfigTests {
     }
   }
 
-  @Test(arguments: [
-    ("week-start: noday", 1), ("# x\nwekstart: monday", 2), ("color: [", 2), ("color: pink", 1), ("a: b: c", 1),
-    ("- list", 1), ("color:\n  nested: 1", 1), ("alias.done: add x", 1), ("alias.a: nothing", 1),
-    ("alias.a: add x\nalias.b: a", 2), ("alias.a: 'add \"x'", 1), ("day-start: 25:00", 1), ("time-zone: Mars", 1),
-    ("color: auto\ncolor: never", 1), ("\u{1}", 1),
-  ])
+  @Test(
+    arguments: [
+      ("week-start: noday", 1), ("# x\nwekstart: monday", 2), ("color: [", 2), ("color: pink", 1), ("a: b: c", 1),
+      ("- list", 1), ("color:\n  nested: 1", 1), ("alias.done: add x", 1), ("alias.a: nothing", 1),
+      ("alias.a: add x\nalias.b: a", 2), ("alias.a: 'add \"x'", 1), ("day-start: 25:00", 1), ("time-zone: Mars", 1),
+      ("color: auto\ncolor: never", 1), ("\u{1}", 1),
+    ] as [(String, Int)])
   func aBrokenFileIsNamedWithItsLine(text: String, line: Int) throws {
     try withProgram { program in
       try write(text, program)

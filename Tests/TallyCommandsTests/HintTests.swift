@@ -8,15 +8,16 @@ import Testing
 
 /// What the program says to people who guess: near misses, unknown options, waiting.
 struct HintTests {
-  @Test(arguments: [
-    ("complete", ["done"]), ("finish", ["done"]), ("rm", ["delete"]), ("ls", ["list", "lists"]), ("dnoe", ["done"]),
-    ("remove", ["delete"]), ("LS", ["list", "lists"]), ("xyzzy", []),
-    ("cal", ["upcoming", "due DAY"]), ("stop", ["reopen"]), ("note", ["edit HANDLE --notes TEXT"]),
-    ("annotate", ["edit HANDLE --notes TEXT"]), ("append", ["edit HANDLE --notes TEXT"]),
-    ("wait", ["move HANDLE --to DAY", "snooze"]), ("defer", ["move HANDLE --to DAY", "snooze"]),
-    ("skip", ["move HANDLE --to DAY", "done"]), ("someday", ["move HANDLE --to none"]), ("duplicate", ["add"]),
-    ("waiting", ["upcoming"]), ("context", ["filter NAME", "config default-list"]), ("version", ["--version"]),
-  ])
+  @Test(
+    arguments: [
+      ("complete", ["done"]), ("finish", ["done"]), ("rm", ["delete"]), ("ls", ["list", "lists"]), ("dnoe", ["done"]),
+      ("remove", ["delete"]), ("LS", ["list", "lists"]), ("xyzzy", []),
+      ("cal", ["upcoming", "due DAY"]), ("stop", ["reopen"]), ("note", ["edit HANDLE --notes TEXT"]),
+      ("annotate", ["edit HANDLE --notes TEXT"]), ("append", ["edit HANDLE --notes TEXT"]),
+      ("wait", ["move HANDLE --to DAY", "snooze"]), ("defer", ["move HANDLE --to DAY", "snooze"]),
+      ("skip", ["move HANDLE --to DAY", "done"]), ("someday", ["move HANDLE --to none"]), ("duplicate", ["add"]),
+      ("waiting", ["upcoming"]), ("context", ["filter NAME", "config default-list"]), ("version", ["--version"]),
+    ] as [(String, [String])])
   func aNearMissIsSuggestedByMeaningAndSpelling(word: String, wanted: [String]) throws {
     try withProgram { (program: Program) throws in
       let outcome = try program.run([word])

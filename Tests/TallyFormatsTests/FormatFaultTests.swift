@@ -7,20 +7,21 @@ import Testing
 
 /// Broken documents: a typed error with its place, and an unchanged store.
 struct FormatFaultTests {
-  @Test(arguments: [
-    (DocumentFormat.taskwarrior, "[1]", TallyError.Code.malformedDocument, "no tasks", 1, 1),
-    (.taskwarrior, "[{\"a\":1,\"a\":2}]", .malformedDocument, "twice", 1, 9),
-    (.taskwarrior, "[{\"uuid\":", .malformedDocument, "ends too early", 1, 10),
-    (.ical, "SUMMARY:a\r\n", .malformedDocument, "BEGIN:VCALENDAR", 1, 1),
-    (.ical, "BEGIN:VCALENDAR\nBEGIN:VTODO\nSUMMARY:a\n", .malformedDocument, "cut off", 2, 1),
-    (.ical, "BEGIN:VCALENDAR\nBEGIN:VTODO\nEND:VEVENT\n", .malformedDocument, "no BEGIN", 3, 1),
-    (.csv, "amount,place\na,b\n", .malformedDocument, "name of a title", 1, 1),
-    (.csv, "text\n\"a\n", .malformedDocument, "not closed", 2, 1),
-    (.todoist, "A,B\n", .malformedDocument, "TYPE", 1, 1),
-    (.ticktick, "A,B\n", .malformedDocument, "List Name", 1, 1),
-    (.markdown, "Some words\n", .malformedDocument, "no tasks", 1, 1),
-    (.org, "Some words\n* A heading\n", .malformedDocument, "no tasks", 1, 1),
-  ])
+  @Test(
+    arguments: [
+      (DocumentFormat.taskwarrior, "[1]", TallyError.Code.malformedDocument, "no tasks", 1, 1),
+      (.taskwarrior, "[{\"a\":1,\"a\":2}]", .malformedDocument, "twice", 1, 9),
+      (.taskwarrior, "[{\"uuid\":", .malformedDocument, "ends too early", 1, 10),
+      (.ical, "SUMMARY:a\r\n", .malformedDocument, "BEGIN:VCALENDAR", 1, 1),
+      (.ical, "BEGIN:VCALENDAR\nBEGIN:VTODO\nSUMMARY:a\n", .malformedDocument, "cut off", 2, 1),
+      (.ical, "BEGIN:VCALENDAR\nBEGIN:VTODO\nEND:VEVENT\n", .malformedDocument, "no BEGIN", 3, 1),
+      (.csv, "amount,place\na,b\n", .malformedDocument, "name of a title", 1, 1),
+      (.csv, "text\n\"a\n", .malformedDocument, "not closed", 2, 1),
+      (.todoist, "A,B\n", .malformedDocument, "TYPE", 1, 1),
+      (.ticktick, "A,B\n", .malformedDocument, "List Name", 1, 1),
+      (.markdown, "Some words\n", .malformedDocument, "no tasks", 1, 1),
+      (.org, "Some words\n* A heading\n", .malformedDocument, "no tasks", 1, 1),
+    ] as [(DocumentFormat, String, TallyError.Code, String, Int, Int)])
   func aBrokenDocumentIsNamedWithItsPlace(
     format: DocumentFormat, text: String, code: TallyError.Code, message: String, line: Int, column: Int
   ) throws {

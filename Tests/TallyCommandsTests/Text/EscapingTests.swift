@@ -3,13 +3,14 @@ import Testing
 @testable import TallyCommands
 
 struct EscapingTests {
-  @Test(arguments: [
-    ("a\nb", #"a\nb"#), ("a\r\nb", #"a\r\nb"#), ("a\tb", #"a\tb"#), ("\u{1B}[31mred", #"\u{1B}[31mred"#),
-    ("\0", #"\u{0}"#),
-    ("\u{7F}", #"\u{7F}"#), ("\u{9B}2J", #"\u{9B}2J"#), ("\u{202E}txt.exe", #"\u{202E}txt.exe"#),
-    ("\u{2066}x\u{2069}", #"\u{2066}x\u{2069}"#), ("a\u{2028}b", #"a\u{2028}b"#), ("a\u{200B}b", #"a\u{200B}b"#),
-    ("\u{FEFF}a", #"\u{FEFF}a"#), ("a\u{E0041}", #"a\u{E0041}"#),
-  ])
+  @Test(
+    arguments: [
+      ("a\nb", #"a\nb"#), ("a\r\nb", #"a\r\nb"#), ("a\tb", #"a\tb"#), ("\u{1B}[31mred", #"\u{1B}[31mred"#),
+      ("\0", #"\u{0}"#),
+      ("\u{7F}", #"\u{7F}"#), ("\u{9B}2J", #"\u{9B}2J"#), ("\u{202E}txt.exe", #"\u{202E}txt.exe"#),
+      ("\u{2066}x\u{2069}", #"\u{2066}x\u{2069}"#), ("a\u{2028}b", #"a\u{2028}b"#), ("a\u{200B}b", #"a\u{200B}b"#),
+      ("\u{FEFF}a", #"\u{FEFF}a"#), ("a\u{E0041}", #"a\u{E0041}"#),
+    ] as [(String, String)])
   func whatDrivesTheTerminalOrHidesIsShown(text: String, shown: String) {
     #expect(text.escapedForDisplay() == shown)
   }

@@ -10,10 +10,11 @@ struct FittingTests {
     #expect([String]().numberColumn == [])
   }
 
-  @Test(arguments: [
-    ("Buy milk", 8, "Buy milk"), ("Buy milk", 7, "Buy mi…"), ("漢字漢字", 8, "漢字漢字"), ("漢字漢字", 7, "漢字漢…"),
-    ("漢字漢字", 6, "漢字…"), ("👨‍👩‍👧‍👦👨‍👩‍👧‍👦", 3, "👨‍👩‍👧‍👦…"), ("abc", 1, "…"), ("abc", 0, ""), ("", 5, ""),
-  ])
+  @Test(
+    arguments: [
+      ("Buy milk", 8, "Buy milk"), ("Buy milk", 7, "Buy mi…"), ("漢字漢字", 8, "漢字漢字"), ("漢字漢字", 7, "漢字漢…"),
+      ("漢字漢字", 6, "漢字…"), ("👨‍👩‍👧‍👦👨‍👩‍👧‍👦", 3, "👨‍👩‍👧‍👦…"), ("abc", 1, "…"), ("abc", 0, ""), ("", 5, ""),
+    ] as [(String, Int, String)])
   func truncationKeepsTheWidthAndCutsBetweenCharacters(text: String, width: Int, expected: String) {
     #expect(text.truncated(toWidth: width) == expected)
     #expect(expected.displayWidth <= width)

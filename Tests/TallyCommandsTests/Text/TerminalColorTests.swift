@@ -3,10 +3,11 @@ import Testing
 @testable import TallyCommands
 
 @Suite struct TerminalColorTests {
-  @Test(arguments: [
-    ("FF0000", 31, 196), ("00ff00", 32, 46), ("0000FF", 34, 21), ("FFFF00", 33, 226), ("FF00FF", 35, 201),
-    ("00FFFF", 36, 51), ("000000", 39, 16), ("FFFFFF", 39, 231), ("808080", 39, 244), ("7A1F2B", 31, 88),
-  ])
+  @Test(
+    arguments: [
+      ("FF0000", 31, 196), ("00ff00", 32, 46), ("0000FF", 34, 21), ("FFFF00", 33, 226), ("FF00FF", 35, 201),
+      ("00FFFF", 36, 51), ("000000", 39, 16), ("FFFFFF", 39, 231), ("808080", 39, 244), ("7A1F2B", 31, 88),
+    ] as [(String, Int, Int)])
   func coloursHaveTheirNearestNeighbours(hex: String, named: Int, index: Int) {
     let color = TerminalColor(hex: hex)
     #expect(color.namedCode == named)

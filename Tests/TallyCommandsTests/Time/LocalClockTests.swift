@@ -14,11 +14,12 @@ struct DayReadingTests {
     try localClock().day(text, of: "--on", looking: direction).iso8601
   }
 
-  @Test(arguments: [
-    ("today", "2026-11-21"), ("Tomorrow", "2026-11-22"), ("yesterday", "2026-11-20"), ("sunday", "2026-11-22"),
-    ("friday", "2026-11-27"), ("FRI", "2026-11-27"), ("2028-02-29", "2028-02-29"), ("+3d", "2026-11-24"),
-    ("in 2 weeks", "2026-12-05"), ("25 nov", "2026-11-25"), ("eom", "2026-11-30"), ("next monday", "2026-11-23"),
-  ])
+  @Test(
+    arguments: [
+      ("today", "2026-11-21"), ("Tomorrow", "2026-11-22"), ("yesterday", "2026-11-20"), ("sunday", "2026-11-22"),
+      ("friday", "2026-11-27"), ("FRI", "2026-11-27"), ("2028-02-29", "2028-02-29"), ("+3d", "2026-11-24"),
+      ("in 2 weeks", "2026-12-05"), ("25 nov", "2026-11-25"), ("eom", "2026-11-30"), ("next monday", "2026-11-23"),
+    ] as [(String, String)])
   func wordsAndDatesNameDays(text: String, expected: String) throws {
     #expect(try day(text) == expected)
   }
@@ -77,12 +78,13 @@ struct InstantReadingTests {
     try localClock().instant(text, of: "--at", bareDay: bareDay, looking: direction).iso8601
   }
 
-  @Test(arguments: [
-    ("tomorrow 09:30", "2026-11-22T06:30:00Z"), ("2026-12-01 0:05", "2026-11-30T21:05:00Z"),
-    ("2026-11-25T10:00:00+01:00", "2026-11-25T09:00:00Z"), ("2026-11-25T10:00Z", "2026-11-25T10:00:00Z"),
-    ("friday at 9", "2026-11-27T06:00:00Z"), ("17:00", "2026-11-21T14:00:00Z"), ("2h", "2026-11-21T14:00:00Z"),
-    ("1d12h", "2026-11-23T00:00:00Z"), ("10m", "2026-11-21T12:10:00Z"), ("tonight", "2026-11-21T17:00:00Z"),
-  ])
+  @Test(
+    arguments: [
+      ("tomorrow 09:30", "2026-11-22T06:30:00Z"), ("2026-12-01 0:05", "2026-11-30T21:05:00Z"),
+      ("2026-11-25T10:00:00+01:00", "2026-11-25T09:00:00Z"), ("2026-11-25T10:00Z", "2026-11-25T10:00:00Z"),
+      ("friday at 9", "2026-11-27T06:00:00Z"), ("17:00", "2026-11-21T14:00:00Z"), ("2h", "2026-11-21T14:00:00Z"),
+      ("1d12h", "2026-11-23T00:00:00Z"), ("10m", "2026-11-21T12:10:00Z"), ("tonight", "2026-11-21T17:00:00Z"),
+    ] as [(String, String)])
   func daysWithTimesAndInstantsAreRead(text: String, expected: String) throws {
     #expect(try instant(text) == expected)
   }

@@ -6,14 +6,15 @@ import Testing
 
 /// The system's zone is the one that the C library would take.
 @Suite struct SystemTimeZoneTests {
-  @Test(arguments: [
-    ("Europe/Paris", "Europe/Paris", 7_200), (":Europe/Paris", "Europe/Paris", 7_200), ("EST", "EST", -18_000),
-    ("posix/Asia/Kathmandu", "Asia/Kathmandu", 20_700),
-    ("/usr/share/zoneinfo/Asia/Kathmandu", "Asia/Kathmandu", 20_700),
-    (":/usr/share/zoneinfo/posix/Asia/Kathmandu", "Asia/Kathmandu", 20_700), ("UTC-3", "GMT+0300", 10_800),
-    ("UTC+3", "GMT-0300", -10_800), ("<+03>-3", "GMT+0300", 10_800), ("IST-5:30", "GMT+0530", 19_800), ("", "UTC", 0),
-    ("UTC0", "UTC", 0), (":", "UTC", 0),
-  ])
+  @Test(
+    arguments: [
+      ("Europe/Paris", "Europe/Paris", 7_200), (":Europe/Paris", "Europe/Paris", 7_200), ("EST", "EST", -18_000),
+      ("posix/Asia/Kathmandu", "Asia/Kathmandu", 20_700),
+      ("/usr/share/zoneinfo/Asia/Kathmandu", "Asia/Kathmandu", 20_700),
+      (":/usr/share/zoneinfo/posix/Asia/Kathmandu", "Asia/Kathmandu", 20_700), ("UTC-3", "GMT+0300", 10_800),
+      ("UTC+3", "GMT-0300", -10_800), ("<+03>-3", "GMT+0300", 10_800), ("IST-5:30", "GMT+0530", 19_800), ("", "UTC", 0),
+      ("UTC0", "UTC", 0), (":", "UTC", 0),
+    ] as [(String, String, Int64)])
   func variableIsReadAsTheCLibraryDoes(setting: String, name: String, offset: Int64) throws {
     let zone = try NamedTimeZone.system(environment: EnvironmentVariables(["TZ": setting]))
     #expect(zone.name == name)
