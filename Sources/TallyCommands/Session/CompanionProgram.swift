@@ -2,7 +2,7 @@ import Foundation
 import SystemPackage
 import TallySystem
 
-/// A program of a package of its own, which takes the place of this one for what it alone can do.
+/// Another program, which takes the place of this one for what it alone can do.
 struct CompanionProgram: Sendable {
   /// Its file, beside this program or in PATH.
   let name: String
@@ -16,7 +16,7 @@ struct CompanionProgram: Sendable {
   /// The commands of `tally` with a client for hubs.
   static let hubClient = CompanionProgram(
     name: "tally-hub-client", code: "syncUnreachable",
-    build: "Build it in the directory Hub of the sources", purpose: "Hubs are reached by")
+    build: "Run 'make hub' in the sources", purpose: "Hubs are reached by")
   /// The screens in a browser.
   static let web = CompanionProgram(
     name: "tally-web", code: "programMissing", build: "Run 'make install-web' in the sources",
