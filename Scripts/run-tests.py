@@ -56,6 +56,10 @@ def seconds_of_last_time(file):
     return {}
 
 
+def counted(count, noun):
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
 class Run:
     """The suites that wait and those that run, shared by the workers."""
 
@@ -104,8 +108,7 @@ class Run:
             self.failed.append(suite)
             self.say(text.rstrip("\n"))
         number = f"[{len(self.seconds):3}/{len(self.suites)}]"
-        tests = "1 test" if self.suites[suite] == 1 else f"{self.suites[suite]} tests"
-        self.say(f"{number} {suite}: {tests}, {self.seconds[suite]:.1f} s{f': {reason}' if reason else ''}")
+        self.say(f"{number} {suite}: {counted(self.suites[suite], 'test')}, {self.seconds[suite]:.1f} s{f': {reason}' if reason else ''}")
 
     def watch(self):
         """Says what is running if nothing else is said."""
@@ -120,7 +123,7 @@ class Run:
         self.say("slowest: " + ", ".join(f"{suite} {self.seconds[suite]:.1f} s" for suite in slowest))
         count = sum(self.suites[suite] for suite in self.seconds)
         self.say(
-            f"{count} tests in {len(self.seconds)} suites, {len(self.failed)} failed, {time.monotonic() - started:.0f} s, "
+            f"{counted(count, 'test')} in {counted(len(self.seconds), 'suite')}, {len(self.failed)} failed, {time.monotonic() - started:.0f} s, "
             f"{used.children_user + used.children_system:.0f} s of processor")
         for suite in self.suites.keys() - self.seconds.keys():
             self.failed.append(suite)
