@@ -19,6 +19,7 @@ import json
 import os
 import pathlib
 import shutil
+import statistics
 import subprocess
 import sys
 import time
@@ -38,6 +39,8 @@ BUILD = ROOT / ".build/benchmarks"
 # The suites that time whole programs, and have no benchmarks of their own.
 PROGRAMS = {"cli": cli.run, "serve": serve.run}
 SAMPLES = ".histogram.samples.tsv"
+# Each recorded cost is the median of this many measurements.
+RECORDING_RUNS = 3
 
 
 def say(text=""):
@@ -132,12 +135,6 @@ class Run:
         at = lambda share: values[min(len(values) - 1, int(len(values) * share))]
         return {"count": len(values), "p10": at(0.1), "p50": at(0.5), "p90": at(0.9), "p99": at(0.99), "p99.9": at(0.999)}
 
-    def benchmark_names(self):
-        names = [row[key] for row in self.suite["rows"] for key in ["benchmark", "against"] if key in row]
-        # The suite of growth runs its benchmarks for each size except the first, whose store is only opened.
-        names += [f"{row['group']}-{size}" for size in self.sizes[1:] for row in self.suite["rows"] if "group" in row]
-        return list(dict.fromkeys(names))
-
     def benchmarks(self, names):
         """Runs benchmarks one after another."""
         results = []
@@ -184,11 +181,14 @@ def measured(run, rows):
     return run.benchmarks(list(dict.fromkeys(names)))
 
 
-def record(run, results):
-    """Writes each row's cost relative to its peer or the processor's pace."""
-    found = {result["name"]: result for result in results}
-    costs = {goals.name(row): goals.costs(row, found, run.sizes) for row in run.suite["rows"]}
-    rows = {name: {key: round(value, 5) for key, value in each.items()} for name, each in costs.items() if each}
+def record(run, several):
+    """Writes each row's cost relative to its peer or the processor's pace: the medians of several measurements."""
+    each = []
+    for results in several:
+        found = {result["name"]: result for result in results}
+        each.append({goals.name(row): goals.costs(row, found, run.sizes) for row in run.suite["rows"]})
+    rows = {name: {key: round(statistics.median(costs[name][key] for costs in each), 5) for key in first}
+            for name, first in each[0].items() if first}
     recording.write(run.suite_name, rows, load.pace())
 
 
@@ -203,10 +203,11 @@ def run_suite(name, is_smoke=False, is_recording=False, rows=(), is_optimised=Tr
     if name not in PROGRAMS:
         run.build("BenchmarkTool", run.suite["target"])
     run.watch = load.Watch()
-    results = PROGRAMS[name](run, say, fail) if name in PROGRAMS else run.benchmarks(run.benchmark_names())
+    several = [measured(run, run.suite["rows"]) for _ in range(RECORDING_RUNS if is_recording else 1)]
+    results = several[-1]
     verdicts = {}
     if is_recording:
-        record(run, results)
+        record(run, several)
     elif not is_smoke:
         verdicts, results = judged(run, results, recording.read())
     shutil.rmtree(run.folder / "scratch", ignore_errors=True)
