@@ -459,11 +459,3 @@ extension SyncEngine {
     return (covered, unopened)
   }
 }
-
-extension Array where Element: Hashable {
-  /// The elements without repetitions, in the order of their first occurrences.
-  fileprivate var uniqued: [Element] {
-    var seen: Set<Element> = []
-    return filter { seen.insert($0).inserted }
-  }
-}
