@@ -7,25 +7,26 @@ import Foundation
 /// folder.fold("Ｃａｆé STRASSE straße")  // "cafe strasse strasse"
 /// ```
 ///
-/// Each scalar is folded by itself: its compatibility decomposition (NFKD), full case folding, and none of the marks that
-/// `isFoldedAway` names. What a script needs to distinguish words stays: the voicing of kana, vowel signs
-/// of Indic scripts, tones of Thai. Kana and Hangul are composed again. Folding a folded text changes nothing.
+/// Each scalar is folded by itself: compatibility decomposition (NFKD), then full case folding, without the marks that
+/// `isFoldedAway` names. Marks that distinguish words stay: the voicing of kana, the vowel signs of Indic scripts, the
+/// tone marks of Thai. Kana and Hangul are composed again. Folding a folded text changes nothing.
 ///
-/// A folder remembers the scalars that it has met, as asking Foundation takes microseconds: use one for many texts.
+/// A folder caches the scalars it has seen, because each question to Foundation takes microseconds. Use one
+/// folder for many texts.
 public struct TextFolder: Sendable {
-  /// The known foldings of the scalars of most scripts, by their numbers; empty until one is met.
+  /// The foldings seen so far of the scalars below `commonCount`, indexed by scalar; empty until the first one.
   private var common: [ScalarFold] = []
-  /// Those of the others.
+  /// The foldings seen so far of the scalars from `commonCount` on.
   private var others: [Unicode.Scalar: ScalarFold] = [:]
-  /// The foldings that are not a single scalar.
+  /// The foldings that are not exactly one scalar.
   private var several: [Unicode.Scalar: [Unicode.Scalar]] = [:]
-  /// Room for the folding of one text.
+  /// A buffer for the folding of one text, reused between calls.
   private var buffer: [UInt8] = []
 
-  /// The scalars before the ideographs.
+  /// The number of scalars before the ideographs.
   private static let commonCount = 0x3100
 
-  /// Creates a folder that has met no scalars.
+  /// Creates a folder with an empty cache.
   public init() {}
 
   /// The folding of a text.
@@ -38,7 +39,7 @@ public struct TextFolder: Sendable {
 
   /// Calls `body` with the folding of a text, in UTF-8.
   mutating func withFolded<Result>(_ text: RawSpan, body: ([UInt8]) -> Result) -> Result {
-    // Taken out, so that there is one reference to it while it changes.
+    // Moved out while it changes, so that the array is uniquely referenced and not copied.
     var folded: [UInt8] = []
     swap(&folded, &buffer)
     folded.removeAll(keepingCapacity: true)
@@ -58,7 +59,8 @@ public struct TextFolder: Sendable {
     }
   }
 
-  /// Appends the folding of a text; false at a scalar that attaches to the one before, see ``foldedScalars(of:)``.
+  /// Appends the folding of a text, or returns false at a scalar that attaches to the one before it; see
+  /// ``foldedScalars(of:)``.
   private mutating func foldAlone(_ text: UTF8Span, into folded: inout [UInt8]) -> Bool {
     let bytes = text.span
     var offset = 0
@@ -82,9 +84,9 @@ public struct TextFolder: Sendable {
     return true
   }
 
-  /// Whether folding a text may produce one of some letters, or bring two of them together.
+  /// Whether folding a text can produce one of these letters, or bring two of them together.
   ///
-  /// If not, the folded text contains a word of these letters exactly if the text itself does.
+  /// If not, the folded text contains a word of these letters exactly when the text itself does.
   mutating func mayForm(_ letters: ASCIILetters, from text: RawSpan) -> Bool {
     var offset = 0
     while offset < text.byteCount {
@@ -111,13 +113,13 @@ public struct TextFolder: Sendable {
     return false
   }
 
-  /// Calls `body` with each scalar that a scalar is folded to.
+  /// Calls `body` with each scalar of a scalar's folding.
   mutating func forEachScalar(of scalar: Unicode.Scalar, _ body: (Unicode.Scalar) -> Void) {
     if let single = fold(of: scalar).single { return body(single) }
     several[scalar]?.forEach(body)
   }
 
-  /// A scalar's folding; finds it out the first time.
+  /// The folding of a scalar, from the cache or computed and added to it.
   private mutating func fold(of scalar: Unicode.Scalar) -> ScalarFold {
     if scalar.foldsToItself { return ScalarFold(to: scalar) }
     if common.isEmpty { common = Array(repeating: .unknown, count: Self.commonCount) }
@@ -132,7 +134,7 @@ public struct TextFolder: Sendable {
   }
 }
 
-/// What a scalar is folded to, in four bytes.
+/// The folding of one scalar, packed into four bytes.
 private struct ScalarFold: Equatable {
   private let bits: UInt32
   private static let several: UInt32 = 1 << 31
@@ -150,14 +152,14 @@ private struct ScalarFold: Equatable {
     bits = value | (scalars.contains { $0.attaches } ? Self.attaches : 0)
   }
 
-  /// The one scalar; `nil` if there are several, or none.
+  /// The single scalar of the folding; `nil` if the folding has several scalars or none.
   var single: Unicode.Scalar? { bits & Self.several == 0 ? Unicode.Scalar(bits & ~Self.attaches) : nil }
 
-  /// Whether a scalar has to be composed with, or put in order among, those before it.
+  /// Whether the folding has to be composed with, or sorted among, the scalars before it.
   var attaches: Bool { bits & Self.attaches != 0 }
 }
 
-/// A text as ``TextFolder`` folds it, in UTF-8, with the way back to the original.
+/// A text folded by ``TextFolder``, in UTF-8, that maps its ranges back to the original text.
 ///
 /// ```swift
 /// var folder = TextFolder()
@@ -168,10 +170,11 @@ private struct ScalarFold: Equatable {
 public struct FoldedText: Sendable {
   /// The folded text.
   public private(set) var utf8: [UInt8] = []
-  /// For each byte of ``utf8`` the bytes of the original that it came from; empty if the offsets are the same.
+  /// For each byte of ``utf8``, the range of bytes in the original that it came from; empty if the offsets are
+  /// the same.
   private var sources: [Range<Int>] = []
 
-  /// Folds a text; costs one pass.
+  /// Folds a text in one pass.
   public init(_ text: String, with folder: inout TextFolder) {
     var text = text
     text.makeContiguousUTF8()
@@ -188,7 +191,8 @@ public struct FoldedText: Sendable {
     }
   }
 
-  /// The range of the original's UTF-8 that a range of ``utf8`` came from, grown to whole scalars with their accents.
+  /// The range of the original's UTF-8 that a range of ``utf8`` came from, extended to whole scalars with their
+  /// accents.
   public func originalRange(of range: Range<Int>) -> Range<Int> {
     guard !sources.isEmpty, !range.isEmpty else { return range }
     let source = sources[range]
@@ -200,12 +204,12 @@ public struct FoldedText: Sendable {
 /// One scalar of a folded text, and the bytes of the original that it came from.
 struct FoldedScalar {
   var value: Unicode.Scalar
-  /// Offsets of UTF-8 in the original.
+  /// The offsets of its UTF-8 in the original.
   var source: Range<Int>
 }
 
 extension TextFolder {
-  /// Folds a text whose scalars may attach to each other, and says where each one came from.
+  /// Folds a text whose scalars may attach to each other, and records the source of each folded scalar.
   mutating func foldedScalars(of text: UTF8Span) -> [FoldedScalar] {
     var folded: [FoldedScalar] = []
     folded.reserveCapacity(text.count)
@@ -218,7 +222,7 @@ extension TextFolder {
         folded.appendComposing(FoldedScalar(value: $0, source: start..<end))
         isDropped = false
       }
-      // An accent that was dropped is marked with its letter.
+      // A dropped accent belongs to its letter, so that a match includes it.
       if isDropped { folded.extendLast(to: end) }
       start = end
     }
@@ -227,9 +231,9 @@ extension TextFolder {
 }
 
 extension [FoldedScalar] {
-  /// Appends a scalar in canonical order, composed as far as folded texts need it.
+  /// Appends a scalar in canonical order, and composes it where folded texts are composed.
   ///
-  /// Kana with their voicing and Hangul are composed, so that か is not found in が. Other scripts stay decomposed.
+  /// Voiced kana and Hangul are composed, so that a search for か does not find が. Other scripts stay decomposed.
   fileprivate mutating func appendComposing(_ next: FoldedScalar) {
     append(next)
     guard next.value.value >= 0x300 else { return }
@@ -240,12 +244,13 @@ extension [FoldedScalar] {
       index -= 1
     }
     let isMark = order != .notReordered
-    // Of two marks of one class the first alone is the letter's.
+    // Of two marks of the same class, only the first composes with the letter.
     let isBlocked = isMark && index > 0 && self[index - 1].value.properties.canonicalCombiningClass == order
     if next.value.joinsPredecessor, !isBlocked { compose(at: index, isMark: isMark) }
   }
 
-  /// Composes a scalar with the letter before it, if there is a scalar for both; a mark may have others before it.
+  /// Composes a scalar with the letter before it if Unicode has a scalar for both; other marks may stand
+  /// between a mark and its letter.
   private mutating func compose(at index: Int, isMark: Bool) {
     var letter = index - 1
     while isMark, letter > 0, self[letter].value.properties.canonicalCombiningClass != .notReordered { letter -= 1 }
@@ -263,9 +268,9 @@ extension [FoldedScalar] {
 }
 
 extension Unicode.Scalar {
-  /// The one scalar that stands for this one and the next.
+  /// The composition of this scalar and the next; `nil` if there is none.
   ///
-  /// Foundation composes no Hangul syllable of two parts with the third, so that is done as Unicode 3.12 says.
+  /// Foundation does not compose a two-part Hangul syllable with its third part, so this follows Unicode 3.12.
   fileprivate func composed(with next: Unicode.Scalar) -> Unicode.Scalar? {
     switch (value, next.value) {
     case (0x1100...0x1112, 0x1161...0x1175):
@@ -281,7 +286,7 @@ extension Unicode.Scalar {
   }
 }
 
-/// A text to look for in others; case, accents and width do not matter.
+/// A text to search for in other texts; case, accents and width do not matter.
 ///
 /// ```swift
 /// var folder = TextFolder()
@@ -292,7 +297,7 @@ public struct FoldedPattern: Sendable, Hashable {
   /// The letters of the pattern if it is ASCII; otherwise `nil`.
   private let letters: ASCIILetters?
 
-  /// Folds a text to look for; an empty one is found everywhere.
+  /// Folds the text to search for; an empty one is found everywhere.
   public init(_ text: String, with folder: inout TextFolder) {
     bytes = FoldedText(text, with: &folder).utf8
     letters = ASCIILetters(bytes)
@@ -307,11 +312,11 @@ public struct FoldedPattern: Sendable, Hashable {
 
   /// Whether a text, as UTF-8, contains the pattern anywhere.
   ///
-  /// The text is compared in place if that is enough. If folding could produce a letter of the pattern, or drop what stands
-  /// between two of them, the text is folded first, into `folder`'s buffer.
+  /// The text is compared in place where that is enough. If folding could produce a letter of the pattern, or
+  /// remove what stands between two of them, the text is first folded into `folder`'s buffer.
   func isFound(in text: RawSpan, with folder: inout TextFolder) -> Bool {
     if let letters {
-      // Folding keeps ASCII letters in place: what is found before folding is found after it.
+      // Folding keeps ASCII letters in place, so a match before folding is a match after it.
       switch bytes.span.findIgnoringCase(in: text) {
       case .found: return true
       case .isNotInASCII: return false
@@ -343,7 +348,7 @@ struct ASCIILetters: Hashable, Sendable {
   }
 }
 
-/// Whether a text contains some bytes.
+/// The result of searching a text for some bytes.
 enum BytesSearch {
   case found
   /// Every byte of the text is ASCII.
@@ -352,21 +357,22 @@ enum BytesSearch {
 }
 
 extension Span<UInt8> {
-  /// Looks for these folded bytes in a text, whose ASCII letters may be of either case.
+  /// Searches a text for these folded bytes; ASCII letters of the text may be in either case.
   ///
-  /// Looks for the first and the last byte at eight places at once. With the lowercase bit set, some different bytes look
-  /// equal, so a place that is found is then compared in full. The same pass finds out whether the text is ASCII.
+  /// Compares the first and the last byte at eight offsets at once. With the lowercase bit set, some different bytes
+  /// look equal, so each candidate is then compared in full. The same pass finds out whether the text is ASCII.
   func findIgnoringCase(in text: RawSpan) -> BytesSearch {
     guard count > 0 else { return .found }
     let lastStart = text.byteCount - count
-    // The loads below leave out bytes of a text that is shorter than this.
+    // The loads below would miss bytes of a text shorter than this.
     guard lastStart >= 7, lastStart + 2 >= count else { return findIgnoringCase(inShort: text) }
     let first = UInt64(repeating: self[0] | 0x20), last = UInt64(repeating: self[count - 1] | 0x20)
     let bits = UInt64(repeating: 0x20)
     var start = 0
     var union: UInt64 = 0
     while true {
-      // Both loads lie in the text: `start` is at most seven before its last value. Any bytes are an integer.
+      // Both loads are within the text: `start` is at most seven before its last value. Any eight bytes are a
+      // valid integer.
       let firsts = unsafe text.unsafeLoadUnaligned(fromUncheckedByteOffset: start, as: UInt64.self)
       let lasts = unsafe text.unsafeLoadUnaligned(fromUncheckedByteOffset: start + count - 1, as: UInt64.self)
       union |= firsts | lasts
@@ -379,7 +385,7 @@ extension Span<UInt8> {
     }
   }
 
-  /// Whether a text contains these folded bytes; ASCII letters of the text may be of either case.
+  /// Whether a text contains these folded bytes; ASCII letters of the text may be in either case.
   func isFoundIgnoringCase(in text: RawSpan) -> Bool { findIgnoringCase(in: text) == .found }
 
   private func findIgnoringCase(inShort text: RawSpan) -> BytesSearch {
@@ -391,7 +397,7 @@ extension Span<UInt8> {
     return text.isASCII ? .isNotInASCII : .isNotInBytes
   }
 
-  /// Whether these folded bytes are at an offset of a text, which has at least as many bytes from there on.
+  /// Whether these folded bytes are at an offset of a text; the caller has checked that the text reaches that far.
   private func isEqualIgnoringCase(to text: RawSpan, at start: Int) -> Bool {
     for index in indices
     where unsafe text.unsafeLoad(fromUncheckedByteOffset: start + index, as: UInt8.self).foldedASCII != self[index] {
@@ -402,7 +408,7 @@ extension Span<UInt8> {
 }
 
 extension UInt64 {
-  /// A byte eight times.
+  /// A byte repeated eight times.
   fileprivate init(repeating byte: UInt8) { self = UInt64(byte) &* 0x0101_0101_0101_0101 }
 
   /// Whether one of the bytes is zero (Warren, "Hacker's Delight", 6-1).
@@ -463,7 +469,7 @@ extension Span<UInt8> {
   /// Reads the scalar at an offset of well-formed UTF-8, which must not be ASCII, and moves the offset past it
   /// (RFC 3629, section 3).
   ///
-  /// The iterator of `UTF8Span` makes two calls for each scalar: folding took two thirds longer.
+  /// The iterator of `UTF8Span` makes two calls for each scalar; with it, folding took two thirds longer.
   @inline(__always)
   func nextScalar(at offset: inout Int) -> Unicode.Scalar {
     let first = UInt32(self[offset])
@@ -479,7 +485,7 @@ extension Span<UInt8> {
 extension UInt8 {
   var isASCII: Bool { self < 0x80 }
 
-  /// The lowercase of an ASCII letter; any other byte as it is.
+  /// The lowercase form of an ASCII letter; any other byte unchanged.
   @inline(__always)
   var foldedASCII: UInt8 { self &- 0x41 < 26 ? self | 0x20 : self }
 }
@@ -499,14 +505,14 @@ extension [UInt8] {
 }
 
 extension Unicode.Scalar {
-  /// The folding of one scalar: what ``TextFolder`` says.
+  /// The folding of one scalar, as ``TextFolder`` defines it.
   var folded: [Unicode.Scalar] {
-    // Accents go first: the iota under a Greek letter has an uppercase.
+    // Accents are removed first: the iota below a Greek letter has an uppercase form of its own.
     decomposed.filter { !$0.isFoldedAway }.flatMap(\.caseFolded).flatMap(\.decomposed).filter { !$0.isFoldedAway }
       .flatMap { Self.plainLetters[$0] ?? [$0] }
   }
 
-  /// Whether a scalar of the large blocks of Chinese, Japanese and Korean is folded to itself, which needs no look-up.
+  /// Whether a scalar of the large blocks of Chinese, Japanese and Korean folds to itself, which saves the lookup.
   var foldsToItself: Bool {
     switch value {
     case 0x3041...0x3096, 0x30A1...0x30FA, 0x4E00...0x9FFF, 0xAC00...0xD7A3: true
@@ -514,10 +520,10 @@ extension Unicode.Scalar {
     }
   }
 
-  /// Whether a scalar of a folded text is composed with the one before it, or has a place among the marks there.
+  /// Whether a scalar of a folded text is composed with the scalar before it, or sorted among the marks there.
   var attaches: Bool { joinsPredecessor || properties.canonicalCombiningClass != .notReordered }
 
-  /// Whether a scalar voices kana, or is not the first part of a Hangul syllable.
+  /// Whether a scalar is a voicing mark of kana, or a second or third part of a Hangul syllable.
   var joinsPredecessor: Bool {
     switch value {
     case 0x3099...0x309A, 0x1161...0x1175, 0x11A8...0x11C2: true
@@ -525,15 +531,16 @@ extension Unicode.Scalar {
     }
   }
 
-  /// The compatibility decomposition, except of what folded texts have composed.
+  /// The compatibility decomposition, except for scalars that stay composed in folded texts.
   private var decomposed: [Unicode.Scalar] {
     foldsToItself ? [self] : Array(String(self).decomposedStringWithCompatibilityMapping.unicodeScalars)
   }
 
-  /// Full case folding (Unicode 5.18), by the mappings that the standard library has.
+  /// Full case folding (Unicode 5.18), built from the case mappings of the standard library.
   ///
-  /// To lowercase first, for ẞ; the way over uppercase then unites ς with σ and ß with ss. It differs from Unicode's
-  /// `CaseFolding.txt` in Cherokee, which that folds to uppercase, and in ı, which becomes i here.
+  /// Lowercases first, for ẞ. The detour through uppercase then unifies ς with σ, and ß with ss. The result
+  /// differs from Unicode's `CaseFolding.txt` for Cherokee, which that file folds to uppercase, and for ı,
+  /// which becomes i here.
   private var caseFolded: [Unicode.Scalar] {
     properties.lowercaseMapping.unicodeScalars.flatMap { lowercase in
       lowercase.properties.uppercaseMapping.unicodeScalars.flatMap {
@@ -542,14 +549,14 @@ extension Unicode.Scalar {
     }
   }
 
-  /// Latin letters with a stroke, and joined ones: accents to their readers, but Unicode does not decompose them.
+  /// Latin letters with a stroke and ligatures, which readers see as accented letters but Unicode does not decompose.
   private static let plainLetters: [Unicode.Scalar: [Unicode.Scalar]] = [
     "æ": ["a", "e"], "œ": ["o", "e"], "ø": ["o"], "ł": ["l"], "đ": ["d"], "ð": ["d"], "ħ": ["h"], "ŧ": ["t"],
     "þ": ["t", "h"], "ŋ": ["n"],
   ]
 
-  /// Whether a scalar is dropped: accents of Latin, Greek and Cyrillic letters, the points of Hebrew and the vowel
-  /// marks of Arabic, which most texts leave out, and what cannot be seen.
+  /// Whether a scalar is dropped: accents of Latin, Greek and Cyrillic letters, Hebrew points and Arabic vowel
+  /// marks, which most texts leave out, and invisible characters.
   private var isFoldedAway: Bool {
     switch value {
     case 0x0300...0x036F, 0x1AB0...0x1AFF, 0x1DC0...0x1DFF, 0x20D0...0x20FF, 0xFE20...0xFE2F: true
@@ -557,7 +564,7 @@ extension Unicode.Scalar {
     case 0x0591...0x05BD, 0x05BF, 0x05C1...0x05C2, 0x05C4...0x05C5, 0x05C7: true
     case 0x0610...0x061A, 0x0640, 0x064B...0x065F, 0x0670, 0x06D6...0x06DC, 0x06DF...0x06E8, 0x06EA...0x06ED: true
     case 0x08CA...0x08E1, 0x08E3...0x08FF: true
-    // It separates words of scripts without spaces.
+    // The zero-width space separates words in scripts without spaces.
     case 0x200B: false
     default: properties.isDefaultIgnorableCodePoint
     }
@@ -565,7 +572,7 @@ extension Unicode.Scalar {
 
   /// The scalar in UTF-8.
   var utf8: UTF8.EncodedScalar {
-    // Every scalar has an encoding; the alternative is never taken.
+    // Every scalar has an encoding, so the replacement is never used.
     UTF8.encode(self) ?? UTF8.encodedReplacementCharacter
   }
 }

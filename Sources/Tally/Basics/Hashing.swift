@@ -1,9 +1,9 @@
 import Foundation
 
-/// SipHash-2-4 with 128 bits of result and the key zero.
+/// SipHash-2-4 with a 128-bit result; the key is zero by default.
 ///
-/// J.-P. Aumasson, D. J. Bernstein, SipHash: a fast short-input PRF, 2012; the longer result is that of the authors'
-/// reference implementation. The hash of the standard library differs from run to run.
+/// J.-P. Aumasson, D. J. Bernstein, SipHash: a fast short-input PRF, 2012; the 128-bit result follows the
+/// authors' reference implementation. The standard library's hash is not used because it differs between runs.
 struct SipHash128 {
   private var v0: UInt64
   private var v1: UInt64
@@ -60,12 +60,12 @@ struct SipHash128 {
     }
   }
 
-  /// A result of 128 bits.
+  /// A 128-bit hash.
   struct Hash: Hashable {
     let low: UInt64
     let high: UInt64
 
-    /// The 16 bytes of the result, as those of a UUID.
+    /// The 16 bytes of the hash, as a UUID.
     var uuid: UUID { UUID(high: low.byteSwapped, low: high.byteSwapped) }
   }
 }
@@ -77,17 +77,19 @@ extension UInt64 {
 }
 
 extension UUID {
-  /// Whether it is of version 8, as those of tasks that the program makes, and of imported ones that a text identifies.
+  /// Whether the id is a UUID of version 8, as for tasks that the program creates and for imported ones
+  /// identified by a text.
   package var isDerived: Bool { uuid.6 >> 4 == 8 }
 
-  /// The id that follows from another one and a number; always the same, on every device.
+  /// The id derived from another id and a number; the same on every device.
   ///
-  /// A UUID of version 8 (RFC 9562, section 5.8) with the first 48 bits of the origin, so that it is stored near it, and
-  /// 74 mixed bits. Ids with the same first bits and the same number never meet if they differ in those 74 bits: the
-  /// mixing is a Feistel network of four rounds, which is a permutation whatever its rounds do (Luby and Rackoff, "How to
-  /// Construct Pseudorandom Permutations from Pseudorandom Functions", 1988). Different numbers meet with a probability of
-  /// 2⁻⁷⁴. A version 5 would need SHA-1, which neither the standard library nor Foundation has everywhere, and could
-  /// meet.
+  /// A UUID of version 8 (RFC 9562, section 5.8): the first 48 bits are those of the origin, so that the two
+  /// are stored close together, and 74 bits are mixed. Two ids with the same first 48 bits and the same number
+  /// never collide if they differ in those 74 bits: the mixing is a Feistel network of four rounds, which is a
+  /// permutation whatever its round function is (Luby and Rackoff, "How to Construct Pseudorandom Permutations
+  /// from Pseudorandom Functions", 1988). Ids with different numbers collide with a probability of 2⁻⁷⁴.
+  /// Version 5 would need SHA-1, which neither the standard library nor Foundation has on every platform, and
+  /// could collide.
   init(derivedFrom origin: UUID, index: UInt64) {
     let (high, low) = origin.words
     let key = mix(((high >> 12) << 2 | low >> 62) &+ goldenGamma &* index)
@@ -100,22 +102,23 @@ extension UUID {
 }
 
 extension UUID {
-  /// The id that follows from texts alone: for records of documents that have no ids.
+  /// The id derived from texts alone, for records of documents that have no ids.
   ///
-  /// A UUID of version 8 (RFC 9562, section 5.8) with 122 bits of SipHash-2-4; different texts cannot be expected to meet.
+  /// A UUID of version 8 (RFC 9562, section 5.8) with 122 bits of SipHash-2-4, enough that different texts do
+  /// not collide in practice.
   package init(namedBy texts: String...) {
     var bytes: [UInt8] = []
-    // No text has this byte.
+    // This byte ends each text; it never occurs in UTF-8.
     for text in texts { bytes += Array(text.utf8) + [0xFF] }
     let (high, low) = SipHash128.hash(bytes).uuid.words
     self.init(high: high & ~0xF000 | 8 << 12, low: low & ~(0b11 << 62) | 0b10 << 62)
   }
 }
 
-/// The 37 bits of each half of the network.
+/// A mask of 37 bits: one half of the network's 74.
 private let halfMask: UInt64 = 1 << 37 - 1
 
-/// The odd number nearest to 2⁶⁴ divided by the golden ratio, by which SplitMix64 steps.
+/// The odd number nearest to 2⁶⁴ divided by the golden ratio, which is the increment of SplitMix64.
 private let goldenGamma: UInt64 = 0x9E37_79B9_7F4A_7C15
 
 /// The mixing function of SplitMix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014).

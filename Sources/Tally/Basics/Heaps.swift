@@ -1,4 +1,4 @@
-/// The smallest of some elements, up to a limit: a heap with the largest of them on top.
+/// The smallest elements of a sequence, up to a limit: a heap with the largest of them on top.
 struct BoundedHeap<Element: Comparable> {
   private struct Reversed: Comparable {
     let element: Element
@@ -9,18 +9,18 @@ struct BoundedHeap<Element: Comparable> {
   private var heap = MinimumHeap<Reversed>()
   private let limit: Int
 
-  /// Creates a heap for at least one element.
+  /// Creates a heap for up to `limit` elements, and at least one.
   init(limit: Int) {
     self.limit = max(1, limit)
   }
 
-  /// Whether an element would be kept.
+  /// Whether the heap would keep an element.
   func accepts(_ element: Element) -> Bool {
     guard heap.elements.count == limit, let largest = heap.first else { return true }
     return element < largest.element
   }
 
-  /// Adds an element if it is among the smallest, and removes the largest.
+  /// Inserts an element if it is among the smallest, in place of the largest if the heap is full.
   mutating func insert(_ element: Element) {
     if heap.elements.count < limit {
       heap.insert(Reversed(element: element))
@@ -33,9 +33,9 @@ struct BoundedHeap<Element: Comparable> {
   var sorted: [Element] { heap.elements.map(\.element).sorted() }
 }
 
-/// A heap from which the least element is removed first.
+/// A heap that removes its least element first.
 struct MinimumHeap<Element: Comparable> {
-  /// The elements, in no order but that of the heap.
+  /// The elements in heap order.
   private(set) var elements: [Element] = []
 
   /// The least element.
@@ -59,7 +59,7 @@ struct MinimumHeap<Element: Comparable> {
     return first
   }
 
-  /// Puts another element in the place of the least one; the heap has one.
+  /// Replaces the least element; the heap must not be empty.
   mutating func replaceFirst(with element: Element) {
     elements[0] = element
     var parent = 0

@@ -2,29 +2,30 @@ import Foundation
 import LMDB
 
 // Every number in a key or a record is big-endian. In keys, signed numbers have their sign bit flipped, so that
-// byte order (`memcmp`, LMDB's own) is the order of the values; records use the same form to have only one.
+// the byte order (`memcmp`, LMDB's default) is the order of the values. Records use the same encoding, so that
+// there is only one.
 
 extension OutputRawSpan {
   /// Appends an unsigned number, most significant byte first.
   @_lifetime(self: copy self)
   mutating func append(bigEndian value: some FixedWidthInteger & UnsignedInteger & BitwiseCopyable) {
-    // Unsafe by signature only: an integer has no padding bytes.
+    // Unsafe only by its signature: an integer has no padding bytes.
     unsafe append(value.bigEndian, as: type(of: value))
   }
 
-  /// Appends a signed number so that byte order is numeric order.
+  /// Appends a signed number in an encoding whose byte order is numeric order.
   @_lifetime(self: copy self)
   mutating func append(ordered value: Int64) {
     append(bigEndian: UInt64(bitPattern: value) ^ (1 << 63))
   }
 
-  /// Appends a signed number so that byte order is numeric order.
+  /// Appends a signed number in an encoding whose byte order is numeric order.
   @_lifetime(self: copy self)
   mutating func append(ordered value: Int32) {
     append(bigEndian: UInt32(bitPattern: value) ^ (1 << 31))
   }
 
-  /// Appends the 16 bytes of an identifier in the order of RFC 9562.
+  /// Appends the 16 bytes of an identifier, in the byte order of RFC 9562.
   @_lifetime(self: copy self)
   mutating func append(_ id: UUID) {
     let words = id.words
@@ -44,7 +45,7 @@ extension RawSpan {
   func load<Value: FixedWidthInteger & UnsignedInteger & BitwiseCopyable>(
     bigEndianAt offset: Int, as type: Value.Type = Value.self
   ) -> Value {
-    // Unsafe by signature only: every bit pattern is an integer, and the load itself checks its bounds.
+    // Unsafe only by its signature: every bit pattern is an integer, and the load checks its bounds.
     Value(bigEndian: unsafe unsafeLoadUnaligned(fromByteOffset: offset, as: type))
   }
 
@@ -63,7 +64,7 @@ extension RawSpan {
     UUID(high: load(bigEndianAt: offset), low: load(bigEndianAt: offset + 8))
   }
 
-  /// The text of the bytes; malformed UTF-8, which no Tally writes, reads as replacement characters.
+  /// The bytes as a text; malformed UTF-8, which Tally never writes, is read as replacement characters.
   var text: String {
     // The buffer does not outlive the closure; the string copies it.
     unsafe withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
@@ -75,9 +76,9 @@ extension RawSpan {
     unsafe withUnsafeBytes { unsafe (try? UTF8Span(validating: $0.assumingMemoryBound(to: UInt8.self).span)) != nil }
   }
 
-  /// The text that the bytes are; `nil` if they are not well-formed UTF-8.
+  /// The bytes as a text; `nil` if they are not well-formed UTF-8.
   var wellFormedText: String? {
-    // As above; the string has a copy.
+    // The buffer does not outlive the closure; the string copies it.
     try? unsafe withUnsafeBytes {
       unsafe String(copying: try UTF8Span(validating: $0.assumingMemoryBound(to: UInt8.self).span))
     }
@@ -87,23 +88,23 @@ extension RawSpan {
 extension UUID {
   /// The identifier as two numbers whose order is the byte order.
   ///
-  /// The bytes are read directly: asking Foundation for each of them is a call that cannot be inlined.
+  /// The bytes are read directly, because Foundation's accessor is a call for each byte that cannot be inlined.
   var words: (high: UInt64, low: UInt64) {
     // A UUID is 16 plain bytes; the cast traps if it ever has another size.
     let words = unsafe unsafeBitCast(self, to: (UInt64, UInt64).self)
     return (UInt64(bigEndian: words.0), UInt64(bigEndian: words.1))
   }
 
-  /// The identifier of two numbers.
+  /// Creates an identifier from its two words.
   init(high: UInt64, low: UInt64) {
-    // As above.
+    // As in `words`: a UUID is 16 plain bytes.
     self = unsafe unsafeBitCast((high.bigEndian, low.bigEndian), to: UUID.self)
   }
 
   /// The identifier before all others, as a lower bound in ranges.
   static let lowest = UUID(high: 0, low: 0)
 
-  /// Whether this identifier comes first in byte order.
+  /// Whether this identifier sorts before another in byte order.
   func precedes(_ other: UUID) -> Bool {
     words < other.words
   }
@@ -112,7 +113,7 @@ extension UUID {
 extension FixedWidthInteger {
   /// The bytes of the number, most significant first.
   var bigEndianBytes: [UInt8] {
-    // Reads the bytes of the number within the closure.
+    // The pointer does not outlive the closure; the array copies the bytes.
     unsafe withUnsafeBytes(of: bigEndian) { unsafe Array($0) }
   }
 }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Ids written straight into bytes.
+/// Writes ids directly as bytes.
 extension OutputSpan<UInt8> {
   /// Appends a byte as two hexadecimal digits in lower case.
   @_lifetime(self: copy self)
@@ -28,16 +28,16 @@ extension OutputSpan<UInt8> {
   }
 }
 
-/// The eight hexadecimal digits of the lower half of a word, the first one in the highest byte.
+/// The eight hexadecimal digits of the lower half of a word as ASCII, the first digit in the highest byte.
 ///
-/// Digit by digit, the ids took a tenth of an export.
+/// All eight are computed at once: digit by digit, the ids took a tenth of an export.
 private func hexDigits(of word: UInt64) -> UInt64 {
-  // Each step moves the upper half of every group up, until each digit has a byte.
+  // Each step moves the upper half of every group up, until each digit has its own byte.
   var digits = word & 0xFFFF_FFFF
   digits = (digits | digits << 16) & 0x0000_FFFF_0000_FFFF
   digits = (digits | digits << 8) & 0x00FF_00FF_00FF_00FF
   digits = (digits | digits << 4) & 0x0F0F_0F0F_0F0F_0F0F
-  // Adding six carries values from ten into the upper half of the byte, so that one bit marks the letters.
+  // Adding six carries values from ten on into the upper half of the byte, so that one bit marks the letters.
   let letters = (digits &+ 0x0606_0606_0606_0606) >> 4 & 0x0101_0101_0101_0101
   let distance = UInt64(UInt8(ascii: "a") - UInt8(ascii: "0") - 10)
   return digits &+ 0x3030_3030_3030_3030 &+ letters &* distance
@@ -51,10 +51,10 @@ extension UUID {
     offset == 8 || offset == 13 || offset == middleDashOffset || offset == 23
   }
 
-  /// Reads a UUID in its usual form, in either case, and in no other.
+  /// Reads a UUID in its usual form, in either case; `nil` for any other form.
   ///
-  /// `UUID(uuidString:)` is not used: where it is built on `sscanf` it accepts blanks, signs and `0x`, and takes a fifth
-  /// of an import.
+  /// `UUID(uuidString:)` is not used: where it is built on `sscanf` it accepts blanks, signs and `0x`, and it
+  /// takes a fifth of an import's time.
   init?(text bytes: [UInt8]) {
     guard bytes.count == Self.textByteCount else { return nil }
     var (high, low): (UInt64, UInt64) = (0, 0)
@@ -88,9 +88,9 @@ extension UInt8 {
 }
 
 extension UUID {
-  /// The last hexadecimal digits in lower case, without dashes.
+  /// The last hexadecimal digits of the id, in lower case and without dashes.
   ///
-  /// Views print a handle for each task: filtering the usual form takes ten times as long.
+  /// Views print one for each task, and filtering the usual form takes ten times as long.
   func lastDigits(_ count: Int) -> String {
     let (high, low) = words
     let digits = (0..<count).reversed().map { (place: Int) -> UInt8 in
@@ -102,11 +102,11 @@ extension UUID {
 }
 
 extension OutputSpan<UInt8> {
-  /// Appends many bytes at once; traps, like appending one, if they do not fit.
+  /// Appends many bytes at once; traps if they do not fit, like appending one.
   @_lifetime(self: copy self)
   mutating func append(copying bytes: Span<UInt8>) {
     precondition(bytes.count <= freeCapacity, "more bytes than there is room for")
-    // The pointers are used within the closures only, and the target is the free part, which the check above has measured.
+    // The pointers do not outlive the closures, and the check above has measured the free part that is written.
     unsafe withUnsafeMutableBufferPointer { buffer, count in
       unsafe bytes.withUnsafeBufferPointer { source in
         guard let start = buffer.baseAddress, let bytes = source.baseAddress else { return }
@@ -116,7 +116,7 @@ extension OutputSpan<UInt8> {
     }
   }
 
-  /// Appends the bytes of a number, the highest first.
+  /// Appends the bytes of a number, most significant byte first.
   @_lifetime(self: copy self)
   mutating func append<Number: FixedWidthInteger & BitwiseCopyable>(bytesOf number: Number) {
     precondition(MemoryLayout<Number>.size <= freeCapacity, "more bytes than there is room for")
@@ -131,15 +131,15 @@ extension OutputSpan<UInt8> {
   /// Appends a literal text.
   @_lifetime(self: copy self)
   mutating func append(_ text: StaticString) {
-    // The pointer is used within the call only.
+    // The pointer is used only during the call.
     text.withUTF8Buffer { unsafe append(copying: $0.span) }
   }
 }
 
 extension String {
-  /// Creates the text that a closure appends, of at most a number of bytes.
+  /// Creates a text from the bytes that a closure appends, up to a capacity in bytes.
   init(capacity: Int, writing write: (inout OutputSpan<UInt8>) -> Void) {
-    // The output consists of the string's own bytes, and ends with the closure.
+    // The output is the string's own storage, and does not outlive the closure.
     self = unsafe String(unsafeUninitializedCapacity: capacity) { buffer in
       var output = unsafe OutputSpan(buffer: buffer, initializedCount: 0)
       write(&output)
@@ -149,6 +149,6 @@ extension String {
 }
 
 extension UInt8 {
-  /// Whether the byte is a digit of ASCII.
+  /// Whether the byte is an ASCII digit.
   var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
 }

@@ -2,8 +2,8 @@ public import Foundation
 
 /// A failure, in words for a person and as a code for a program.
 ///
-/// The message describes the fault and the remedy says what to do. Neither ever contains a text of the user:
-/// no title, no notes, no name of a list.
+/// The message describes the fault and the remedy says what to do. Neither ever contains the user's texts: no
+/// title, no notes, no name of a list.
 ///
 /// ```swift
 /// do {
@@ -13,9 +13,9 @@ public import Foundation
 /// }
 /// ```
 ///
-/// Values and their texts throw nothing else and say so: `throws(TallyError)`. Around such calls alone write
-/// `catch where error.code == .invalidDay`, without `as TallyError`: on that the compiler (6.3.1) ends itself. Calls that
-/// are usually caught by their code, such as opening a store, therefore have plain `throws`.
+/// Calls on values and their texts declare `throws(TallyError)` because they throw nothing else. Around such calls
+/// alone, write `catch where error.code == .invalidDay` without `as TallyError`, which crashes the compiler (6.3.1).
+/// Calls whose errors are usually caught by code, such as opening a store, have plain `throws`.
 public struct TallyError: Error, Sendable {
   /// The kind of failure; compare it with the constants.
   public let code: Code
@@ -23,7 +23,7 @@ public struct TallyError: Error, Sendable {
   public let message: String
   /// What to do about it, as one sentence without a full stop.
   public let remedy: String
-  /// The place of the fault in the document or in the text of a filter, for errors about one.
+  /// The position of the fault in a document or in the text of a filter; `nil` for all other errors.
   public let position: TextPosition?
   /// The error that caused this one.
   public let cause: (any Error)?
@@ -52,12 +52,12 @@ extension TallyError: CustomStringConvertible {
 
   /// The message with its position, without a full stop.
   package var messageWithPlace: String {
-    // A filter is usually one line.
+    // A filter is usually one line, so its position is only a column.
     message
       + (position.map { isOfFilter ? " (column \($0.column))" : " (line \($0.line), column \($0.column))" } ?? "")
   }
 
-  /// Whether the position is one in the text of a filter, not in a document.
+  /// Whether the position is in the text of a filter, not in a document.
   package var isOfFilter: Bool { code == .invalidFilter || code == .listNotFound }
 }
 
@@ -69,11 +69,11 @@ extension TallyError: LocalizedError {
   public var recoverySuggestion: String? { "\(remedy)." }
 }
 
-/// A place in a text.
+/// A position in a text.
 public struct TextPosition: Hashable, Sendable {
   /// The line, from 1.
   public let line: Int
-  /// The column, from 1, in Unicode scalars; in characters in a filter.
+  /// The column, from 1, in Unicode scalars; for a filter, in characters.
   public let column: Int
 
   /// Creates a position.
@@ -84,7 +84,7 @@ public struct TextPosition: Hashable, Sendable {
 }
 
 extension TallyError {
-  /// Throws if the Swift task that runs this has been cancelled.
+  /// Throws if the current Swift task has been cancelled.
   static func checkCancellation() throws {
     guard Task.isCancelled else { return }
     throw TallyError(.cancelled, "The operation was cancelled", remedy: "Start it again; nothing was left behind")
@@ -94,7 +94,7 @@ extension TallyError {
 extension TallyError {
   /// The kind of a failure.
   ///
-  /// Open: a later version may add codes, so a `switch` over them needs a `default`.
+  /// The set of codes is open: later versions may add some, so a `switch` over them needs a `default`.
   public struct Code: Hashable, Sendable, CustomStringConvertible {
     private let name: String
 
@@ -102,12 +102,12 @@ extension TallyError {
       self.name = name
     }
 
-    /// A code of another library of this package.
+    /// Creates a code for another library of this package.
     package init(named name: String) {
       self.name = name
     }
 
-    /// The code as a word that is the same in every version.
+    /// The code as a word that never changes between versions.
     public var description: String { name }
 
     /// A task's title is only white space.
@@ -134,27 +134,27 @@ extension TallyError {
     public static let listNotFound = Code("listNotFound")
     /// No saved filter has the given name.
     public static let filterNotFound = Code("filterNotFound")
-    /// Two tasks share no place, so neither can be put before or after the other.
+    /// Two tasks are not in the same place, so neither can be put before or after the other.
     public static let differentPlaces = Code("differentPlaces")
     /// An id is already in use, or occurs twice in one document.
     public static let duplicateID = Code("duplicateID")
     /// A task names a list that neither the store nor the document has.
     public static let unknownList = Code("unknownList")
-    /// A tag is empty, too long or has a character that tags do not have.
+    /// A tag is empty, too long or contains a character that tags cannot have.
     public static let invalidTag = Code("invalidTag")
     /// A text is not the name of a priority.
     public static let invalidPriority = Code("invalidPriority")
-    /// An attribute has an impossible name or value, or the attributes of a task take too much room.
+    /// An attribute has an invalid name or value, or the attributes of a task take too many bytes.
     public static let invalidAttribute = Code("invalidAttribute")
     /// A sub-task would be nested too deeply, be its own ancestor, or lie in another list than its parent.
     public static let invalidParent = Code("invalidParent")
-    /// A change could not be undone, and was to be made only if it can.
+    /// A change could not be undone, and was to be made only if it could be.
     public static let irreversible = Code("irreversible")
-    /// The key of a value or of an application's index, or a namespace, is empty, too long or of another type.
+    /// The key of a value or of an application's index, or a namespace, is empty, too long or of the wrong type.
     public static let invalidKey = Code("invalidKey")
-    /// A value of an application cannot be stored, or cannot be read as the type asked for.
+    /// A value of an application cannot be stored, or cannot be decoded as the requested type.
     public static let invalidValue = Code("invalidValue")
-    /// An application's index has no usable name, has the name of another one, or is not registered.
+    /// An application's index has an invalid name, has the name of another index, or is not registered.
     public static let invalidIndex = Code("invalidIndex")
     /// A link cannot be followed.
     public static let invalidLink = Code("invalidLink")
@@ -162,45 +162,45 @@ extension TallyError {
     public static let invalidToken = Code("invalidToken")
     /// A text is not a filter; the error carries the column.
     public static let invalidFilter = Code("invalidFilter")
-    /// A search has no word to look for.
+    /// A search contains no word to search for.
     public static let emptySearch = Code("emptySearch")
     /// A text is not a goal, or the goal is less than one task.
     public static let invalidGoal = Code("invalidGoal")
     /// A document breaks its format; the error carries the position.
     public static let malformedDocument = Code("malformedDocument")
-    /// A document has a key that the format does not know.
+    /// A document has a key that the format does not define.
     public static let unknownKey = Code("unknownKey")
     /// An input cannot be read.
     public static let inputUnreadable = Code("inputUnreadable")
     /// An output cannot be created or written.
     public static let outputNotCreated = Code("outputNotCreated")
-    /// There is no store at the path, and none was to be created.
+    /// There is no store at the path, and the call was not to create one.
     public static let storeMissing = Code("storeMissing")
     /// There is something at the path that is not a Tally store.
     public static let notAStore = Code("notAStore")
-    /// The store or document was written by a newer format than this library knows.
+    /// The store or document was written in a newer format than this library supports.
     public static let newerFormat = Code("newerFormat")
     /// The store's contents contradict themselves.
     public static let damagedStore = Code("damagedStore")
     /// The system refused access to the store's files.
     public static let permissionDenied = Code("permissionDenied")
-    /// The store lies on a remote filesystem, whose memory maps and locks cannot be relied on.
+    /// The store is on a remote filesystem, where memory maps and locks are not reliable.
     public static let remoteFilesystem = Code("remoteFilesystem")
-    /// Another process holds the store in a way that excludes this call; try again.
+    /// Another process uses the store in a way that excludes this call; try again.
     public static let storeBusy = Code("storeBusy")
-    /// This process has the store open already.
+    /// This process already has the store open.
     public static let alreadyOpen = Code("alreadyOpen")
-    /// A write was begun inside another one of the same thread.
+    /// A write was started inside another write on the same thread.
     public static let reentrantTransaction = Code("reentrantTransaction")
     /// The store has been closed.
     public static let storeClosed = Code("storeClosed")
-    /// The store has been suspended and not resumed.
+    /// The store is suspended.
     public static let storeSuspended = Code("storeSuspended")
-    /// Every reader slot is taken by a live reader.
+    /// Every reader slot is in use by a live reader.
     public static let readersFull = Code("readersFull")
-    /// No change is left to undo.
+    /// There is no change to undo.
     public static let nothingToUndo = Code("nothingToUndo")
-    /// Nothing has been undone since the last change.
+    /// There is nothing to redo: nothing has been undone since the last change.
     public static let nothingToRedo = Code("nothingToRedo")
     /// A later change of the same task or list prevents an undo.
     public static let undoConflict = Code("undoConflict")
@@ -208,11 +208,12 @@ extension TallyError {
     public static let diskFull = Code("diskFull")
     /// The storage failed to read or write.
     public static let storageFailed = Code("storageFailed")
-    /// The disk failed at the last step of a commit, and it cannot be found out whether that took place: look.
+    /// The disk failed at the last step of a commit, so the commit may or may not have happened; check the
+    /// store's contents.
     public static let outcomeUnknown = Code("outcomeUnknown")
-    /// The Swift task that ran the operation was cancelled; it has been rolled back.
+    /// The Swift task that ran the operation was cancelled; the operation has been rolled back.
     public static let cancelled = Code("cancelled")
-    /// The library contradicts itself; please report it.
+    /// The library has a bug; please report it.
     public static let internalFault = Code("internalFault")
   }
 }

@@ -1,7 +1,7 @@
 import Foundation
 package import SystemPackage
 
-/// A value that one text can stand for: in JSON, in an address or in a file of settings.
+/// A value with one text form, for JSON, an address or a settings file.
 ///
 /// ```swift
 /// let position = try ViewPosition(text: "…")     // as of an address's query
@@ -10,22 +10,22 @@ package import SystemPackage
 ///
 /// Every such value is `Codable` as that text.
 public protocol TextCodable: Codable {
-  /// The text.
+  /// The text form of the value.
   var text: String { get }
 
-  /// Reads the text.
+  /// Creates the value from its text.
   ///
   /// - Throws: a `TallyError` for any other text.
   init(text: String) throws(TallyError)
 }
 
 extension TextCodable {
-  /// Reads the text; throws `DecodingError.dataCorrupted` for any other.
+  /// Decodes the text; throws `DecodingError.dataCorrupted` for any other.
   public init(from decoder: any Decoder) throws {
     try self.init(textFrom: decoder)
   }
 
-  /// Writes the text.
+  /// Encodes the text.
   public func encode(to encoder: any Encoder) throws {
     try encodeText(to: encoder)
   }
@@ -53,7 +53,8 @@ extension TallyError {
   }
 }
 
-/// A UUID that is coded in lower case, as in documents and in the output of commands; Foundation's own is in upper case.
+/// A UUID that is encoded in lower case, as in documents and in the output of commands; Foundation encodes it
+/// in upper case.
 struct IDText: TextCodable {
   let id: UUID
 
@@ -70,22 +71,22 @@ struct IDText: TextCodable {
 }
 
 extension String {
-  /// The names closest to this one, best first; none if nothing is close enough to be a typing error.
+  /// The names closest to this one, best first; none if no name is close enough for a typing error.
   package func nearNames(among names: [String], limit: Int = 3) -> [String] {
     let wanted = lowercased()
-    // A third of the word may be wrong, and in short words one letter.
+    // A third of the letters may be wrong, but always at least one.
     let tolerance = Swift.max(1, wanted.count / 3)
     let ranked = names.compactMap { name -> (name: String, distance: Int)? in
       let candidate = name.lowercased()
-      // The start of a long name counts as one error.
+      // A prefix counts as one error, however long the name is.
       let distance = candidate.hasPrefix(wanted) && !wanted.isEmpty ? 1 : wanted.editDistance(to: candidate)
       return distance <= tolerance ? (name, distance) : nil
     }
     return ranked.sorted { ($0.distance, $0.name) < ($1.distance, $1.name) }.prefix(limit).map(\.name)
   }
 
-  /// The fewest insertions, deletions, replacements and swaps of neighbours that turn this text into another one
-  /// (optimal string alignment).
+  /// The smallest number of insertions, deletions, replacements and swaps of neighbours that turns this text
+  /// into another (optimal string alignment).
   package func editDistance(to other: String) -> Int {
     let (source, target) = (Array(self), Array(other))
     var (beforeLast, last) = ([Int](), Array(0...target.count))
@@ -106,9 +107,9 @@ extension String {
 }
 
 extension FilePath {
-  /// The path from the root, which stays the same when the process changes its current directory.
+  /// The absolute path, which stays the same when the process changes its current directory.
   package var absolute: FilePath {
-    // An empty path names nothing, and must not come to mean the current directory.
+    // An empty path names nothing; it must not turn into the current directory.
     isAbsolute || isEmpty ? self : FilePath(FileManager.default.currentDirectoryPath).pushing(self)
   }
 }
