@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A calendar day without a time and without a time zone, as on a wall calendar.
+/// A calendar day without a time or a time zone, as on a wall calendar.
 ///
 /// Counted in days since 1970-01-01 of the proleptic Gregorian calendar, between the years 1 and 9999.
 ///
@@ -18,7 +18,7 @@ public struct CalendarDay: Hashable, Sendable {
   /// The latest day, 9999-12-31.
   public static let latest = CalendarDay(clamping: .max)
 
-  /// Creates the day with a number.
+  /// Creates the day with the given number.
   ///
   /// - Parameter dayNumber: Days since 1970-01-01.
   /// - Throws: `valueOutOfRange` outside the years 1 to 9999.
@@ -33,9 +33,9 @@ public struct CalendarDay: Hashable, Sendable {
     self.dayNumber = Int32(min(max(dayNumber, Int64(range.lowerBound)), Int64(range.upperBound)))
   }
 
-  /// Creates the day with a year, month and day of the month, all counted from 1.
+  /// Creates the day with the given year, month and day of the month, all counted from 1.
   ///
-  /// - Throws: `valueOutOfRange` outside the years 1 to 9999, `invalidDay` where the calendar has no such day.
+  /// - Throws: `valueOutOfRange` outside the years 1 to 9999, `invalidDay` for a day that does not exist.
   public init(year: Int, month: Int, day: Int) throws(TallyError) {
     guard (1...9_999).contains(year) else { throw ISO8601Fault.yearOutOfRange.dayError }
     let date = CivilDate(year: year, month: month, day: day)
@@ -65,7 +65,7 @@ extension CalendarDay {
     Int(dayNumber - CivilDate.dayNumbers.lowerBound) % 7 + 1
   }
 
-  /// The day a number of days later, or earlier if negative.
+  /// Returns the day a number of days later, or earlier if the number is negative.
   ///
   /// - Throws: `valueOutOfRange` outside the years 1 to 9999.
   public func adding(days: Int) throws(TallyError) -> CalendarDay {
@@ -78,8 +78,7 @@ extension CalendarDay {
 extension CalendarDay: CustomStringConvertible {
   /// Reads a day written as `YYYY-MM-DD`.
   ///
-  /// - Throws: `invalidDay` for any other form and for a day the calendar does not have; `valueOutOfRange` for the
-  ///   year 0.
+  /// - Throws: `invalidDay` for any other form and for a day that does not exist; `valueOutOfRange` for the year 0.
   public init(iso8601 text: String) throws(TallyError) {
     try self.init(iso8601: text.utf8.span)
   }
@@ -106,33 +105,33 @@ extension CalendarDay: CustomStringConvertible {
 }
 
 extension CalendarDay: TextCodable {
-  /// The day, as ``iso8601``.
+  /// The same as ``iso8601``.
   public var text: String { iso8601 }
 
-  /// As ``init(iso8601:)``.
+  /// Reads the form of ``iso8601``; the same as ``init(iso8601:)``.
   public init(text: String) throws(TallyError) { try self.init(iso8601: text) }
 }
 
 extension CalendarDay {
-  /// The local day in which an instant lies.
+  /// The local day that contains an instant.
   public init(containing instant: Timestamp, in timeZone: TimeZone) {
     self.init(clamping: floorDivide(instant.wholeSeconds + timeZone.secondsFromGMT(at: instant), by: 86_400))
   }
 
-  /// The local day in which an instant lies, if days begin some minutes after midnight.
+  /// The local day that contains an instant, where days begin some minutes after midnight.
   package init(containing instant: Timestamp, in timeZone: TimeZone, startingAtMinute dayStartInMinutes: Int) {
     let local = instant.wholeSeconds + timeZone.secondsFromGMT(at: instant)
     self.init(clamping: floorDivide(local - 60 * Int64(dayStartInMinutes), by: 86_400))
   }
 
-  /// The local day in which an instant lies, in a calendar's time zone.
+  /// The local day that contains an instant, in a calendar's time zone.
   ///
-  /// Only the time zone of the calendar counts: days are those of the Gregorian calendar in every calendar system.
+  /// Only the calendar's time zone matters: days are those of the Gregorian calendar in every calendar system.
   public init(containing instant: Timestamp, in calendar: Calendar) {
     self.init(containing: instant, in: calendar.timeZone)
   }
 
-  /// The local day in which a date lies, in a calendar's time zone; the nearest one of the years 1 to 9999.
+  /// The local day that contains a date, in a calendar's time zone; clamped to the years 1 to 9999.
   ///
   /// ```swift
   /// let day = CalendarDay(Date(), in: .current)
@@ -148,13 +147,14 @@ extension CalendarDay {
 
   /// The first instant of this day in a time zone.
   ///
-  /// Usually midnight. Where clocks go forward over midnight it is the instant of the change; a day that a zone skipped
-  /// (Apia's 2011-12-30) starts, empty, where the next one does. Where clocks go back over midnight, so that the day
-  /// begins twice, it is the first beginning. Never before the earliest or after the latest instant.
+  /// Usually midnight. If clocks go forward over midnight, it is the instant of the change. A day that a zone
+  /// skipped (2011-12-30 in Apia) is empty and starts where the next day does. If clocks go back over midnight,
+  /// so that the day begins twice, it is the first beginning. The result is clamped to the earliest and the
+  /// latest instant.
   public func start(in timeZone: TimeZone) -> Timestamp {
     let midnight = Int64(dayNumber) * 86_400
-    // No zone was ever further from UTC than 16 hours (Manila before 1844: 15:56 behind), so the day begins inside.
-    // No zone ever changed its offset twice within that window.
+    // The day begins within this window: no zone was ever further from UTC than 16 hours (Manila before 1844:
+    // 15:56 behind). No zone ever changed its offset twice within the window.
     let before = midnight - 18 * 3_600
     let after = midnight + 18 * 3_600
     let rules = TimeZoneRules(of: timeZone)
@@ -166,19 +166,20 @@ extension CalendarDay {
     return Timestamp(clampingSeconds: max(change, midnight - offsetAfter))
   }
 
-  /// Foundation counts from Sunday as 1, ISO 8601 from Monday as 1.
+  /// Converts a weekday: Foundation counts from Sunday as 1, ISO 8601 from Monday as 1.
   static func isoWeekday(ofFoundation weekday: Int) -> Int {
     (weekday + 5) % 7 + 1
   }
 }
 
-/// A date of the proleptic Gregorian calendar, taken apart.
+/// A date of the proleptic Gregorian calendar as year, month and day.
 ///
-/// The conversions count years from March, so that the leap day is the last of its year, and need neither tables nor
-/// loops. The forward one is the scheme of Howard Hinnant's "chrono-Compatible Low-Level Date Algorithms"; the backward
-/// one divides by century, year and month as in Cassio Neri and Lorenz Schneider, "Euclidean affine functions and their
-/// application to calendar algorithms" (Software: Practice and Experience 53, 2023). Foundation's calendar is not used:
-/// it costs microseconds per call, and an export needs several calls per task.
+/// The conversions count years from March, so that the leap day is the last day of its year; they need neither
+/// tables nor loops. The conversion to a day number is the scheme of Howard Hinnant's "chrono-Compatible
+/// Low-Level Date Algorithms". The other direction divides by century, year and month as in Cassio Neri and
+/// Lorenz Schneider, "Euclidean affine functions and their application to calendar algorithms" (Software:
+/// Practice and Experience 53, 2023). Foundation's calendar is not used: it takes microseconds per call, and an
+/// export needs several calls per task.
 struct CivilDate: Equatable {
   var year: Int
   var month: Int
@@ -187,14 +188,14 @@ struct CivilDate: Equatable {
   /// The day numbers of 0001-01-01 and 9999-12-31, counted from 1970-01-01.
   static let dayNumbers: ClosedRange<Int32> = -719_162...2_932_896
 
-  /// Days from 0000-03-01, where the shifted count begins, to 1970-01-01.
+  /// Days from 0000-03-01, where the shifted years begin, to 1970-01-01.
   private static let daysBefore1970 = 719_468
 }
 
 extension CivilDate {
-  /// The date of a day number within `dayNumbers`.
+  /// Creates the date with a day number within `dayNumbers`.
   init(dayNumber: Int32) {
-    // Unsigned division is cheaper, and nothing here is negative: the range begins in the year 1.
+    // Unsigned division is cheaper, and no value here is negative: the range begins in the year 1.
     let days = UInt(Int(dayNumber) + Self.daysBefore1970)
     let (century, quartersOfCentury) = (4 * days + 3).quotientAndRemainder(dividingBy: 146_097)
     let (yearOfCentury, quartersOfYear) = (quartersOfCentury | 3).quotientAndRemainder(dividingBy: 1_461)
@@ -205,7 +206,7 @@ extension CivilDate {
     day = Int(fifthsOfMonth / 5) + 1
   }
 
-  /// The number of the day, counted from 1970-01-01; the date must exist, in a year from 1 to 9999.
+  /// The day number, counted from 1970-01-01; the date must exist, in a year from 1 to 9999.
   var dayNumber: Int32 {
     let yearFromMarch = month > 2 ? year : year - 1
     let monthFromMarch = month > 2 ? month - 3 : month + 9
@@ -214,7 +215,7 @@ extension CivilDate {
     return Int32(365 * yearFromMarch + leapDays + dayOfYear - Self.daysBefore1970)
   }
 
-  /// Whether the calendar has this date; the year may be any.
+  /// Whether the calendar has this date; the year can be any.
   var exists: Bool {
     (1...12).contains(month) && day >= 1 && day <= Self.dayCount(ofMonth: month, inYear: year)
   }
@@ -232,17 +233,17 @@ extension CivilDate {
   }
 }
 
-/// A month of the proleptic Gregorian calendar, counted so that months can be added.
+/// A month of the proleptic Gregorian calendar, numbered so that months can be added.
 struct CivilMonth: Equatable {
   /// Months since January of the year 0.
   private let number: Int
 
-  /// A month of a year, counted from 1.
+  /// Creates the month with the given year and month, the month counted from 1.
   init(year: Int, month: Int) {
     number = 12 * year + month - 1
   }
 
-  /// The month that a day lies in.
+  /// Creates the month that contains a day.
   init(of day: CalendarDay) {
     let date = CivilDate(dayNumber: day.dayNumber)
     self.init(year: date.year, month: date.month)
@@ -253,12 +254,12 @@ struct CivilMonth: Equatable {
     CivilMonth(year: 0, month: number + months + 1)
   }
 
-  /// The number of months from another one to this one.
+  /// The number of months from another month to this one.
   func months(since other: CivilMonth) -> Int {
     number - other.number
   }
 
-  /// The numbers of the month's days, as ``CalendarDay/dayNumber``; `nil` outside the years 1 to 9999.
+  /// The days of the month, as values of ``CalendarDay/dayNumber``; `nil` outside the years 1 to 9999.
   var days: ClosedRange<Int>? {
     let (year, month) = (number / 12, number % 12 + 1)
     guard (1...9_999).contains(year) else { return nil }
@@ -269,15 +270,15 @@ struct CivilMonth: Equatable {
 }
 
 extension CalendarDay {
-  /// The instant of this day at which a clock on the wall shows a time.
+  /// The instant of this day at which wall clocks show a time.
   ///
-  /// A time that a clock change skips is moved forward by the length of the change (02:30 becomes 03:30); of one that
-  /// occurs twice, the first is used. These are the choices of RFC 5545, section 3.3.5.
+  /// A time that a clock change skips is moved forward by the length of the change (02:30 becomes 03:30). If
+  /// the time occurs twice, the first occurrence is used. RFC 5545, section 3.3.5, makes the same choices.
   ///
   /// - Parameters:
   ///   - minuteOfDay: Minutes since midnight.
   ///   - timeZone: The zone of the clock.
-  /// - Returns: The instant, clamped to the earliest and the latest one.
+  /// - Returns: The instant, clamped to the earliest and the latest instant.
   public func instant(atMinute minuteOfDay: Int, in timeZone: TimeZone) -> Timestamp {
     Timestamp(localSecond: Int64(dayNumber) * 86_400 + Int64(minuteOfDay) * 60, in: timeZone)
   }

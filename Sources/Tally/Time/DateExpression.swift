@@ -2,8 +2,8 @@ public import Foundation
 
 /// A day or an instant in words, such as `today+3d`, `next monday` or `friday 14:00`.
 ///
-/// The value stays relative until it is resolved: a saved filter with `today` means another day tomorrow. Two texts that
-/// mean the same are equal values, and ``description`` is their common text.
+/// The value stays relative until it is resolved: in a saved filter, `today` means another day tomorrow. Two
+/// texts with the same meaning give equal values, and ``description`` is their canonical text.
 ///
 /// ```swift
 /// let expression = try DateExpression("in 3 days at 5pm")
@@ -66,7 +66,7 @@ extension DateExpression {
   /// A day, as a base and a distance from it.
   struct Day: Hashable, Sendable {
     var base: Base
-    /// Without seconds.
+    /// Its seconds are zero.
     var offset: Offset
 
     init(_ base: Base, months: Int = 0, days: Int = 0) {
@@ -77,7 +77,7 @@ extension DateExpression {
 
   enum Base: Hashable, Sendable {
     case today
-    /// A weekday by its number in ISO 8601.
+    /// A weekday by its ISO 8601 number.
     case weekday(Int, Occurrence)
     case date(CalendarDay)
     case dayOfYear(month: Int, day: Int)
@@ -86,15 +86,15 @@ extension DateExpression {
     case end(Period)
   }
 
-  /// Which one of a weekday's days is meant.
+  /// Which occurrence of a weekday is meant.
   enum Occurrence: Hashable, Sendable {
-    /// The first after today, or the last up to today, as the reference says.
+    /// The first after today, or the last up to today, depending on the reference's direction.
     case nearest
-    /// The first from today on.
+    /// The first one from today on.
     case this
-    /// The one in the week after this one.
+    /// The one in the week after the current week.
     case next
-    /// The last before today.
+    /// The last one before today.
     case last
   }
 
@@ -104,18 +104,18 @@ extension DateExpression {
     case year = "y"
   }
 
-  /// A distance in time; its parts may have different signs.
+  /// A distance in time, whose parts may have different signs.
   struct Offset: Hashable, Sendable {
     var months = 0
     var days = 0
     var seconds = 0
 
     static let zero = Offset()
-    /// Far more than the years 1 to 9999 hold, and far from overflow.
+    /// Larger than any distance within the years 1 to 9999, and small enough never to overflow.
     static let largestCount = 10_000_000
   }
 
-  /// A time on the clock.
+  /// A time of day.
   struct TimeOfDay: Hashable, Sendable {
     /// Minutes since midnight, below 1440.
     let minute: Int
@@ -127,7 +127,7 @@ extension DateExpression {
       self.minute = minute
     }
 
-    /// `nil` beyond 23:59.
+    /// Returns `nil` beyond 23:59.
     init?(hour: Int, minute: Int) {
       guard (0..<24).contains(hour), (0..<60).contains(minute) else { return nil }
       self.minute = 60 * hour + minute
@@ -135,23 +135,23 @@ extension DateExpression {
   }
 }
 
-/// The time that a day alone means where an instant is expected.
+/// The time of day that a bare day stands for where an instant is expected.
 public enum TimeOfBareDay: Hashable, Sendable {
   /// The first instant of the day.
   case start
   /// The last microsecond of the day.
   case end
-  /// A time on the clock, in minutes since midnight.
+  /// A time of day, in minutes since midnight.
   case minute(Int)
-  /// None: the time is required.
+  /// No time: the expression must include one.
   case required
 
-  /// 09:00, for a reminder: midnight would wake people up.
+  /// At 09:00, for a reminder: one at midnight would wake people up.
   public static let morning = TimeOfBareDay.minute(DateExpression.TimeOfDay.morning.minute)
 }
 
 extension DateExpression {
-  /// Whether it matters with which day a week begins.
+  /// Whether the meaning depends on the first day of the week.
   package var countsWeeks: Bool {
     switch form {
     case .day(let day), .dayAndTime(let day, _):
@@ -165,7 +165,7 @@ extension DateExpression {
 }
 
 extension DateExpression {
-  /// The day that the expression means at a moment.
+  /// The day that the expression means relative to a reference.
   ///
   /// - Throws: `invalidDay` for an instant, `valueOutOfRange` outside the years 1 to 9999.
   public func day(against reference: DateReference) throws(TallyError) -> CalendarDay {
@@ -175,13 +175,13 @@ extension DateExpression {
     return day
   }
 
-  /// The instant that the expression means at a moment.
+  /// The instant that the expression means relative to a reference.
   ///
   /// - Parameters:
   ///   - reference: The present.
-  ///   - bareDay: The time of a day alone.
+  ///   - bareDay: The time of day for an expression that is only a day.
   /// - Returns: The instant.
-  /// - Throws: `invalidInstant` for a day where the time is required, `valueOutOfRange` outside the years 1 to 9999.
+  /// - Throws: `invalidInstant` for a bare day where a time is required, `valueOutOfRange` outside the years 1 to 9999.
   public func instant(against reference: DateReference, bareDay: TimeOfBareDay) throws(TallyError) -> Timestamp {
     let day: CalendarDay
     switch try resolved(against: reference) {
@@ -201,7 +201,7 @@ extension DateExpression {
 }
 
 extension CalendarDay {
-  /// The day some months and then some days later; a day that the month does not have becomes its last.
+  /// Returns the day some months and then some days later; if the month is too short for the day, its last day counts.
   func adding(_ offset: DateExpression.Offset) throws(TallyError) -> CalendarDay {
     guard offset.months != 0 else { return try adding(days: offset.days) }
     guard let days = CivilMonth(of: self).adding(months: offset.months).days else {
@@ -212,11 +212,11 @@ extension CalendarDay {
 }
 
 extension Timestamp {
-  /// The instant whose clock shows the same time some months and days later, and then some seconds after that.
+  /// Returns the instant at the same local time some months and days later, and then some seconds after that.
   ///
-  /// A day is not 24 hours: a task snoozed for a day over a clock change comes at the same time of day.
+  /// A day is not always 24 hours: a task snoozed for a day over a clock change comes at the same time of day.
   func adding(_ offset: DateExpression.Offset, in reference: DateReference) throws(TallyError) -> Timestamp {
-    // Moved by no day, the second of two equal times would become the first.
+    // Moving the second of two equal local times by zero days would turn it into the first.
     guard offset.months != 0 || offset.days != 0 else { return adding(seconds: Int64(offset.seconds)) }
     let day = CalendarDay(containing: self, in: reference.timeZone)
     return moved(from: day, to: try day.adding(offset), in: reference.timeZone).adding(seconds: Int64(offset.seconds))
@@ -224,7 +224,7 @@ extension Timestamp {
 }
 
 extension DateExpression {
-  /// Reads an expression, in any case; the whole text must be one.
+  /// Reads an expression, in any case; the whole text must be one expression.
   ///
   /// ```swift
   /// try DateExpression("next monday")
@@ -234,15 +234,15 @@ extension DateExpression {
   ///
   /// - Parameters:
   ///   - text: The expression.
-  ///   - kind: What the caller expects. A day may stand for an instant: the caller chooses its time, see
+  ///   - kind: What the caller expects. A day may stand for an instant: the caller then chooses its time, see
   ///     ``instant(against:bareDay:)``. An instant never stands for a day.
-  ///   - dateOrder: How `3/4` is read; without it, such a date is refused.
+  ///   - dateOrder: How `3/4` is read; with `nil`, such a date is refused.
   /// - Throws: `invalidDay` or `invalidInstant`, by the kind; `valueOutOfRange` for a year outside 1 to 9999.
   public init(_ text: String, as kind: Kind = .instant, dateOrder: DateOrder? = nil) throws(TallyError) {
     var parser = DateParser(CaptureToken.all(of: text), dateOrder: dateOrder)
     parser.allowsDecimals = true
     guard let expression = parser.expression(), parser.index == parser.tokens.count else {
-      // The fault of an instant does not help where a day is expected.
+      // An error about an instant does not help where a day is expected.
       let fault = parser.fault.flatMap { kind == .day && $0.code == .invalidInstant ? nil : $0 }
       throw fault ?? Self.notUnderstood(parser.tokens, as: kind)
     }
@@ -265,13 +265,13 @@ extension DateExpression {
     }
   }
 
-  /// The words that a mistyped one is compared with.
+  /// The words that a mistyped word is compared with.
   private static let names =
     ["today", "tomorrow", "yesterday", "tonight", "noon", "midnight", "next", "last", "days", "weeks", "months"]
     + CalendarNames.weekdays.map { $0.lowercased() } + CalendarNames.months.map { $0.lowercased() }
 }
 
-/// The day or the instant that a ``DateExpression`` means at one moment.
+/// The day or the instant that a ``DateExpression`` means relative to a reference.
 public enum ResolvedDate: Hashable, Sendable {
   /// A calendar day without a time.
   case day(CalendarDay)
@@ -280,7 +280,7 @@ public enum ResolvedDate: Hashable, Sendable {
 }
 
 extension DateExpression {
-  /// The day or the instant that the expression means at a moment.
+  /// The day or the instant that the expression means relative to a reference.
   ///
   /// - Throws: `valueOutOfRange` outside the years 1 to 9999.
   public func resolved(against reference: DateReference) throws(TallyError) -> ResolvedDate {
@@ -308,7 +308,7 @@ extension DateExpression.Base {
     case .weekday(let weekday, let occurrence): return try reference.day(of: weekday, occurrence)
     case .date(let day): return day
     case .dayOfYear(let month, let day):
-      // A 29 February is at most eight years away.
+      // The next 29 February is at most eight years away.
       return try reference.firstDay(day, among: 0...8) { CivilMonth(year: today.year + $0, month: month) }
     case .dayOfMonth(let day):
       return try reference.firstDay(day, among: 0...2) { CivilMonth(of: today).adding(months: $0) }
@@ -333,7 +333,7 @@ extension DateReference {
     }
   }
 
-  /// The nearest day with a number, today included, among the following months or those before.
+  /// The nearest day with a day number of the month, today included, among the following or the preceding months.
   fileprivate func firstDay(
     _ number: Int, among distances: ClosedRange<Int>, month: (Int) -> CivilMonth
   ) throws(TallyError) -> CalendarDay {
@@ -355,7 +355,7 @@ extension DateReference {
 }
 
 extension DateReference {
-  /// The next instant after the present at which a clock shows a time, or the last one up to it.
+  /// The next instant after the present at which clocks show a time, or the last one up to the present.
   fileprivate func instant(of time: DateExpression.TimeOfDay) -> Timestamp {
     let day = Int64(CalendarDay(containing: now, in: timeZone).dayNumber)
     func instant(_ distance: Int64) -> Timestamp {
@@ -373,7 +373,7 @@ extension DateReference {
   ) throws(TallyError) -> Timestamp {
     let resolved = try day.resolved(against: self)
     let instant = resolved.instant(atMinute: time.minute, in: timeZone)
-    // Friday at 17:00, said of the past on a Friday morning, was a week ago.
+    // On a Friday morning, 'friday 17:00' in the past means a week ago.
     guard direction == .backward, instant > now, case .weekday(_, .nearest) = day.base, day.offset == .zero else {
       return instant
     }
@@ -384,7 +384,7 @@ extension DateReference {
 extension DateExpression: CustomStringConvertible {
   /// The canonical text: without blanks, in lower case except for the letters of an ISO 8601 instant.
   ///
-  /// Reading it again gives an equal value.
+  /// Reading it gives an equal value.
   public var description: String {
     switch form {
     case .day(let day): day.text
@@ -400,7 +400,7 @@ extension DateExpression: TextCodable {
   /// The same as ``description``.
   public var text: String { description }
 
-  /// As ``init(_:as:dateOrder:)``.
+  /// Reads an expression; the same as ``init(_:as:dateOrder:)``.
   public init(text: String) throws(TallyError) { try self.init(text) }
 }
 
@@ -451,7 +451,7 @@ extension DateExpression.Occurrence {
 }
 
 extension DateExpression.Offset {
-  /// The parts that are not zero, each in the largest unit that holds it exactly: `+1y`, `-2w`, `+1d+12h`.
+  /// The non-zero parts, each in the largest unit that divides it exactly: `+1y`, `-2w`, `+1d+12h`.
   fileprivate var text: String {
     let months = part(months, units: [(12, "y"), (1, "mo")])
     let days = part(days, units: [(7, "w"), (1, "d")])
@@ -474,13 +474,15 @@ extension DateExpression.TimeOfDay {
   }
 }
 
-/// The present against which words such as `today` and `friday` are understood.
+/// The present to which words such as `today` and `friday` are relative.
 public struct DateReference: Hashable, Sendable {
-  /// Which way an expression without a date looks.
+  /// The direction in which an expression without a date is resolved.
   public enum Direction: Hashable, Sendable {
-    /// To the future, for plans: `friday` is the first one after today, `17:00` the next time a clock shows it.
+    /// To the future, for plans: `friday` is the first Friday after today, `17:00` is the next time that clocks
+    /// show it.
     case forward
-    /// To the past, for work done: `friday` is the last one up to today, `17:00` the last time a clock showed it.
+    /// To the past, for finished work: `friday` is the last Friday up to today, `17:00` is the last time that
+    /// clocks showed it.
     case backward
   }
 
@@ -488,27 +490,28 @@ public struct DateReference: Hashable, Sendable {
   public let now: Timestamp
   /// The day that `today` means.
   public let today: CalendarDay
-  /// The time zone of days and of times on the clock.
+  /// The time zone of days and times of day.
   public let timeZone: TimeZone
-  /// How dates in digits such as `3/4` are read; `nil` where nobody knows, so that only `24/12` and the like are dates.
+  /// How dates in digits such as `3/4` are read; if `nil`, the order is unknown and only unambiguous ones such
+  /// as `24/12` are dates.
   public var dateOrder: DateOrder?
   /// The first day of the week as ISO 8601 numbers it, from 1 for Monday to 7 for Sunday.
   public let weekStart: Int
-  /// Which way an expression without a date looks.
+  /// The direction in which an expression without a date is resolved.
   public var direction: Direction
-  /// The minutes after midnight at which a day begins, for the day to which a night belongs.
+  /// The number of minutes after midnight at which a day begins; the hours before belong to the previous day.
   public let dayStartInMinutes: Int
 
-  /// Creates a reference from the present and a calendar, whose time zone and first weekday count.
+  /// Creates a reference from the present and a calendar, of which the time zone and the first weekday are used.
   ///
   /// - Parameters:
   ///   - now: The present.
-  ///   - today: The day that `today` means; by default the one that contains `now`. Another one is for people whose day
-  ///     begins hours after midnight.
-  ///   - calendar: Gives the time zone and the first day of the week.
-  ///   - direction: Which way an expression without a date looks.
+  ///   - today: The day that `today` means; by default the one that contains `now`. Give another one for people
+  ///     whose day begins hours after midnight.
+  ///   - calendar: Provides the time zone and the first day of the week.
+  ///   - direction: The direction in which an expression without a date is resolved.
   ///   - dateOrder: How dates in digits are read.
-  ///   - dayStartInMinutes: The minutes after midnight at which a day begins.
+  ///   - dayStartInMinutes: The number of minutes after midnight at which a day begins.
   public init(
     now: Timestamp, today: CalendarDay? = nil, calendar: Calendar, direction: Direction = .forward,
     dateOrder: DateOrder? = nil, dayStartInMinutes: Int = 0

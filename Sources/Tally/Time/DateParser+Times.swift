@@ -5,14 +5,14 @@ extension DateParser {
       if parser.take("noon") { return .noon }
       if parser.take("midnight") { return .midnight }
       let hasPreposition = parser.take("at")
-      // Not by recursion: `at at at …` would be read to its end from each of its words.
+      // Not recursive: otherwise `at at at …` would be read to its end from each of its words.
       if hasPreposition, parser.take("noon") { return .noon }
       if hasPreposition, parser.take("midnight") { return .midnight }
       return parser.clock(allowsBareHour: hasPreposition)
     }
   }
 
-  /// Reads a time behind a day.
+  /// Reads a time that follows a day.
   mutating func time(after day: DateExpression.Day) -> DateExpression.TimeOfDay? {
     attempt { parser in
       if parser.take("@") { return parser.clock(allowsBareHour: true) }
@@ -20,13 +20,13 @@ extension DateParser {
       if parser.take("midnight") { return parser.ambiguousMidnight() }
       if parser.take("noon") { return .noon }
       if let time = parser.timeInPartOfDay() { return time }
-      // `QuickEntryParser.span(at:)` reads spans such as `3pm-4pm`; they are not single times.
+      // Spans such as `3pm-4pm` are not single times; `QuickEntryParser.span(at:)` reads them.
       guard hasPreposition || !parser.isAtTimeSpan else { return nil }
       return parser.clock(allowsBareHour: hasPreposition || parser.allowsBareHours)
     }
   }
 
-  /// Reads `tonight` and `this evening`, with a time or not.
+  /// Reads `tonight` or `this evening`, with or without a time.
   mutating func partOfToday() -> DateExpression.Form? {
     attempt { parser in
       let today = DateExpression.Day(.today)
@@ -38,24 +38,24 @@ extension DateParser {
     }
   }
 
-  /// Reads the time behind a part of the day, which is that part's own if there is none.
+  /// Reads the time that follows a part of the day, or returns that part's default time.
   private mutating func time(in part: DateExpression.TimeOfDay) -> DateExpression.TimeOfDay {
     let time = attempt { parser in
       let hasPreposition = parser.take("at")
       return parser.clock(allowsBareHour: hasPreposition || parser.allowsBareHours, isInPart: true)
     }
     guard let time else { return part }
-    // "Tonight at 8" is not in the morning.
+    // In 'tonight at 8', the hour is not in the morning.
     let noon = DateExpression.TimeOfDay.noon.minute
     return part.minute > noon && time.minute < noon ? DateExpression.TimeOfDay(minute: time.minute + noon) : time
   }
 
-  /// Reads `morning` and the like, with a time or not.
+  /// Reads a part of the day such as `morning`, with or without a time.
   mutating func timeInPartOfDay() -> DateExpression.TimeOfDay? {
     word { Self.partsOfDay[$0] }.map { time(in: $0) }
   }
 
-  /// Whether a word is `morning` or the like.
+  /// Whether a word is a part of the day such as `morning`.
   static func isPartOfDay(_ word: String) -> Bool {
     partsOfDay[word] != nil
   }
@@ -64,10 +64,10 @@ extension DateParser {
     "morning": .morning, "afternoon": .afternoon, "evening": .evening, "night": .night,
   ]
 
-  /// Reads `17:00`, `5pm`, `5:30 pm` and, where it cannot mean anything else, `17`.
+  /// Reads `17:00`, `5pm`, `5:30 pm` and, where it can only be an hour, `17`.
   ///
-  /// An hour alone from 1 to 6 is in the afternoon, unless `isInPart` says that a part of the day decides; `05` is in
-  /// the morning.
+  /// A bare hour from 1 to 6 is in the afternoon, unless `isInPart` says that a part of the day decides; `05`
+  /// is in the morning.
   private mutating func clock(allowsBareHour: Bool, isInPart: Bool = false) -> DateExpression.TimeOfDay? {
     noteIfTooLarge(digits: 2, Self.impossibleTime) { ahead in
       let isClock = ahead.take(":", isGlued: true) && ahead.number(digits: 2...2, isGlued: true) != nil
@@ -96,7 +96,7 @@ extension DateParser {
     return ahead.timeSpan() != nil
   }
 
-  /// Reads `3pm-4pm`, `from 9:00 to 10:30`, `between 2 and 3pm`: its start.
+  /// Reads the start of a time span: `3pm-4pm`, `from 9:00 to 10:30`, `between 2 and 3pm`.
   mutating func timeSpan() -> DateExpression.TimeOfDay? {
     attempt { parser in
       let isBetween = parser.take("between")
@@ -107,7 +107,7 @@ extension DateParser {
       }
       parser.index += 1
       guard let end = parser.edgeOfSpan(), !parser.continuesNumber, start.isClock || end.isClock else { return nil }
-      // `2-3pm` is in the afternoon, `11-1pm` begins before noon.
+      // `2-3pm` begins in the afternoon, `11-1pm` begins before noon.
       let isAfternoon = end.half == 12 && start.half == nil && start.hour < 12 && start.hour <= end.hour % 12
       let half = start.half ?? (isAfternoon ? 12 : nil)
       guard let half else { return DateExpression.TimeOfDay(hour: start.hour, minute: start.minute) }
@@ -115,12 +115,12 @@ extension DateParser {
     }
   }
 
-  /// One end of a span of time, as it is written.
+  /// One end of a time span, as written.
   private struct EdgeOfSpan {
     let hour: Int
     let minute: Int
     let half: Int?
-    /// Whether it is surely a time, not just a number.
+    /// Whether the end can only be a time, not just a number.
     let isClock: Bool
   }
 
@@ -139,7 +139,7 @@ extension DateParser {
     }
   }
 
-  /// Reads `.30` of `9.30am`; without `am` or `pm` it is a number.
+  /// Reads the `.30` of `9.30am`; without `am` or `pm` it would be a decimal number.
   private mutating func dottedMinute() -> Int? {
     attempt { parser in
       guard parser.take(".", isGlued: true), let minute = parser.number(digits: 2...2, isGlued: true) else {
@@ -150,12 +150,12 @@ extension DateParser {
     }
   }
 
-  /// The hours that `am` or `pm` adds.
+  /// Reads `am` or `pm` and returns the hours that it adds.
   private mutating func half() -> Int? {
     word { ["am": 0, "pm": 12][$0] }
   }
 
-  /// Whether the tokens so far are only the start of something else, such as `12:30:15` or `9x`.
+  /// Whether the tokens read so far are only the start of something longer, such as `12:30:15` or `9x`.
   private var continuesNumber: Bool {
     guard let token = token(isGlued: true) else { return false }
     return token.kind != .symbol || [":", "-", "/", "+", "%", "°"].contains(token.text) || isDecimalPoint(token)
@@ -166,7 +166,7 @@ extension DateParser {
     return tokens[index + 1].isGlued && tokens[index + 1].kind == .number
   }
 
-  /// People mean either of the two days to which midnight belongs.
+  /// Refuses midnight, because people mean either of the two days it borders.
   private mutating func ambiguousMidnight() -> DateExpression.TimeOfDay? {
     fault = TallyError(
       .invalidInstant, "Midnight belongs to two days", remedy: "Write 0:00 for its beginning, or 23:59 for its end")
@@ -183,7 +183,7 @@ extension DateParser {
 }
 
 extension DateExpression.TimeOfDay {
-  /// Also when a reminder without a time comes: midnight would wake people up.
+  /// Also the time of a reminder without one: midnight would wake people up.
   static let morning = Self(minute: 9 * 60)
   fileprivate static let afternoon = Self(minute: 15 * 60)
   fileprivate static let evening = Self(minute: 18 * 60)
@@ -191,8 +191,8 @@ extension DateExpression.TimeOfDay {
 }
 
 extension DateParser {
-  /// Reads distances with signs and without blanks, such as `+3d` or `+1y-2w`; with a base, the first sign must directly
-  /// follow it.
+  /// Reads signed distances without blanks, such as `+3d` or `+1y-2w`; after a base, the first sign must follow
+  /// directly.
   mutating func offset(hasBase: Bool) -> DateExpression.Offset? {
     attempt { parser in
       var offset: DateExpression.Offset?
@@ -204,7 +204,7 @@ extension DateParser {
     }
   }
 
-  /// Reads what counts from the present: `now+2h`, `+2h`, `in 2 hours`, `2 hours ago`, `1d12h`.
+  /// Reads a distance from the present: `now+2h`, `+2h`, `in 2 hours`, `2 hours ago`, `1d12h`.
   mutating func offsetFromNow() -> DateExpression.Offset? {
     attempt { parser in
       if parser.take("now") { return parser.offset(hasBase: true) ?? .zero }
@@ -219,7 +219,7 @@ extension DateParser {
     }
   }
 
-  /// Whether a distance that was just read counts from a day that follows, as in `3 days before 24 dec`.
+  /// Whether the distance just read counts from a day that follows, as in `3 days before 24 dec`.
   private var isBeforeOtherDay: Bool {
     var ahead = self
     return ahead.direction() != nil && ahead.base() != nil
@@ -246,7 +246,7 @@ extension DateParser {
     }
   }
 
-  /// Reads `1d12h`: numbers with units, without blanks.
+  /// Reads `1d12h`: numbers with units and without blanks.
   private mutating func duration(isGlued: Bool) -> DateExpression.Offset? {
     attempt { parser in
       var duration: DateExpression.Offset?
@@ -257,12 +257,12 @@ extension DateParser {
     }
   }
 
-  /// Reads `1d12h`, or one number and unit with a blank: `3 days`, `a week`, `two hours`, `half an hour`.
+  /// Reads `1d12h`, or one number and unit with a blank between them: `3 days`, `a week`, `two hours`, `half an hour`.
   mutating func anyDuration() -> DateExpression.Offset? {
     duration(isGlued: false) ?? fractionOfHours() ?? severalUnits()
       ?? attempt { parser in
         guard let part = parser.part(isGlued: false, unitIsGlued: false) else { return nil }
-        // `An hour and a half`.
+        // Reads 'an hour and a half'.
         guard part.seconds == 3_600, parser.take(words: "and", "a", "half") else { return part }
         return .init(seconds: 5_400)
       }
@@ -315,7 +315,7 @@ extension DateParser {
     .valueOutOfRange, "The distance is too large for the years 1 to 9999",
     remedy: "Write a smaller number, as in today+30d or 2h")
 
-  /// Months are not `m`: in a duration that means minutes.
+  /// The units by name; months are not `m`, which means minutes in a duration.
   private static let units: [String: DateExpression.Offset] = {
     let names: [(DateExpression.Offset, [String])] = [
       (.init(seconds: 1), ["s", "sec", "secs", "second", "seconds"]),
@@ -340,7 +340,7 @@ extension DateExpression.Offset {
     self = adding(other, times: 1)
   }
 
-  /// Another distance added some times; counts of seven digits cannot overflow.
+  /// Adds another distance a number of times; counts of seven digits cannot overflow.
   func adding(_ other: DateExpression.Offset, times count: Int) -> DateExpression.Offset {
     DateExpression.Offset(
       months: months + count * other.months, days: days + count * other.days,
@@ -348,19 +348,19 @@ extension DateExpression.Offset {
   }
 }
 
-/// A word, a number or another character of a text to read, with its place.
+/// A word, a number or another character of the text to parse, with its position.
 struct CaptureToken: Hashable {
   enum Kind: Hashable {
     /// Letters.
     case word
-    /// Digits of ASCII.
+    /// ASCII digits.
     case number
     /// Any other single character that is not white space.
     case symbol
   }
 
   let kind: Kind
-  /// The text; words in lower case.
+  /// The text; a word is in lower case.
   let text: String
   let range: Range<String.Index>
   /// Whether the token follows another one without white space between them.
@@ -389,7 +389,7 @@ struct CaptureToken: Hashable {
 
 extension CaptureToken.Kind {
   fileprivate init(_ character: Character) {
-    // Digits of other scripts are left to words, so that a number is always one that `Int` can read.
+    // Digits of other scripts count as letters, so that `Int` can read every number.
     if character.isLetter || character.isNumber && !character.isASCII {
       self = .word
     } else {

@@ -1,23 +1,25 @@
 public import Foundation
 
-/// Reads date expressions from tokens; each part is `nil`, with the place unchanged, where the tokens have something
-/// else.
+/// Reads date expressions from tokens.
+///
+/// Each method that reads a part returns `nil` and leaves the position unchanged if the tokens contain
+/// something else.
 struct DateParser {
   let tokens: [CaptureToken]
   /// The next token to read.
   var index: Int
-  /// Whether a number alone is an hour where a time may follow.
+  /// Whether a bare number is an hour where a time may follow.
   var allowsBareHours = true
-  /// How `3/4` is read; without it, it is ambiguous.
+  /// How `3/4` is read; if `nil`, it is ambiguous.
   var dateOrder: DateOrder?
-  /// Whether `24.12` is a date: where nothing but a date can stand.
+  /// Whether `24.12` is a date, as in places where only a date can occur.
   var allowsDecimals = false
-  /// Whether the last time that was read is a number alone.
+  /// Whether the last time read was a bare number.
   var hasBareHour = false
-  /// Why a text of the right form has no meaning, such as 31 November.
+  /// The error for a text that has the form of a date but no meaning, such as 31 November.
   var fault: TallyError?
 
-  /// Counts the tokens that are looked at.
+  /// Counts the tokens read, for tests.
   private let work: CaptureWork?
 
   init(_ tokens: [CaptureToken], at index: Int = 0, dateOrder: DateOrder? = nil, counting work: CaptureWork? = nil) {
@@ -27,7 +29,7 @@ struct DateParser {
     self.work = work
   }
 
-  /// Reads the longest expression at the place.
+  /// Reads the longest expression at the current position.
   mutating func expression() -> DateExpression? {
     if let instant = instant() { return .instant(instant) }
     if let offset = offsetFromNow() { return DateExpression(.sinceNow(offset)) }
@@ -43,13 +45,13 @@ struct DateParser {
     return DateExpression(day.map { .dayAndTime($0, time) } ?? .time(time))
   }
 
-  /// Reads an instant of ISO 8601, which has no blanks.
+  /// Reads an ISO 8601 instant, which contains no blanks.
   private mutating func instant() -> Timestamp? {
     attempt { parser in
       guard let day = parser.isoDay(), parser.token(isGlued: true)?.kind == .word else { return nil }
       var text = day.iso8601
       while let token = parser.token(isGlued: true) {
-        // A full stop or a comma behind the instant belongs to the sentence.
+        // A full stop or a comma after the instant belongs to the sentence.
         guard token.kind != .symbol || parser.tokens[(parser.index + 1)...].first?.isGlued == true else { break }
         text += token.text
         parser.index += 1
@@ -66,12 +68,12 @@ struct DateParser {
 
 /// Counts the parser's steps; tests check that they grow linearly with the sentence.
 final class CaptureWork {
-  /// The number of tokens that were looked at.
+  /// The number of tokens read.
   var stepCount = 0
 }
 
 extension DateParser {
-  /// Runs a step, and goes back to where it began if it reads nothing.
+  /// Runs a step, and restores the position if the step reads nothing.
   mutating func attempt<Result>(_ step: (inout DateParser) -> Result?) -> Result? {
     let start = index
     let result = step(&self)
@@ -79,28 +81,28 @@ extension DateParser {
     return result
   }
 
-  /// The next token; `nil` at the end, and where one that follows without a blank is wanted and another is there.
+  /// The next token; `nil` at the end, or if `isGlued` is true and a blank comes before the token.
   func token(isGlued: Bool = false) -> CaptureToken? {
     work?.stepCount += 1
     guard index < tokens.count, !isGlued || tokens[index].isGlued else { return nil }
     return tokens[index]
   }
 
-  /// Skips a word or symbol.
+  /// Skips the next token if it has this text.
   mutating func take(_ text: String, isGlued: Bool = false) -> Bool {
     guard token(isGlued: isGlued)?.text == text else { return false }
     index += 1
     return true
   }
 
-  /// Skips words in this order.
+  /// Skips the next tokens if they are these words in this order.
   mutating func take(words: String...) -> Bool {
     attempt { parser in
       words.allSatisfy { parser.take($0) } ? true : nil
     } ?? false
   }
 
-  /// Reads a word that has a meaning.
+  /// Reads the next token if it is a word for which the closure returns a meaning.
   mutating func word<Meaning>(isGlued: Bool = false, _ meaning: (String) -> Meaning?) -> Meaning? {
     guard let token = token(isGlued: isGlued), token.kind == .word, let meaning = meaning(token.text) else {
       return nil
@@ -109,7 +111,7 @@ extension DateParser {
     return meaning
   }
 
-  /// Reads a number of some digits.
+  /// Reads a number whose count of digits is in a range.
   mutating func number(digits: ClosedRange<Int>, isGlued: Bool = false) -> Int? {
     guard let token = token(isGlued: isGlued), token.kind == .number, digits.contains(token.text.utf8.count),
       let number = Int(token.text)
@@ -118,8 +120,8 @@ extension DateParser {
     return number
   }
 
-  /// Sets a fault if the next token is a number with too many digits, and what follows would give a shorter one a
-  /// meaning.
+  /// Sets a fault if the next token is a number with too many digits, and what follows shows that a date or a
+  /// time was meant.
   mutating func noteIfTooLarge(
     digits: Int, isGlued: Bool = false, _ fault: @autoclosure () -> TallyError,
     if follows: (inout DateParser) -> Bool
@@ -147,12 +149,12 @@ extension DateParser {
     }
   }
 
-  /// Reads a day and a month by its name, in either order, with or without a year.
+  /// Reads a day and a month name, in either order, with or without a year.
   mutating func dayOfYear() -> DateExpression.Base? {
     attempt { parser in
       guard let (month, day) = parser.dayThenMonth() ?? parser.monthThenDay() else { return nil }
       if let year = parser.year() { return parser.existing(year: year, month: month, day: day).map { .date($0) } }
-      // Every fourth year is a leap year, except at the end of most centuries.
+      // The year 2000 allows 29 February, so that only days that no year has are refused.
       guard CivilDate(year: 2_000, month: month, day: day).exists else {
         parser.fault = ISO8601Fault.impossibleDay.dayError
         return nil
@@ -174,7 +176,7 @@ extension DateParser {
     }
   }
 
-  /// Reads the number before a month: `25`, `25th of`, `first of`.
+  /// Reads the day before a month name: `25`, `25th of`, `first of`.
   private mutating func dayNumber() -> Int? {
     attempt { parser in
       if let day = parser.word({ Int.ordinalWords.firstIndex(of: $0) }) { return parser.take("of") ? day + 1 : nil }
@@ -184,7 +186,7 @@ extension DateParser {
     }
   }
 
-  /// Reads `mid january` and `mid-january`: its 15th day.
+  /// Reads `mid january` and `mid-january`, which mean its 15th day.
   mutating func middleOfMonth() -> DateExpression.Base? {
     attempt { parser in
       guard parser.take("mid") else { return nil }
@@ -205,7 +207,7 @@ extension DateParser {
     }
   }
 
-  /// Reads a year of four digits, after a comma or not.
+  /// Reads a year of four digits, with or without a comma before it.
   private mutating func year() -> Int? {
     attempt { parser in
       _ = parser.take(",", isGlued: true)
@@ -253,7 +255,7 @@ extension DateParser {
   }
 }
 
-// Dates in digits. Dots are always written day first, and four digits first are a year.
+// Dates in digits: with dots the day always comes first, and four digits at the start are a year.
 extension DateParser {
   /// Reads `24/12`, `12/24/2026`, `24.12.`, `24.12.2026`, `24-12-2026` and `2026/12/24`.
   mutating func numericDay() -> DateExpression.Base? {
@@ -268,7 +270,7 @@ extension DateParser {
         let second = parser.digits()
       else { return nil }
       let year = parser.year(behind: separator)
-      // `24.12` is a number, and `24-12` a span.
+      // `24.12` is a decimal number, and `24-12` a span.
       guard year != nil || separator == "/" || separator == "." && parser.endsDottedDay(), !parser.isInNumber,
         let (day, month) = parser.dayAndMonth(first, second, hasDots: separator == ".")
       else { return nil }
@@ -291,7 +293,7 @@ extension DateParser {
     separators.first { take($0, isGlued: true) }
   }
 
-  /// Reads a year of four digits, or of two in this century.
+  /// Reads a year of four digits, or of two digits in this century; after a hyphen, only of four.
   private mutating func year(behind separator: String) -> Int? {
     attempt { parser in
       guard parser.take(separator, isGlued: true) else { return nil }
@@ -300,19 +302,19 @@ extension DateParser {
     }
   }
 
-  /// Reads the last dot of `24.12.`, behind which a blank must follow.
+  /// Reads the last dot of `24.12.`, which a blank must follow.
   private mutating func endsDottedDay() -> Bool {
     let hasDot = attempt { $0.take(".", isGlued: true) && $0.token(isGlued: true) == nil ? true : nil }
     return hasDot ?? (allowsDecimals && token(isGlued: true) == nil)
   }
 
-  /// Whether the digits go on, as in `1/2/3/4` and `24/12x`.
+  /// Whether more digits or letters follow, as in `1/2/3/4` and `24/12x`.
   private var isInNumber: Bool {
     guard let next = token(isGlued: true) else { return false }
     return next.kind != .symbol || ["/", "-", "%", "°"].contains(next.text)
   }
 
-  /// Which of two numbers is the day: the one that can be no month, else by the order.
+  /// Which of two numbers is the day: the one that cannot be a month, or else the one that the order says.
   private mutating func dayAndMonth(_ first: Int, _ second: Int, hasDots: Bool) -> (day: Int, month: Int)? {
     let (months, days) = (1...12, 1...31)
     let canBeDayFirst = days.contains(first) && months.contains(second)
@@ -335,7 +337,7 @@ extension DateParser {
 }
 
 extension DateParser {
-  /// Reads a day: a name or a date and distances from it, or only distances from today.
+  /// Reads a day: a name or a date with distances from it, or distances from today alone.
   mutating func day() -> DateExpression.Day? {
     attempt { parser in
       if let day = parser.distanceInWords() { return day }
@@ -344,7 +346,7 @@ extension DateParser {
       guard base != nil || offset != nil else { return nil }
       var day = base ?? DateExpression.Day(.today)
       guard let offset else { return day }
-      // Hours count from the present: a day has no hour to count them from.
+      // Hours count from an instant, and a day has none to count from.
       guard offset.seconds == 0 else { return nil }
       day.offset.add(offset)
       return day
@@ -375,7 +377,7 @@ extension DateParser {
       }
   }
 
-  /// Reads `friday`, `next friday` and `friday next week`.
+  /// Reads `friday`, `next friday` or `friday next week`.
   private mutating func weekday() -> DateExpression.Base? {
     attempt { parser in
       let occurrence = parser.occurrence() ?? .nearest
@@ -385,7 +387,7 @@ extension DateParser {
     }
   }
 
-  /// Reads `this weekend` and the like: its Saturday.
+  /// Reads `this weekend` and the like, which mean its Saturday.
   private mutating func weekend() -> DateExpression.Base? {
     attempt { parser in
       let isThis = parser.take(words: "at", "the") || parser.take("the")
@@ -394,7 +396,7 @@ extension DateParser {
     }
   }
 
-  /// Reads `eom`, `end of the month`, `beginning of next week`, `end of march`.
+  /// Reads `eom`, `end of the month`, `beginning of next week` or `end of march`.
   private mutating func edgeOfPeriod() -> DateExpression.Day? {
     attempt { parser in
       if let base = parser.word({ Self.edges[$0] }) { return DateExpression.Day(base) }
@@ -409,7 +411,7 @@ extension DateParser {
     }
   }
 
-  /// The first or the last day of a month; the last one is the day before the next month.
+  /// The first or the last day of a month; the last day is written as the day before the next month.
   private static func edge(ofMonth month: Int, isEnd: Bool) -> DateExpression.Day {
     isEnd
       ? DateExpression.Day(.dayOfYear(month: month % 12 + 1, day: 1), days: -1)
@@ -420,20 +422,20 @@ extension DateParser {
     guard isNext else { return DateExpression.Day(isEnd ? .end(period) : .start(period)) }
     switch period {
     case .week: return DateExpression.Day(isEnd ? .end(.week) : .start(.week), days: 7)
-    // Months have different lengths, so the last day is counted from the month after it.
+    // Months have different lengths, so their last day is counted back from the following month.
     case .month: return DateExpression.Day(.start(.month), months: isEnd ? 2 : 1, days: isEnd ? -1 : 0)
     case .year: return DateExpression.Day(isEnd ? .end(.year) : .start(.year), months: 12)
     }
   }
 
-  /// Reads `next` and the like, before a blank or a hyphen.
+  /// Reads `this`, `next` or `last`, followed by a blank or a hyphen.
   private mutating func occurrence() -> DateExpression.Occurrence? {
     let occurrence = word { ["this": DateExpression.Occurrence.this, "next": .next, "last": .last][$0] }
     if occurrence != nil { _ = take("-", isGlued: true) }
     return occurrence
   }
 
-  /// Reads `next week` and the like, which is its first day, or `next week on friday`.
+  /// Reads `next week` and the like, which mean the first day of the period, or `next week on friday`.
   private mutating func relativePeriod() -> DateExpression.Day? {
     attempt { parser in
       guard let occurrence = parser.occurrence(), occurrence != .this,
@@ -452,7 +454,7 @@ extension DateParser {
     }
   }
 
-  /// Reads the weekday behind `next week`.
+  /// Reads the weekday that follows `next week`.
   private mutating func weekdayOfWeek() -> Int? {
     attempt { parser in
       _ = parser.take("on")
@@ -467,21 +469,21 @@ extension DateParser {
   ]
 }
 
-/// Which of the two numbers of a date such as `3/4` is the day.
+/// Which of the two numbers in a date such as `3/4` is the day.
 public enum DateOrder: String, CaseIterable, Hashable, Sendable {
-  /// 3 April, as most people write it.
+  /// The day comes first: `3/4` is 3 April, as most people write it.
   case dayFirst = "dmy"
-  /// 4 March, as in the United States and where years come first.
+  /// The month comes first: `3/4` is 4 March, as in the United States and where dates begin with the year.
   case monthFirst = "mdy"
 
-  /// The order that people of a locale use; `nil` for a locale without a region or a language that decides.
+  /// The order used in a locale; `nil` if neither its region nor its language determines one.
   ///
-  /// By the short dates of the Common Locale Data Repository, version 45.
+  /// Taken from the short date formats of the Common Locale Data Repository, version 45.
   public init?(of locale: Locale) {
     self.init(language: locale.language.languageCode?.identifier, region: locale.region?.identifier)
   }
 
-  /// The order of a language and a region, by their codes in ISO 639 and ISO 3166.
+  /// The order for a language and a region, given by their ISO 639 and ISO 3166 codes.
   package init?(language: String?, region: String?) {
     let language = language.flatMap { $0.isEmpty ? nil : $0.lowercased() }
     if let language, Self.monthFirstLanguages.contains(language) {
@@ -489,7 +491,7 @@ public enum DateOrder: String, CaseIterable, Hashable, Sendable {
     } else if let region, language == nil || language == "en" || region.uppercased() != "CA" {
       self = Self.monthFirstRegions.contains(region.uppercased()) ? .monthFirst : .dayFirst
     } else if let language {
-      // English alone is written in both ways.
+      // Only English is written in both orders.
       guard language != "en" else { return nil }
       self = .dayFirst
     } else {
@@ -503,7 +505,7 @@ public enum DateOrder: String, CaseIterable, Hashable, Sendable {
   ]
 }
 
-/// Names days and instants in English, as people say them: what ``DateExpression`` reads, the other way round.
+/// Names days and instants in English, as people say them: the inverse of reading a ``DateExpression``.
 ///
 /// ```swift
 /// let words = try store.read { $0.dateReference.relativeName(of: deadline) }  // tomorrow 14:00
@@ -513,21 +515,21 @@ public protocol DateNaming {
   var now: Timestamp { get }
   /// The day that `today` means.
   var today: CalendarDay { get }
-  /// The time zone of days and of times on the clock.
+  /// The time zone of days and times of day.
   var timeZone: TimeZone { get }
-  /// The minutes after midnight at which a day begins.
+  /// The number of minutes after midnight at which a day begins.
   var dayStartInMinutes: Int { get }
 }
 
 extension DateReference: DateNaming {}
 
 extension DateNaming {
-  /// A day as people write it: `Sat 21 Nov`, with its year if that is not the current one.
+  /// The name of a day: `Sat 21 Nov`, with the year if it is not the current year.
   public func name(of day: CalendarDay) -> String {
     "\(CalendarNames.weekdays[day.weekday - 1].prefix(3)) \(day.shortName(asOf: today))"
   }
 
-  /// A day in a sentence: `today`, `tomorrow`, `yesterday`, or its name.
+  /// A day for use in a sentence: `today`, `tomorrow`, `yesterday`, or its name.
   public func relativeName(of day: CalendarDay) -> String {
     switch Int(day.dayNumber) - Int(today.dayNumber) {
     case 0: "today"
@@ -537,46 +539,46 @@ extension DateNaming {
     }
   }
 
-  /// A day above its tasks: `Tomorrow · Sun 22 Nov`.
+  /// The heading for the tasks of a day: `Tomorrow · Sun 22 Nov`.
   public func heading(of day: CalendarDay) -> String {
     let (relative, name) = (relativeName(of: day), name(of: day))
     return relative == name ? name : relative.prefix(1).uppercased() + relative.dropFirst() + " · " + name
   }
 
-  /// An instant in a sentence: `today 14:00`; only the day if it lies within a day's last second.
+  /// An instant for use in a sentence: `today 14:00`; only the day if the instant is in a day's last second.
   public func relativeName(of instant: Timestamp) -> String {
     let time = wallTime(at: instant)
     let day = relativeDayName(of: instant)
     return time.isLastSecondOfDay ? day : "\(day) \(time.clock)"
   }
 
-  /// The day of an instant in a sentence.
+  /// The day of an instant, for use in a sentence.
   ///
-  /// A night belongs to the day before it if days begin after midnight. Only a night to come is named by the calendar, as
-  /// in what people type: 'tomorrow 02:00'.
+  /// If days begin after midnight, a night belongs to the day before it. A night still to come is the
+  /// exception: it is named by its calendar day, as people type it: 'tomorrow 02:00'.
   public func relativeDayName(of instant: Timestamp) -> String {
     let written = wallTime(at: instant).day
     let relative = written > wallTime(at: now).day ? written : day(of: instant)
     return abs(relative.dayNumber - today.dayNumber) <= 1 ? relativeName(of: relative) : name(of: written)
   }
 
-  /// An instant on a sheet: `Sat 21 Nov 14:00`; only the day if it lies within a day's last second.
+  /// An instant on its own: `Sat 21 Nov 14:00`; only the day if the instant is in a day's last second.
   public func name(of instant: Timestamp) -> String {
     let time = wallTime(at: instant)
     return time.isLastSecondOfDay ? name(of: time.day) : "\(name(of: time.day)) \(time.clock)"
   }
 
-  /// What a clock on the wall shows at an instant.
+  /// The local time at an instant.
   public func wallTime(at instant: Timestamp) -> WallTime { WallTime(at: instant, in: timeZone) }
 
-  /// The local day in which an instant lies, by when days begin.
+  /// The local day that contains an instant, where days begin at ``dayStartInMinutes``.
   public func day(of instant: Timestamp) -> CalendarDay {
     CalendarDay(containing: instant, in: timeZone, startingAtMinute: dayStartInMinutes)
   }
 }
 
 extension CalendarDay {
-  /// The day without its weekday: `21 Nov`, with the year if it is not the year of `today`.
+  /// The day without its weekday: `21 Nov`, with the year if it differs from that of `today`.
   public func shortName(asOf today: CalendarDay) -> String {
     "\(day) \(CalendarNames.months[month - 1].prefix(3))" + (year == today.year ? "" : " \(year)")
   }

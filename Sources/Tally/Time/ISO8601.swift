@@ -1,6 +1,6 @@
-/// Reads days and instants of ISO 8601, in the profile of RFC 3339, from UTF-8.
+/// Reads ISO 8601 days and instants, in the profile of RFC 3339, from UTF-8.
 ///
-/// Stricter than both where leniency would mean guessing, wider where a common form has only one meaning:
+/// Stricter than both where leniency would mean guessing, and more lenient where a common form has only one meaning:
 /// - The day is always `YYYY-MM-DD`, between the years 1 and 9999, and must exist.
 /// - `T` separates day and time and `Z` means UTC; lower case is accepted, as RFC 3339 does. A space is refused.
 /// - Seconds may be left out (`12:00Z`), as in ISO 8601; they are then zero. A leap second is refused: it has no place
@@ -17,7 +17,7 @@ struct ISO8601Parser: ~Escapable {
     self.bytes = bytes
   }
 
-  /// Reads a whole text as a day and gives its number.
+  /// Reads a whole text as a day and returns its day number.
   ///
   /// - Throws: `invalidDay` or `valueOutOfRange`.
   static func dayNumber(of bytes: Span<UInt8>) throws(TallyError) -> Int32 {
@@ -31,7 +31,7 @@ struct ISO8601Parser: ~Escapable {
     }
   }
 
-  /// Reads a whole text as an instant, in microseconds since 1970, with its offset.
+  /// Reads a whole text as an instant and returns it in microseconds since 1970, with its UTC offset.
   ///
   /// - Throws: `invalidInstant` or `valueOutOfRange`.
   static func instant(of bytes: Span<UInt8>) throws(TallyError) -> (microseconds: Int64, utcOffsetInMinutes: Int) {
@@ -69,7 +69,7 @@ struct ISO8601Parser: ~Escapable {
     return date.dayNumber
   }
 
-  /// Whether the text begins with a year of more than four digits, and a month.
+  /// Whether the text begins with a year of more than four digits and a month.
   private var hasLongYear: Bool {
     var end = index
     while end < bytes.count, bytes[end].isDigit { end += 1 }
@@ -77,7 +77,7 @@ struct ISO8601Parser: ~Escapable {
       && bytes[end + 2].isDigit
   }
 
-  /// The seconds since local midnight.
+  /// Reads the seconds since local midnight.
   @_lifetime(self: copy self)
   private mutating func timeOfDay() throws(ISO8601Fault) -> Int {
     guard let hour = digits(2), take(":"), let minute = digits(2) else { throw .malformedTime }
@@ -118,7 +118,7 @@ struct ISO8601Parser: ~Escapable {
     return isWest ? -offset : offset
   }
 
-  /// Skips one byte if it is this character.
+  /// Skips the next byte if it is this character.
   @_lifetime(self: copy self)
   private mutating func take(_ character: Unicode.Scalar) -> Bool {
     guard index < bytes.count, UInt32(bytes[index]) == character.value else { return false }
@@ -126,7 +126,7 @@ struct ISO8601Parser: ~Escapable {
     return true
   }
 
-  /// Reads exactly this number of decimal digits, or nothing.
+  /// Reads exactly this number of decimal digits; `nil` if there are fewer.
   @_lifetime(self: copy self)
   private mutating func digits(_ count: Int) -> Int? {
     guard index + count <= bytes.count else { return nil }
@@ -143,9 +143,9 @@ struct ISO8601Parser: ~Escapable {
 
 /// Why a text is not an ISO 8601 day or instant.
 ///
-/// Each raw value is the fault as one sentence, without a full stop and without any of the text. Smaller than a
-/// `TallyError`, which the parser's callers convert it to: functions that can throw it cost nothing extra in an import
-/// without faults.
+/// Each raw value is the fault as one sentence, without a full stop and without any of the text. The enum is
+/// smaller than a `TallyError`, to which the parser's callers convert it, so that functions that can throw it
+/// cost nothing extra in an import without faults.
 enum ISO8601Fault: String, Error {
   case malformedDay = "The day is not written as YYYY-MM-DD"
   case impossibleDay = "The text names a day that the calendar does not have"
@@ -161,10 +161,10 @@ enum ISO8601Fault: String, Error {
   case trailingText = "There is more text after the end of the value"
   case outOfRange = "The instant is not between the years 0001 and 9999"
 
-  /// The error of a calendar day.
+  /// The fault as an error about a calendar day.
   var dayError: TallyError { error(.invalidDay, remedy: "Write a day as YYYY-MM-DD, as in 2026-11-21") }
 
-  /// The error of an instant.
+  /// The fault as an error about an instant.
   var instantError: TallyError {
     error(.invalidInstant, remedy: "Write an instant as in 2026-11-21T12:00:00Z or 2026-11-21T15:00:00+03:00")
   }
@@ -174,10 +174,11 @@ enum ISO8601Fault: String, Error {
   }
 }
 
-/// Dates and numbers written straight into bytes.
+/// Writes dates and numbers directly as bytes.
 ///
-/// A formatter or `String(describing:)` would allocate for each; an export writes millions. Space is reserved once for a
-/// whole value, as appending to an array byte by byte would check its ownership and capacity each time.
+/// A formatter or `String(describing:)` would allocate memory for each value, and an export writes millions.
+/// The space for a whole value is reserved once: appending to an array byte by byte would check its ownership
+/// and capacity each time.
 extension OutputSpan<UInt8> {
   /// Appends a date as `YYYY-MM-DD`; 10 bytes.
   @_lifetime(self: copy self)
@@ -190,12 +191,12 @@ extension OutputSpan<UInt8> {
     appendTwoDigits(date.day)
   }
 
-  /// Appends local microseconds since 1970 as `YYYY-MM-DDTHH:MM:SS`, with a fraction where it is not zero; at most 26
-  /// bytes.
+  /// Appends local microseconds since 1970 as `YYYY-MM-DDTHH:MM:SS`, with a fraction if it is not zero; at most
+  /// 26 bytes.
   @_lifetime(self: copy self)
   mutating func appendDateAndTime(localMicroseconds: Int64) {
     let microsecondsPerDay: Int64 = 86_400_000_000
-    // Counting from the earliest day rounds down before 1970 too, where a plain division would round towards it.
+    // Counting from the earliest day rounds down also before 1970, where plain division would round up.
     let days = (localMicroseconds &- Timestamp.microsecondsRange.lowerBound) / microsecondsPerDay
     let dayNumber = days + Int64(CivilDate.dayNumbers.lowerBound)
     let rest = Int(localMicroseconds - dayNumber * microsecondsPerDay)
@@ -226,7 +227,7 @@ extension OutputSpan<UInt8> {
     if number < 0 { append(UInt8(ascii: "-")) }
     var count = 1
     var limit: UInt64 = 10
-    // No magnitude has more than 19 digits; one step more would overflow the limit.
+    // No magnitude has more than 19 digits, and another step would overflow the limit.
     while count < 19, number.magnitude >= limit {
       count += 1
       limit &*= 10
@@ -234,7 +235,7 @@ extension OutputSpan<UInt8> {
     appendDigits(of: number.magnitude, count: count)
   }
 
-  /// Appends the digits of a fraction that is not zero behind a full stop, without zeros at their end.
+  /// Appends a full stop and the digits of a non-zero fraction, without trailing zeros.
   @_lifetime(self: copy self)
   private mutating func append(fraction microsecond: Int) {
     append(UInt8(ascii: "."))

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// How a task repeats: by the calendar, or some time after each completion.
+/// How a task repeats: on days of the calendar, or some time after each completion.
 ///
 /// ```swift
 /// let rent = try Recurrence(phrase: "every month on the 1st")
@@ -11,7 +11,7 @@ public import Foundation
 public enum Recurrence: Hashable, Sendable {
   /// On the days of a rule.
   case rule(RecurrenceRule)
-  /// This long after the task was completed, each time.
+  /// An interval after each completion of the task.
   case afterCompletion(RecurrenceInterval)
 }
 
@@ -50,7 +50,7 @@ public enum RecurrenceUnit: CaseIterable, Hashable, Sendable {
 }
 
 extension RecurrenceUnit {
-  /// The unit's name in English, for one of it.
+  /// The unit's name in English, in the singular.
   var name: String {
     switch self {
     case .day: "day"
@@ -60,7 +60,7 @@ extension RecurrenceUnit {
     }
   }
 
-  /// The unit's name as `FREQ` of RFC 5545.
+  /// The unit's name as a value of `FREQ` in RFC 5545.
   var frequency: String {
     switch self {
     case .day: "DAILY"
@@ -75,10 +75,11 @@ extension RecurrenceInterval {
   /// The interval in English: `day`, `2 weeks`.
   var words: String { count == 1 ? unit.name : counted }
 
-  /// The interval in English, with its number always: `1 day`, `2 weeks`.
+  /// The interval in English, always with its number: `1 day`, `2 weeks`.
   var counted: String { "\(count) \(unit.name)\(count == 1 ? "" : "s")" }
 
-  /// The day this much later; the last day of the month where that month is too short, as February 29 after January 31.
+  /// The day one interval later; the last day of the month if that month is too short, such as February 29
+  /// after January 31.
   ///
   /// - Returns: `nil` after the year 9999.
   func day(after day: CalendarDay) -> CalendarDay? {
@@ -93,13 +94,13 @@ extension RecurrenceInterval {
   }
 }
 
-/// A weekday of a rule, or one of those of a month or year: Monday, the second Monday, the last Friday.
+/// A weekday of a rule, or a numbered one of a month or year: Monday, the second Monday, the last Friday.
 ///
 /// RFC 5545, section 3.3.10, calls it `weekdaynum`: `MO`, `2MO`, `-1FR`.
 public struct RecurrenceWeekday: Hashable, Sendable {
   /// The day of the week, from 1 for Monday to 7 for Sunday, as ISO 8601 numbers it.
   public let weekday: Int
-  /// Which one of its month or year: 1 for the first, -1 for the last; `nil` for each.
+  /// Which occurrence in its month or year: 1 for the first, -1 for the last; `nil` for every one.
   public let ordinal: Int?
 
   /// Creates a weekday.
@@ -125,13 +126,14 @@ extension RecurrenceWeekday {
     (weekday, ordinal) = (day.weekday, nil)
   }
 
-  /// The names that RFC 5545 gives to the weekdays, from Monday on.
+  /// The codes of the weekdays in RFC 5545, from Monday on.
   static let codes = ["MO", "TU", "WE", "TH", "FR", "SA", "SU"]
 
   /// The weekday as RFC 5545 writes it.
   var text: String { (ordinal.map { "\($0)" } ?? "") + Self.codes[weekday - 1] }
 
-  /// The order in which a rule lists its weekdays: each, first, second and so on, second to last, last; then by weekday.
+  /// Sorts the weekdays of a rule: those without an ordinal, first, second and so on, second to last, last;
+  /// then by weekday.
   static func precedes(_ left: RecurrenceWeekday, _ right: RecurrenceWeekday) -> Bool {
     (left.ordinal ?? 0).ordinalRank == (right.ordinal ?? 0).ordinalRank
       ? left.weekday < right.weekday : (left.ordinal ?? 0).ordinalRank < (right.ordinal ?? 0).ordinalRank
@@ -139,22 +141,22 @@ extension RecurrenceWeekday {
 }
 
 extension Int {
-  /// Orders ordinals as a reader expects them: 1, 2, 3, then -3, -2, -1.
+  /// A rank that sorts ordinals as a reader expects them: 1, 2, 3, then -3, -2, -1.
   var ordinalRank: UInt { UInt(bitPattern: self) }
 }
 
-/// The absolute value of a number; the greatest number for the least one, which has none.
+/// The absolute value of a number; the greatest number for the least one, whose absolute value does not fit.
 func abs(clamping number: Int) -> Int {
   number == .min ? .max : abs(number)
 }
 
-/// The place of a task in its series: the tasks that one recurring task becomes, one after the other.
+/// The place of a task in its series: the tasks that one recurring task becomes, one after another.
 public struct RecurrenceSeries: Hashable, Sendable {
   /// The id of the series' first task.
   public let id: UUID
-  /// The day with which the series began: `DTSTART` of RFC 5545.
+  /// The day on which the series began: `DTSTART` of RFC 5545.
   public let start: CalendarDay
-  /// The day that the recurrence gives this task, wherever the task has been moved since.
+  /// The day that the recurrence gives this task, even if the task has been moved since.
   public let occurrence: CalendarDay
   /// How many tasks of the series came before this one; zero for the first.
   public let index: Int
@@ -164,28 +166,29 @@ public struct RecurrenceSeries: Hashable, Sendable {
     (self.id, self.start, self.occurrence, self.index) = (id, start, occurrence, index)
   }
 
-  /// Begins a series with a task, on a day.
+  /// Begins a series with its first task and its first day.
   public init(startingWith id: UUID, on start: CalendarDay) {
     self.init(id: id, start: start, occurrence: start, index: 0)
   }
 }
 
 extension RecurrenceSeries {
-  /// The place of the task after this one.
+  /// Returns the place of the task that follows this one.
   ///
-  /// By a rule it is on the rule's first day that is after this occurrence, after the day of completion, and not before
-  /// today: a task that is done early does not shorten the series, and one that is done late stands for the occurrences it
-  /// has missed, so they do not pile up. After completion it is exactly the interval later, even if that has passed.
+  /// By a rule, it is the rule's first day that is after this occurrence, after the day of completion, and not
+  /// before today. A task that is done early does not shorten the series, and one that is done late stands for
+  /// the occurrences it missed, so that they do not pile up. After completion, it is exactly one interval
+  /// later, even if that day has passed.
   ///
-  /// The index, and so the id, is the same whenever the task is completed: two devices that complete it on different days
-  /// make one task, not two.
+  /// The index, and therefore the id, does not depend on when the task is completed: two devices that complete
+  /// it on different days make one task, not two.
   ///
   /// - Parameters:
   ///   - recurrence: How the task repeats.
   ///   - completion: The local day on which the task was completed.
   ///   - today: The current local day.
   /// - Returns: The place; `nil` if the recurrence has ended.
-  /// - Complexity: as ``RecurrenceRule/next(after:from:)``.
+  /// - Complexity: That of ``RecurrenceRule/next(after:from:)``.
   public func next(
     by recurrence: Recurrence, completedOn completion: CalendarDay, today: CalendarDay
   ) -> RecurrenceSeries? {
@@ -199,19 +202,19 @@ extension RecurrenceSeries {
     return day.map { RecurrenceSeries(id: id, start: start, occurrence: $0, index: index + 1) }
   }
 
-  /// The id of the task at this place, which follows from the series and the index alone.
+  /// The id of the task at this place, derived from the series and the index alone.
   public var taskID: UUID {
     index == 0 ? id : UUID(derivedFrom: id, index: UInt64(clamping: index))
   }
 }
 
 extension RecurrenceSeries {
-  /// How many bytes the stored value takes.
+  /// The size of the stored value in bytes.
   static let storedByteCount = 28
 }
 
 extension Recurrence: TextCodable {
-  /// The recurrence in the form that is stored and exported: `FREQ=MONTHLY;BYDAY=-1FR` or `after 3 days`.
+  /// The recurrence as it is stored and exported: `FREQ=MONTHLY;BYDAY=-1FR` or `after 3 days`.
   ///
   /// Equal recurrences have the same text.
   public var text: String {
@@ -221,22 +224,23 @@ extension Recurrence: TextCodable {
     }
   }
 
-  /// Reads a recurrence from the form of ``text``, with the instants in `UNTIL` as days in UTC.
+  /// Reads a recurrence from its ``text``; an instant in `UNTIL` means its day in UTC.
   ///
-  /// - Throws: As ``init(text:timeZone:)``.
+  /// - Throws: The same as ``init(text:timeZone:)``.
   public init(text: String) throws(TallyError) {
     try self.init(text: text, timeZone: .gmt)
   }
 
   /// Reads a recurrence: a rule of RFC 5545, with or without `RRULE:`, or `after 3 days`.
   ///
-  /// Case and the order of the parts do not count. An `UNTIL` with a time in UTC means the day that it has in the time
-  /// zone; most calendars write the last instant of the last day, or the last occurrence itself. One with a time later on
-  /// its last day than the time of `UNTIL` thus has one occurrence more than by the RFC, which compares instants.
+  /// Case and the order of the parts do not matter. An `UNTIL` with a time in UTC means its day in the time
+  /// zone; most calendars write the last instant of the last day, or the last occurrence itself. A task whose
+  /// time on that last day is later than the time of `UNTIL` therefore has one occurrence more than by the RFC,
+  /// which compares instants.
   ///
   /// - Parameters:
   ///   - text: The text.
-  ///   - timeZone: The zone of the times that the rule was made for.
+  ///   - timeZone: The time zone for which the rule was made.
   /// - Throws: `invalidRecurrence` for any other text, and for a rule with parts that are not supported.
   public init(text: String, timeZone: TimeZone) throws(TallyError) {
     let text = text.trimmingCharacters(in: .whitespaces)
@@ -267,8 +271,9 @@ extension Recurrence {
   /// - `every 2 weeks on monday and friday`, `every month on the last friday`, `yearly on the 20th monday`;
   /// - `after 3 days`, `every 3 days after completion`;
   ///
-  /// and, except after completion, may end with `until 31 December 2026`, `until 2026-12-31` or `for 10 times`. Case does
-  /// not count, and weekdays and months may be cut after three letters. Everything that ``words`` returns is a phrase.
+  /// Except after completion, a phrase may end with `until 31 December 2026`, `until 2026-12-31` or `for 10
+  /// times`. Case does not matter, and the names of weekdays and months may be cut after three letters. Every
+  /// text that ``words`` returns is a phrase.
   ///
   /// - Throws: `invalidRecurrence` for any other text.
   public init(phrase text: String) throws(TallyError) {
@@ -281,10 +286,10 @@ extension Recurrence {
     guard phrase.isAtEnd else { throw phrase.fault }
   }
 
-  /// Reads the longest recurrence with which some words begin, for a sentence that goes on with something else.
+  /// Reads the longest recurrence at the start of some words, where the sentence goes on with something else.
   ///
-  /// - Parameter words: The words, with each comma as a word of its own.
-  /// - Returns: The recurrence and the number of its words; `nil` if the words begin with none.
+  /// - Parameter words: The words, with each comma as a separate word.
+  /// - Returns: The recurrence and the number of its words; `nil` if the words do not begin with one.
   package static func prefix(of words: [String]) -> (recurrence: Recurrence, wordCount: Int)? {
     var phrase = RecurrencePhrase(words: words)
     return (try? phrase.recurrence()).map { ($0, phrase.index) }
@@ -321,7 +326,7 @@ extension RecurrenceRule {
     return words
   }
 
-  /// The weekdays of a rule for every week: `weekday`, `Monday and Thursday`.
+  /// The weekdays of a rule for every week: `weekday`, `Monday and Thursday`; `nil` for any other rule.
   private var nameOfWeekly: String? {
     guard interval.unit == .week, interval.count == 1, !weekdays.isEmpty else { return nil }
     return weekdays.map(\.weekday) == Array(1...5) ? "weekday" : Self.list(weekdays.map(\.name), "and")
@@ -344,7 +349,7 @@ extension RecurrenceRule {
     }
   }
 
-  /// `a`, `a and b`, `a, b and c`.
+  /// Joins names: `a`, `a and b`, `a, b and c`.
   private static func list(_ names: [String], _ conjunction: String) -> String {
     guard let last = names.last, names.count > 1 else { return names.first ?? "" }
     return "\(names.dropLast().joined(separator: ", ")) \(conjunction) \(last)"
@@ -354,20 +359,20 @@ extension RecurrenceRule {
 extension RecurrenceWeekday {
   fileprivate var name: String { CalendarNames.weekdays[weekday - 1] }
 
-  /// `the last Friday`, or `each Friday`.
+  /// The weekday in English: `the last Friday`, or `each Friday`.
   fileprivate func words(each: String) -> String {
     ordinal.map { "the \($0.ordinalWord) \(name)" } ?? "\(each)\(name)"
   }
 }
 
 extension Int {
-  /// The words for small ordinals, from the first on.
+  /// The words for the smallest ordinals, beginning with the first.
   static let ordinalWords = ["first", "second", "third", "fourth", "fifth"]
 
-  /// The number as an ordinal in digits: `1st`, `22nd`, `11th`; from the end: `last`, `2nd to last`.
+  /// The number as an ordinal in digits: `1st`, `22nd`, `11th`; counted from the end: `last`, `2nd to last`.
   fileprivate var ordinalNumber: String { ordinal { "\($0)\($0.ordinalEnding)" } }
 
-  /// The number as an ordinal: `first`, `20th`; from the end: `last`, `second to last`.
+  /// The number as an ordinal in words: `first`, `20th`; counted from the end: `last`, `second to last`.
   fileprivate var ordinalWord: String {
     ordinal { $0 <= Self.ordinalWords.count ? Self.ordinalWords[$0 - 1] : "\($0)\($0.ordinalEnding)" }
   }

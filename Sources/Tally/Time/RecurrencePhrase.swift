@@ -1,4 +1,4 @@
-/// Reads recurrences in English, word by word; case does not count.
+/// Reads a recurrence in English, word by word; case does not matter.
 ///
 /// ```
 /// recurrence = "after" interval | ["every"] interval "after completion" | "every!" interval
@@ -15,9 +15,9 @@
 /// DATE       = "2026-12-31" | "31 December 2026" | "December 31, 2026"
 /// ```
 ///
-/// `ev` is `every`, and `every!` counts from each completion. A phrase with two meanings is refused: `every second Monday`
-/// can be every other Monday or the second of each month; `every 3rd friday` is one of the month. `every 3rd day` comes every three days,
-/// and only weekdays need no word between them.
+/// `ev` is short for `every`, and `every!` counts from each completion. A phrase with two meanings is refused: `every
+/// second Monday` can be every other Monday or the second of each month. `every 3rd friday` means the third Friday of
+/// the month, and `every 3rd day` means every three days. Only weekdays need no word between them.
 struct RecurrencePhrase {
   let words: [String]
   /// The next word to read.
@@ -25,12 +25,12 @@ struct RecurrencePhrase {
   /// Whether a number had more digits than any valid number.
   private var hasTooLargeNumber = false
 
-  /// A phrase whose words are separated by white space or commas.
+  /// Creates a phrase from a text whose words are separated by white space or commas.
   init(_ text: String) {
     self.init(words: text.replacing(",", with: " , ").split(whereSeparator: \.isWhitespace).map(String.init))
   }
 
-  /// A phrase of words, with each comma as a word of its own.
+  /// Creates a phrase from words, with each comma as a separate word.
   init(words: [String]) {
     self.words = words.map { word in
       let word = word.lowercased()
@@ -40,7 +40,7 @@ struct RecurrencePhrase {
 
   var isAtEnd: Bool { index == words.count }
 
-  /// The error of a phrase that cannot be read on.
+  /// The error for a phrase that cannot be understood.
   var fault: TallyError {
     guard !hasTooLargeNumber else {
       return .invalidRecurrence("A number of the recurrence is too large", remedy: "Give a number from 1 to 9999")
@@ -52,7 +52,7 @@ struct RecurrencePhrase {
         + " or 'after 3 days'")
   }
 
-  /// Reads the longest recurrence with which the words begin.
+  /// Reads the longest recurrence at the start of the words.
   ///
   /// - Throws: `invalidRecurrence` if there is none.
   mutating func recurrence() throws(TallyError) -> Recurrence {
@@ -83,7 +83,7 @@ struct RecurrencePhrase {
   }
 }
 
-// Steps that later ones are made of. Each returns `nil` where it cannot read on; `attempt` then returns to its start.
+// The basic steps. Each returns `nil` if it cannot read on; `attempt` then restores the position.
 extension RecurrencePhrase {
   mutating func attempt<Value>(_ read: (inout Self) -> Value?) -> Value? {
     let start = index
@@ -92,12 +92,12 @@ extension RecurrencePhrase {
     return nil
   }
 
-  /// Reads the next words if they are these.
+  /// Skips the next words if they are these.
   mutating func take(_ expected: String...) -> Bool {
     takeAll(expected)
   }
 
-  /// Reads the next words, before which there may be a comma, if they are these.
+  /// Skips the next words, with or without a comma before them, if they are these.
   mutating func takeAfterComma(_ expected: String...) -> Bool {
     takeAll([","] + expected) || takeAll(expected)
   }
@@ -108,7 +108,7 @@ extension RecurrencePhrase {
     return true
   }
 
-  /// Reads the next word if it means something.
+  /// Reads the next word if the closure returns a meaning for it.
   mutating func word<Value>(_ meaning: (String) -> Value?) -> Value? {
     guard let word = words.dropFirst(index).first, let value = meaning(word) else { return nil }
     index += 1
@@ -134,7 +134,7 @@ extension RecurrencePhrase {
 }
 
 extension StringProtocol {
-  /// The number of a text of digits alone, if there are few enough for every range here.
+  /// The number if the text is only digits, and few enough for every range used here.
   var smallNumber: Int? {
     utf8.count <= 9 && utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } ? Int(self) : nil
   }
@@ -145,15 +145,15 @@ extension RecurrencePhrase {
   struct Days {
     var weekdays: [RecurrenceWeekday] = []
     var monthDays: [Int] = []
-    /// Whether a weekday has neither an ordinal nor `each`, so that in a month it is not clear which one is meant.
+    /// Whether a weekday has neither an ordinal nor `each`, so that it is ambiguous within a month.
     var hasBareWeekday = false
-    /// The ordinals that can only count weekdays of a month.
+    /// The ordinals that can only count weekdays within a month.
     var certainOrdinals: Set<Int> = []
-    /// The unit of `of the month` or `of the year`.
+    /// The unit in `of the month` or `of the year`.
     var scope: RecurrenceUnit?
   }
 
-  /// Reads a list of days after some words, if it has a property.
+  /// Reads some words and then a list of days that satisfies a condition.
   mutating func days(after expected: String..., where isRight: (Days) -> Bool) -> Days? {
     guard expected.allSatisfy({ take($0) }), let days = days(), isRight(days) else { return nil }
     return days
@@ -171,7 +171,7 @@ extension RecurrencePhrase {
       days = longer
     }
     days.scope = attempt { phrase in
-      // `15th each month` needs no `of`, while `monday each month` does not say which one.
+      // `15th each month` needs no `of`; `monday each month` does not say which Monday.
       let hasOf = phrase.take("of")
       guard hasOf || days.weekdays.allSatisfy({ $0.ordinal != nil }),
         hasOf && phrase.take("the") || phrase.take("each") || phrase.take("every"), let unit = phrase.unit()
@@ -183,7 +183,7 @@ extension RecurrencePhrase {
 
   private var isAtWeekday: Bool { words.dropFirst(index).first.flatMap(CalendarNames.weekday) != nil }
 
-  /// Reads `2, 15, 27`, but no number alone.
+  /// Reads `2, 15, 27`, but not a single number.
   private mutating func bareMonthDays() -> Days? {
     var days = Days()
     repeat {
@@ -197,7 +197,7 @@ extension RecurrencePhrase {
     var days = list
     let isEach = take("each") || take("every") || take("a") || take("an")
     let isOne = !isEach && take("the")
-    // `3rd friday` counts in the month, while `second monday` may be every other.
+    // `3rd friday` counts within the month; `second monday` may mean every other one.
     let isCertain = words.dropFirst(index).first?.first?.isNumber ?? false
     if !isEach, let ordinal = ordinal() {
       if let weekday = weekday() {
@@ -216,7 +216,7 @@ extension RecurrencePhrase {
     return days
   }
 
-  /// Reads `first`, `1st`, `last` or `second to last`; those from the end are negative.
+  /// Reads `first`, `1st`, `last` or `second to last`; ordinals from the end are negative.
   mutating func ordinal() -> Int? {
     if take("last") { return -1 }
     guard let number = word({ $0.ordinalNumber }) else { return nil }
@@ -230,13 +230,13 @@ extension RecurrencePhrase.Days {
   var endsWithWeekday: Bool { monthDays.isEmpty && weekdays.last.map { $0.ordinal == nil } ?? false }
   private var hasOrdinals: Bool { weekdays.contains { $0.ordinal != nil } }
 
-  /// Whether they are plain weekdays, as for a rule by weeks.
+  /// Whether they are plain weekdays, as a weekly rule has.
   var areWeekdays: Bool { monthDays.isEmpty && !hasOrdinals && scope == nil }
 
-  /// Whether they are days of a month, or weekdays of one.
+  /// Whether they are days of a month, or numbered weekdays of one.
   private var areOfPeriod: Bool { weekdays.isEmpty || (monthDays.isEmpty && !hasBareWeekday) }
 
-  /// Whether they may come after `on` in a rule by days, weeks, months or years.
+  /// Whether they may follow `on` in a rule with this unit.
   func canFollow(_ unit: RecurrenceUnit) -> Bool {
     switch unit {
     case .day: false
@@ -246,7 +246,7 @@ extension RecurrencePhrase.Days {
     }
   }
 
-  /// The unit of a rule that is `every` before these days, as in `every last friday of the month`.
+  /// The unit of a rule where `every` comes directly before these days, as in `every last friday of the month`.
   var unitAfterEvery: RecurrenceUnit? {
     if areWeekdays { return .week }
     let isOfPeriod = weekdays.isEmpty ? scope != .year : monthDays.isEmpty && weekdays.allSatisfy { $0.ordinal != nil }
@@ -269,13 +269,14 @@ extension String {
 }
 
 extension RecurrencePhrase {
-  /// How often something repeats, and on which days if the phrase has said it already.
+  /// How often something repeats, and on which days if the phrase has already named them.
   struct Repeats {
     var count: Int
     var unit: RecurrenceUnit
     var days = Days()
 
-    /// Whether `if it is` may follow: where a day alone, or a day of the month, is not limited to weekdays.
+    /// Whether `if it is` may follow: only if the rule is by days, or by days of the month, since those are not
+    /// limited to weekdays.
     var canHaveCondition: Bool {
       unit == .day || (unit != .week && !days.monthDays.isEmpty)
     }
@@ -308,7 +309,7 @@ extension RecurrencePhrase {
     return Repeats(count: 1, unit: unit, days: days)
   }
 
-  /// Reads `3rd day`, which comes every three days; the `3rd day of the month` is a day of each month.
+  /// Reads `3rd day`, which means every three days; in `3rd day of the month` it is a day of each month.
   private mutating func nthUnit() -> (count: Int, unit: RecurrenceUnit)? {
     guard let count = ordinal(), count > 1, let interval = unitInterval(), !take("of") else { return nil }
     return (count * interval.count, interval.unit)
@@ -320,7 +321,7 @@ extension RecurrencePhrase {
     return unitInterval().map { ((count ?? 1) * $0.count, $0.unit) }
   }
 
-  /// Reads a unit, of which some are several of another.
+  /// Reads a unit; a quarter, for example, is three months.
   private mutating func unitInterval() -> (count: Int, unit: RecurrenceUnit)? {
     if let unit = unit() { return (1, unit) }
     if take("quarter") || take("quarters") { return (3, .month) }
@@ -351,7 +352,7 @@ extension RecurrencePhrase {
 }
 
 extension RecurrencePhrase {
-  /// Reads until when, or how often.
+  /// Reads the end of a recurrence: a last day, or a number of times.
   mutating func end() -> RecurrenceEnd? {
     if takeAfterComma("until") { return date().map { .until($0) } }
     _ = take(",")
@@ -386,14 +387,14 @@ public enum CalendarNames {
     "December",
   ]
 
-  /// The number of a weekday, from 1 for Monday, by its name in any case: whole, in the plural, or its first letters from
-  /// the third on (`mon`, `tues`).
+  /// The number of a weekday, from 1 for Monday, given its name in any case: in full, in the plural, or cut
+  /// after three or more letters (`mon`, `tues`).
   static func weekday(_ word: String) -> Int? {
     number(of: word, among: weekdays)
       ?? (word.hasSuffix("s") ? number(of: String(word.dropLast()), among: weekdays) : nil)
   }
 
-  /// The number of a month, from 1 for January, by its name or its first letters from the third on, in any case.
+  /// The number of a month, from 1 for January, given its name in any case, in full or cut after three or more letters.
   static func month(_ word: String) -> Int? {
     number(of: word, among: months)
   }
@@ -405,16 +406,16 @@ public enum CalendarNames {
 }
 
 extension CalendarNames {
-  /// The number of a weekday, by its name or a common abbreviation in lower case.
+  /// The number of a weekday, given its name or a common abbreviation in lower case.
   ///
-  /// Stricter than ``weekday(_:)``: in a sentence, a name cut anywhere is more often another word.
+  /// Stricter than ``weekday(_:)``: in a sentence, a name cut at any letter is more often another word.
   static func commonWeekday(_ word: String) -> Int? {
     let isCommon = word.utf8.count == 3 || ["tues", "weds", "thur", "thurs"].contains(word)
-    // `weds` is the one abbreviation that the name does not begin with.
+    // `weds` is the only abbreviation that is not a prefix of the name.
     return number(of: word == "weds" ? "wed" : word, among: weekdays, isAbbreviated: isCommon)
   }
 
-  /// The number of a month, by its name or a common abbreviation in lower case: `Marc` is none.
+  /// The number of a month, given its name or a common abbreviation in lower case; `Marc` is not one.
   static func commonMonth(_ word: String) -> Int? {
     number(of: word, among: months, isAbbreviated: word.utf8.count == 3 || word == "sept")
   }

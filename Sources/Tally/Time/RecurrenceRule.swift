@@ -1,6 +1,6 @@
 import Foundation
 
-/// A rule that gives days at fixed places of the calendar: every other Monday, the last day of each month.
+/// A rule for days at regular places of the calendar: every other Monday, the last day of each month.
 ///
 /// A subset of the recurrence rules of RFC 5545, section 3.3.10: `FREQ` from `DAILY` to `YEARLY`, `INTERVAL`, `BYDAY`,
 /// `BYMONTHDAY`, `COUNT`, `UNTIL` and `WKST`. Its occurrences are days, without a time.
@@ -11,34 +11,34 @@ import Foundation
 /// rule.next(after: today, from: today)           // the first such day after today
 /// ```
 ///
-/// Two rules are equal if their parts are, whatever order those were given in.
+/// Two rules are equal if their parts are equal, in whatever order the parts were given.
 public struct RecurrenceRule: Hashable, Sendable {
-  /// How far apart the days, weeks, months or years with occurrences are: `FREQ` and `INTERVAL`.
+  /// The distance between the days, weeks, months or years that have occurrences: `FREQ` and `INTERVAL`.
   public let interval: RecurrenceInterval
-  /// The weekdays that occurrences fall on, sorted: `BYDAY`; empty for no such limit.
+  /// The weekdays on which occurrences fall, sorted: `BYDAY`; empty if there is no such limit.
   public let weekdays: [RecurrenceWeekday]
-  /// The days of the month that occurrences fall on, sorted: `BYMONTHDAY`; empty for no such limit.
+  /// The days of the month on which occurrences fall, sorted: `BYMONTHDAY`; empty if there is no such limit.
   ///
-  /// From 1 to 31, or from -31 to -1, counted from the end of the month. A month that is too short is left out.
+  /// From 1 to 31, or from -31 to -1 counted from the end of the month. Months that are too short are skipped.
   public let monthDays: [Int]
   /// When the rule ends: `COUNT` or `UNTIL`.
   public let end: RecurrenceEnd
-  /// The day that weeks begin with, from 1 for Monday to 7 for Sunday: `WKST`.
+  /// The first day of the week, from 1 for Monday to 7 for Sunday: `WKST`.
   ///
-  /// It decides which weeks every other week means, and is 1 where that changes nothing.
+  /// It decides which weeks a rule such as every other week means, and is 1 where it makes no difference.
   public let weekStart: Int
 
   /// Creates a rule.
   ///
-  /// Without weekdays and days of the month, occurrences fall on the weekday, the day of the month, or the month and day
-  /// of the start.
+  /// Without weekdays and days of the month, occurrences fall on the start's weekday, on its day of the month,
+  /// or on its month and day, depending on the unit.
   ///
   /// - Parameters:
-  ///   - interval: How far apart the days, weeks, months or years with occurrences are.
-  ///   - weekdays: The weekdays; with ordinals only in months and years.
-  ///   - monthDays: The days of the month, from 1 or, counted from the end, from -1; not in weeks.
+  ///   - interval: The distance between the days, weeks, months or years that have occurrences.
+  ///   - weekdays: The weekdays; ordinals are allowed only for months and years.
+  ///   - monthDays: The days of the month, from 1, or from -1 counted from the end; not allowed for weeks.
   ///   - end: When the rule ends.
-  ///   - weekStart: The day that weeks begin with, from 1 for Monday to 7 for Sunday.
+  ///   - weekStart: The first day of the week, from 1 for Monday to 7 for Sunday.
   /// - Throws: `invalidRecurrence` if a value is out of its range, or if RFC 5545 forbids the combination.
   public init(
     every interval: RecurrenceInterval, on weekdays: [RecurrenceWeekday] = [], onMonthDays monthDays: [Int] = [],
@@ -54,7 +54,8 @@ public struct RecurrenceRule: Hashable, Sendable {
     self.weekdays = Set(weekdays).sorted(by: RecurrenceWeekday.precedes)
     self.monthDays = Set(monthDays).sorted { $0.ordinalRank < $1.ordinalRank }
     self.end = end
-    // Weeks matter only where some are left out and others have several days, or one that need not be the start's.
+    // The first day of the week matters only if some weeks are skipped, and the others have several days or one
+    // that need not be the start's weekday.
     let needsWeeks = interval.unit == .week && interval.count > 1 && !weekdays.isEmpty
     self.weekStart = needsWeeks ? weekStart : 1
   }
@@ -91,7 +92,7 @@ public enum RecurrenceEnd: Hashable, Sendable {
   case never
   /// After a number of occurrences, from 1 to 999,999.
   ///
-  /// All of them count, also those that nobody has made a task for. The start counts only if it is one.
+  /// Every occurrence counts, also those for which no task was made. The start counts only if it is an occurrence.
   case count(Int)
   /// With the last occurrence on or before a day.
   case until(CalendarDay)
@@ -109,9 +110,9 @@ extension TallyError {
 }
 
 extension RecurrenceRule {
-  /// The rule as RFC 5545 writes it, without `RRULE:`: `FREQ=WEEKLY;INTERVAL=2;BYDAY=MO,TH`.
+  /// The rule in the form of RFC 5545, without `RRULE:`: `FREQ=WEEKLY;INTERVAL=2;BYDAY=MO,TH`.
   ///
-  /// The parts always have the same order, and those with their default are left out.
+  /// The parts always have the same order, and those with a default value are left out.
   public var text: String {
     var parts = ["FREQ=\(interval.unit.frequency)"]
     if interval.count > 1 { parts.append("INTERVAL=\(interval.count)") }
@@ -128,21 +129,21 @@ extension RecurrenceRule {
 }
 
 extension RecurrenceRule {
-  /// The periods of a rule from a start: the days, weeks, months or years, each `interval` after the one before, that
-  /// can have occurrences.
+  /// The periods of a rule from a start on: the days, weeks, months or years, one `interval` apart, that can
+  /// have occurrences.
   struct Periods: Sendable {
     private let interval: RecurrenceInterval
     private let weekdays: [RecurrenceWeekday]
     private let monthDays: [Int]
     private let weekStart: Int
     private let start: CalendarDay
-    /// Whether a year has no occurrences except in the month of the start.
+    /// Whether a year has occurrences only in the month of the start.
     private let isMonthOfYear: Bool
   }
 }
 
 extension RecurrenceRule.Periods {
-  /// The periods of a rule, which takes from the start what it does not say: the weekday, the day or the month.
+  /// Creates the periods of a rule; what the rule leaves open (the weekday, the day or the month) comes from the start.
   init(of rule: RecurrenceRule, from start: CalendarDay) {
     let takesDayOfStart = rule.weekdays.isEmpty && rule.monthDays.isEmpty
     let unit = rule.interval.unit
@@ -154,7 +155,7 @@ extension RecurrenceRule.Periods {
     self.start = start
   }
 
-  /// The numbers of the days of a period, counted from that of the start; `nil` after the year 9999.
+  /// The day numbers of a period, where period 0 contains the start; `nil` after the year 9999.
   ///
   /// A week may begin before the year 1 or end after the year 9999.
   func days(ofPeriod index: Int) -> ClosedRange<Int>? {
@@ -176,7 +177,7 @@ extension RecurrenceRule.Periods {
     }
   }
 
-  /// The period that a day from the start on lies in, or else the last one before it.
+  /// The index of the period that contains a day, which is not before the start, or of the last period before that day.
   func indexOfPeriod(upTo day: CalendarDay) -> Int {
     let distance =
       switch interval.unit {
@@ -188,9 +189,10 @@ extension RecurrenceRule.Periods {
     return distance / interval.count
   }
 
-  /// The number of periods after which they repeat: the Gregorian calendar does after 400 years, which are whole weeks.
+  /// The number of periods after which they repeat: the Gregorian calendar repeats every 400 years, which are
+  /// whole weeks.
   ///
-  /// If that many have no occurrence, none has.
+  /// If that many periods in a row have no occurrence, the rule has none left.
   var countOfCycle: Int {
     let (days, months) = (146_097, 4_800)
     let cycle =
@@ -229,11 +231,11 @@ extension RecurrenceRule.Periods {
   }
 }
 
-/// Reads the recurrence rules of RFC 5545, section 3.3.10, in any case and with the parts in any order.
+/// Reads recurrence rules of RFC 5545, section 3.3.10, in any case and with the parts in any order.
 ///
-/// A part that is not supported is an error, not left out: without it the task would repeat on other days.
+/// An unsupported part is an error and is not skipped: without it the task would repeat on other days.
 struct RecurrenceRuleParser {
-  // The parts that the RFC defines. An error may name these; any other could be a text of a user.
+  // The parts that the RFC defines. An error may name these; any other name could be the user's text.
   private static let supported = ["FREQ", "INTERVAL", "BYDAY", "BYMONTHDAY", "COUNT", "UNTIL", "WKST"]
   private static let unsupported = ["BYMONTH", "BYYEARDAY", "BYWEEKNO", "BYSETPOS", "BYHOUR", "BYMINUTE", "BYSECOND"]
   private static let remedy = "Use FREQ, INTERVAL, BYDAY, BYMONTHDAY, COUNT or UNTIL, and WKST"
@@ -311,7 +313,8 @@ struct RecurrenceRuleParser {
     return .until(day)
   }
 
-  /// A day (`20261231`), the day of a local time (`20261231T235959`), or that of an instant (`20261231T235959Z`).
+  /// Reads a day (`20261231`), or the day of a local time (`20261231T235959`) or of an instant
+  /// (`20261231T235959Z`).
   private func lastDay(_ text: String) -> CalendarDay? {
     let digits = text.filter { $0.isASCII && $0.isNumber }
     func field(_ start: Int, _ count: Int) -> Substring { digits.dropFirst(start).prefix(count) }
@@ -326,7 +329,7 @@ struct RecurrenceRuleParser {
     }
   }
 
-  /// The elements of a part's list; none for a part that is not there.
+  /// The elements of a part's list; empty if the rule does not have the part.
   private func list(_ name: String) -> [Substring] {
     values[name]?.split(separator: ",", omittingEmptySubsequences: false) ?? []
   }
@@ -341,7 +344,7 @@ struct RecurrenceRuleParser {
   }
 
   private static func number(_ text: Substring) -> Int? {
-    // `Int` also accepts digits without a limit to their number, none of which is in any range.
+    // `Int` accepts any number of digits, but no valid value has more than nine.
     text.utf8.count <= 9 ? Int(text) : nil
   }
 
@@ -350,23 +353,23 @@ struct RecurrenceRuleParser {
   }
 }
 
-/// The days of a rule, in ascending order, found one by one.
+/// The days of a rule in ascending order, found one at a time.
 ///
-/// The same as those of the Python library dateutil for a rule that starts at midnight, with one difference: `BYDAY` with
-/// and without ordinals in one rule (`MO,-1FR`) gives the days of both, as RFC 5545 says.
+/// They are the same as those of the Python library dateutil for a rule that starts at midnight, with one difference:
+/// `BYDAY` with and without ordinals in one rule (`MO,-1FR`) gives the days of both, as RFC 5545 says.
 public struct RecurrenceOccurrences: Sequence, Sendable {
   fileprivate let rule: RecurrenceRule
   fileprivate let start: CalendarDay
 
-  /// Begins again at the first day.
+  /// Returns an iterator that begins at the first day.
   public func makeIterator() -> Iterator {
     Iterator(rule, from: start)
   }
 
   /// Finds the days of a rule.
   ///
-  /// Ends with the year 9999, and sooner for a rule that never matches, such as the 30th of every twelfth month from
-  /// February on.
+  /// It ends with the year 9999, or sooner for a rule that never matches, such as the 30th of every twelfth
+  /// month from February on.
   public struct Iterator: IteratorProtocol, Sendable {
     private let periods: RecurrenceRule.Periods
     private let lastDay: Int
@@ -375,7 +378,7 @@ public struct RecurrenceOccurrences: Sequence, Sendable {
     private var emptyPeriodCount = 0
     /// The days of the current period; `nil` at the end.
     private var period: ClosedRange<Int>?
-    /// The number of the next day to look at.
+    /// The number of the next day to check.
     private var day: Int
 
     fileprivate init(_ rule: RecurrenceRule, from start: CalendarDay) {
@@ -395,7 +398,7 @@ public struct RecurrenceOccurrences: Sequence, Sendable {
     /// Finds the next day.
     ///
     /// - Returns: The day; `nil` after the last one.
-    /// - Complexity: proportional to the number of days in the periods up to the occurrence.
+    /// - Complexity: Proportional to the number of days in the periods up to the occurrence.
     public mutating func next() -> CalendarDay? {
       while let period, day <= lastDay, remainingCount > 0 {
         while day <= Swift.min(period.upperBound, lastDay) {
@@ -414,12 +417,12 @@ public struct RecurrenceOccurrences: Sequence, Sendable {
 
     private mutating func move(toPeriod index: Int) {
       indexOfPeriod = index
-      // The first period may have lost its occurrences to the start or a skip.
+      // The first period may have lost its occurrences to the start or to a skip.
       period = emptyPeriodCount > periods.countOfCycle ? nil : periods.days(ofPeriod: index)
       day = Swift.max(day, period?.lowerBound ?? day)
     }
 
-    /// Leaves out the days before another one; not for a rule with a count, which must see them.
+    /// Skips the days before another day; not for a rule with a count, which has to count them.
     fileprivate mutating func skip(to day: CalendarDay) {
       guard day.dayNumber > self.day else { return }
       self.day = Int(day.dayNumber)
@@ -429,9 +432,9 @@ public struct RecurrenceOccurrences: Sequence, Sendable {
 }
 
 extension RecurrenceRule {
-  /// The rule's days from a start on; the start is one of them only if it matches the rule.
+  /// The rule's days from a start on; the start is included only if it matches the rule.
   ///
-  /// - Complexity: none; the days are found as they are asked for.
+  /// - Complexity: Constant; the days are found as they are asked for.
   public func occurrences(from start: CalendarDay) -> RecurrenceOccurrences {
     RecurrenceOccurrences(rule: self, start: start)
   }
@@ -439,11 +442,11 @@ extension RecurrenceRule {
   /// The first occurrence after a day.
   ///
   /// - Parameters:
-  ///   - day: The day before the first one that can be returned.
-  ///   - start: The day with which the rule begins.
+  ///   - day: The day after which to look.
+  ///   - start: The day on which the rule begins.
   /// - Returns: The day; `nil` if the rule has ended by then.
-  /// - Complexity: a few periods however long ago the start is; with ``RecurrenceEnd/count(_:)``, a step for each
-  ///   occurrence since.
+  /// - Complexity: A few periods, however long ago the start is; for ``RecurrenceEnd/count(_:)``, one step for
+  ///   each occurrence since the start.
   public func next(after day: CalendarDay, from start: CalendarDay) -> CalendarDay? {
     guard let earliest = try? day.adding(days: 1) else { return nil }
     var days = occurrences(from: start).makeIterator()
@@ -456,7 +459,7 @@ extension RecurrenceRule {
 
   /// Which occurrence a day is, counted from 1; `nil` if it is not one.
   ///
-  /// - Complexity: a step for each occurrence up to the day.
+  /// - Complexity: One step for each occurrence up to the day.
   public func number(of day: CalendarDay, from start: CalendarDay) -> Int? {
     let days = occurrences(from: start).prefix { $0 <= day }
     return days.last == day ? days.count : nil

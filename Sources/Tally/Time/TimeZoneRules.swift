@@ -2,19 +2,20 @@ package import Foundation
 package import SystemPackage
 import TallySystem
 
-/// When a time zone has which UTC offset: by the system's tz database, or by Foundation where that does not list it.
+/// The UTC offsets of a time zone over time, from the system's tz database, or from Foundation for zones not in it.
 ///
-/// The database comes first, because Foundation on Linux carries a copy of its own from when it was built. That copy keeps
-/// the rules of its year however often the system is updated, and it was built without the histories that the database
-/// counts as backward: Amsterdam before 1940 gets the times of Brussels. The C library, Python and PostgreSQL use the
-/// system's files too. No file lists fixed offsets (`GMT+0300`), and some systems have no database.
+/// The database comes first because Foundation on Linux uses its own copy from when it was built. That copy
+/// keeps the rules of its year however often the system is updated, and it lacks the histories that the
+/// database lists as backward: Amsterdam before 1940 gets the times of Brussels. The C library, Python and
+/// PostgreSQL use the system's files too. Foundation remains for fixed offsets (`GMT+0300`), which no file
+/// lists, and for systems without a database.
 enum TimeZoneRules {
   case table(TimeZoneTable)
   case foundation(TimeZone)
 
   /// The rules of a zone.
   ///
-  /// - Complexity: a lookup by name; the first one reads a file of some kilobytes.
+  /// - Complexity: A lookup by name; the first one for a zone reads a file of a few kilobytes.
   init(of timeZone: TimeZone, in database: TimeZoneDatabase = .system) {
     self = database.table(named: timeZone.identifier).map(Self.table) ?? .foundation(timeZone)
   }
@@ -23,13 +24,13 @@ enum TimeZoneRules {
   func offset(atSecond second: Int64) -> Int64 {
     switch self {
     case .table(let table): table.offset(atSecond: second)
-    // Without a fraction a `Date` is exact over the whole range of instants.
+    // A `Date` without a fraction is exact over the whole range of instants.
     case .foundation(let timeZone):
       Int64(timeZone.secondsFromGMT(for: Date(timeIntervalSince1970: Double(second))))
     }
   }
 
-  /// The next second since 1970 at which the offset changes; `nil` if it stays.
+  /// The next second since 1970 at which the offset changes; `nil` if it never changes again.
   func change(afterSecond second: Int64) -> Int64? {
     switch self {
     case .table(let table): table.change(afterSecond: second)
@@ -41,13 +42,14 @@ enum TimeZoneRules {
   }
 }
 
-/// The files of the tz database, read once each.
+/// The files of the tz database, each read once.
 ///
 /// A file that changes while the process runs is not read again, as with Foundation and the C library.
 package final class TimeZoneDatabase: Sendable {
-  /// The database of the system: in the directory that `TZDIR` names (tzset(3)), or one of the usual places.
+  /// The system's database, in the directory named by `TZDIR` (tzset(3)) or in one of the usual places.
   package static let system = TimeZoneDatabase(
-    // Only this variable: to read all of them takes longer than reading the zone. The system's copy is not changed.
+    // Reads only this variable, because reading all of them takes longer than reading the zone. The
+    // system's string is copied, and never changed.
     directories: [unsafe getenv("TZDIR").map { unsafe String(cString: $0) }].compactMap { $0 } + [
       "/usr/share/zoneinfo", "/usr/lib/zoneinfo", "/usr/share/lib/zoneinfo", "/etc/zoneinfo",
     ])
@@ -55,14 +57,14 @@ package final class TimeZoneDatabase: Sendable {
   private let directories: [FilePath]
   private let tables = Monitor<[String: TimeZoneTable?]>([:])
 
-  /// A database that takes each zone from the first of some directories that has it.
+  /// Creates a database that looks for each zone in some directories, and uses the first that has it.
   init(directories: [String]) {
     self.directories = directories.map { FilePath($0) }
   }
 
-  /// The table of a zone; `nil` where no file, or none that can be understood, has its name.
+  /// The table of a zone; `nil` if no readable, well-formed file has its name.
   ///
-  /// - Complexity: a lookup; the first one of a name reads a file.
+  /// - Complexity: A lookup; the first one for a name reads a file.
   func table(named name: String) -> TimeZoneTable? {
     tables.withLock { tables in
       if let known = tables[name] { return known }
@@ -74,11 +76,11 @@ package final class TimeZoneDatabase: Sendable {
 
   private func read(_ name: String) -> TimeZoneTable? {
     let path = FilePath(name)
-    // A name stays within its directory.
+    // The name must not lead out of its directory.
     guard path.isRelative, !path.isEmpty, path.isLexicallyNormal, path.components.first?.kind == .regular else {
       return nil
     }
-    // Not lazily mapped: that would read the first file twice.
+    // A loop and not a lazy map, which would read the first file twice.
     for directory in directories {
       if let table = Self.table(at: directory.pushing(path)) { return table }
     }
@@ -86,7 +88,7 @@ package final class TimeZoneDatabase: Sendable {
   }
 
   private static func table(at file: FilePath) -> TimeZoneTable? {
-    // The largest zones have some kilobytes; a device or a pipe might never end.
+    // The largest zones take a few kilobytes; reading a device or a pipe might never end.
     guard let status = try? file.stat(), status.type == .regular, status.size <= 1 << 20,
       let descriptor = try? FileDescriptor.open(file, .readOnly, options: .closeOnExec),
       let bytes = try? descriptor.closeAfter({ try descriptor.readToEnd() })
@@ -96,15 +98,15 @@ package final class TimeZoneDatabase: Sendable {
 }
 
 extension TimeZoneDatabase {
-  /// Whether there is a database at all.
+  /// Whether the system has a database.
   package var isThere: Bool { table(named: "Etc/UTC") != nil || table(named: "UTC") != nil }
 
-  /// Whether a zone of this name is in the database.
+  /// Whether the database has a zone of this name.
   package func contains(_ name: String) -> Bool { table(named: name) != nil }
 
-  /// The name of the zone that a file of the system is: one of the database, a link to one, or a copy of one.
+  /// The name of the zone in a system file, which is a file of the database, a link to one, or a copy of one.
   ///
-  /// - Complexity: follows at most eight links; a copy is compared with every zone.
+  /// - Complexity: Follows at most eight links; a copy is compared with every zone.
   package func name(ofFile file: FilePath) -> String? {
     var file = file.lexicallyNormalized()
     for _ in 0..<8 {
@@ -114,18 +116,18 @@ extension TimeZoneDatabase {
       file = (path.isAbsolute ? path : file.removingLastComponent().pushing(path)).lexicallyNormalized()
     }
     guard let table = Self.table(at: file) else { return nil }
-    // Debian notes the name of a copy here.
+    // Debian records the name of a copied zone in this file.
     let noted = (try? String(contentsOfFile: "/etc/timezone", encoding: .utf8))?.trimmingCharacters(in: .newlines)
     return ([noted].compactMap { $0 } + TimeZone.knownTimeZoneIdentifiers).first { self.table(named: $0) == table }
   }
 
-  /// The directory of a second copy of all zones, where there is one.
+  /// The directory of a second copy of all zones, on systems that have one.
   private static let posixPrefix = "posix/"
 
   private func name(ofFileWithin file: FilePath) -> String? {
     let path = file.string
     for directory in directories {
-      // Compared as strings: views of components are a tenth of the work of a command's start.
+      // Compared as strings: views of path components would take a tenth of a command's start.
       let start = directory.string + "/"
       guard path.hasPrefix(start) else { continue }
       var name = path.dropFirst(start.count)
@@ -136,18 +138,19 @@ extension TimeZoneDatabase {
   }
 }
 
-/// The UTC offsets that a zone has had, and the rule that holds from then on.
+/// The UTC offsets of a zone, and the rule that applies after the last listed change.
 struct TimeZoneTable: Equatable {
   /// The seconds since 1970 at which the offset changes, ascending.
   private let changes: [Int64]
-  /// The offsets in seconds: the one before all changes, then the one from each change on.
+  /// The offsets in seconds: first the one before all changes, then one for each change.
   private let offsets: [Int64]
-  /// What holds from `ruleStart` on; without one, the last offset does.
+  /// The rule that applies from `ruleStart` on; if `nil`, the last offset stays.
   private let rule: YearlyRule?
-  /// The last second that the file lists, also where nothing changed then: until it the rule is not yet in force.
+  /// The last second that the file lists, even if nothing changed then: the rule does not apply before it.
   private let ruleStart: Int64
 
-  /// A table of changes in ascending order; those that change nothing, as where only a name did, are left out.
+  /// Creates a table from changes in ascending order; changes that leave the offset as it is, such as a change
+  /// of name, are dropped.
   init(firstOffset: Int64, changes: [(second: Int64, offset: Int64)], rule: YearlyRule?) {
     assert(zip(changes, changes.dropFirst()).allSatisfy { $0.second <= $1.second }, "changes out of order")
     var (seconds, offsets): ([Int64], [Int64]) = ([], [firstOffset])
@@ -165,13 +168,13 @@ struct TimeZoneTable: Equatable {
     return offsets[indexOfChange(afterSecond: second)]
   }
 
-  /// The next second since 1970 at which the offset changes; `nil` if it stays.
+  /// The next second since 1970 at which the offset changes; `nil` if it never changes again.
   func change(afterSecond second: Int64) -> Int64? {
     let index = indexOfChange(afterSecond: second)
     return index < changes.count ? changes[index] : rule?.change(afterSecond: max(second, ruleStart))
   }
 
-  /// The first change after a second, by bisection; the number of changes if there is none.
+  /// The index of the first change after a second, by binary search; the number of changes if there is none.
   private func indexOfChange(afterSecond second: Int64) -> Int {
     assert(offsets.count == changes.count + 1, "an offset before, and one from each change on")
     var (low, high) = (0, changes.count)
@@ -184,18 +187,18 @@ struct TimeZoneTable: Equatable {
 }
 
 extension TimeZoneTable {
-  /// Reads a file of the tz database: the Time Zone Information Format of RFC 9636.
+  /// Reads a file of the tz database in the Time Zone Information Format (RFC 9636).
   ///
-  /// `nil` for what is not such a file, and for the "right" zones, which count leap seconds as instants do not.
+  /// Returns `nil` for any other file, and for the "right" zones, which count leap seconds, as instants here do not.
   init?(tzif bytes: [UInt8]) {
-    // Unsafe by signature only: bytes are bytes.
+    // Unsafe only by its signature: any bytes may be read as bytes.
     let bytes = unsafe bytes.span.bytes
     guard let first = TZifHeader(bytes, at: 0) else { return nil }
     guard first.version != 0 else {
       self.init(bytes, first, timeByteCount: 4, rule: nil)
       return
     }
-    // A second block with times of 64 bits follows the first, and the rule for later times follows in a line.
+    // A second block with 64-bit times follows the first, and then a line with the rule for later times.
     guard let second = TZifHeader(bytes, at: first.end(timeByteCount: 4)) else { return nil }
     let end = second.end(timeByteCount: 8)
     guard bytes.byteCount > end, bytes.load(bigEndianAt: end) == UInt8(ascii: "\n") else { return nil }
@@ -213,7 +216,7 @@ extension TimeZoneTable {
     let offsets = (0..<header.typeCount).map { index in
       Int64(Int32(bitPattern: bytes.load(bigEndianAt: types + index * TZifHeader.typeByteCount)))
     }
-    // No clock was ever a whole day from UTC; computing with days relies on it.
+    // No clock was ever a whole day from UTC; the arithmetic with days relies on it.
     guard offsets.allSatisfy({ abs($0) < 86_400 }) else { return nil }
     var changes: [(second: Int64, offset: Int64)] = []
     for index in 0..<header.changeCount {
@@ -225,7 +228,7 @@ extension TimeZoneTable {
       guard type < offsets.count, changes.last.map({ $0.second < second }) ?? true else { return nil }
       changes.append((second: second, offset: offsets[type]))
     }
-    // Some files begin billions of years ago; in microseconds that would overflow.
+    // Some files begin billions of years ago, which would overflow in microseconds.
     let limit: Int64 = 1 << 40
     let within = changes.map { (second: min(max($0.second, -limit), limit), offset: $0.offset) }
     self.init(firstOffset: offsets[0], changes: within, rule: rule)
@@ -235,11 +238,11 @@ extension TimeZoneTable {
 /// The header of a block of a TZif file, which counts the parts of the block (RFC 9636, section 3.1).
 private struct TZifHeader {
   static let byteCount = 44
-  /// An offset of four bytes, whether it is daylight saving time, and where its name stands.
+  /// An offset of four bytes, one byte for daylight saving time, and one byte for the position of the name.
   static let typeByteCount = 6
 
   let version: UInt8
-  /// Where the block's data begin.
+  /// Where the block's data begins.
   let start: Int
   let changeCount: Int
   let typeCount: Int
@@ -260,7 +263,7 @@ private struct TZifHeader {
     nameByteCount = count(5)
   }
 
-  /// Where the block ends, if each of its times takes this many bytes.
+  /// Where the block ends, given the size of its times in bytes.
   func end(timeByteCount: Int) -> Int {
     start + changeCount * (timeByteCount + 1) + typeCount * Self.typeByteCount + nameByteCount
       + leapSecondCount * (timeByteCount + 4) + indicatorCount
@@ -268,20 +271,22 @@ private struct TZifHeader {
 }
 
 extension TimeZone {
-  /// A zone with one offset, written as in the `TZ` variable (`UTC-3` is three hours ahead of UTC); `nil` for any other.
+  /// Creates a zone with one offset from the form of the `TZ` variable (`UTC-3` is three hours ahead of UTC);
+  /// `nil` for any other text.
   ///
-  /// The name before the offset has no meaning. Rules for daylight saving time are refused: Foundation has no such zones.
+  /// The name before the offset has no meaning. Rules for daylight saving time are refused, because Foundation
+  /// has no zones for them.
   package init?(posix text: String) {
     guard let rule = YearlyRule(posix: text.utf8), rule.daylight == nil else { return nil }
     self.init(secondsFromGMT: Int(rule.standardOffset))
   }
 }
 
-/// Offsets that follow the same rule each year: one, or two with the dates at which they alternate.
+/// Offsets that follow the same rule every year: one offset, or two and the dates on which they alternate.
 struct YearlyRule: Equatable {
   /// Daylight saving time.
   ///
-  /// It may be the one with less offset, as in Dublin, and begin in the autumn.
+  /// Its offset may be the smaller one, as in Dublin, where it begins in autumn.
   struct Daylight: Equatable {
     let offset: Int64
     let start: YearlyDate
@@ -297,7 +302,7 @@ struct YearlyRule: Equatable {
     changes(around: second).last { $0.second <= second }?.offset ?? standardOffset
   }
 
-  /// The next second since 1970 at which the offset changes; `nil` if it stays.
+  /// The next second since 1970 at which the offset changes; `nil` if it never changes again.
   func change(afterSecond second: Int64) -> Int64? {
     changes(around: second).first { $0.second > second }?.second
   }
@@ -314,28 +319,29 @@ struct YearlyRule: Equatable {
         (second: daylight.end.localSecond(in: year) - daylight.offset, offset: standardOffset),
       ]
     }
-    // Where it is daylight saving time all year, each year's begins as the one before ends; then the beginning counts.
+    // If daylight saving time lasts all year, each year's begins at the moment when the previous one ends; the
+    // beginning must then come last.
     func rank(_ offset: Int64) -> Int { offset == daylight.offset ? 1 : 0 }
     return changes.sorted { ($0.second, rank($0.offset)) < ($1.second, rank($1.offset)) }
   }
 }
 
-/// A date that comes every year, and the time of day on it.
+/// A date that comes every year, with a time of day.
 struct YearlyDate: Equatable {
   enum Day: Equatable {
-    /// A weekday, 0 for Sunday, of a month: its first (1) to fourth one, or its last one (5).
+    /// A weekday, 0 for Sunday, of a month: the first (1) to the fourth, or the last (5).
     case weekday(Int, week: Int, month: Int)
-    /// A day counted from 0, February 29 included.
+    /// A day of the year counted from 0, including February 29.
     case dayOfYear(Int)
-    /// A day counted from 1 as if February 29 did not exist.
+    /// A day of the year counted from 1, as if February 29 did not exist.
     case dayOfCommonYear(Int)
   }
 
   let day: Day
-  /// Seconds after midnight; before it, or after the next one, are allowed.
+  /// Seconds after midnight; may be negative or more than a day.
   let second: Int64
 
-  /// The local time of a year, as if it were UTC, in seconds since 1970.
+  /// The local time in a year, as if it were UTC, in seconds since 1970.
   func localSecond(in year: Int) -> Int64 {
     Int64(dayNumber(in: year)) * 86_400 + second
   }
@@ -359,10 +365,10 @@ struct YearlyDate: Equatable {
 }
 
 extension YearlyRule {
-  /// Reads the form of the `TZ` variable, as in `CET-1CEST,M3.5.0,M10.5.0/3` (POSIX.1, "Other Environment Variables"),
-  /// with the hours from -167 to 167 of RFC 9636, section 3.3.1.
+  /// Reads the form of the `TZ` variable, such as `CET-1CEST,M3.5.0,M10.5.0/3` (POSIX.1, "Other Environment
+  /// Variables"), with hours from -167 to 167 as in RFC 9636, section 3.3.1.
   ///
-  /// `nil` for anything else, the rest of a text included; also for daylight saving time without dates.
+  /// Returns `nil` for any other text, for trailing characters, and for daylight saving time without dates.
   init?(posix text: some Collection<UInt8>) {
     var reader = POSIXRuleReader(bytes: [UInt8](text)[...])
     guard reader.skipName(), let standardOffset = reader.offset() else { return nil }
@@ -380,7 +386,7 @@ extension YearlyRule {
   }
 }
 
-/// Reads a `TZ` text from front to back; each part is `nil` where the text has something else.
+/// Reads a `TZ` text from front to back; each part is `nil` if the text contains something else.
 private struct POSIXRuleReader {
   var bytes: ArraySlice<UInt8>
 
@@ -407,9 +413,9 @@ private struct POSIXRuleReader {
     return count > 0
   }
 
-  /// An offset as seconds east of UTC.
+  /// Reads an offset as seconds east of UTC.
   ///
-  /// The text has the opposite sign: what to add to local time.
+  /// The text has the opposite sign: it says what to add to local time to get UTC.
   mutating func offset() -> Int64? {
     guard let seconds = time(), abs(seconds) < 86_400 else { return nil }
     return -seconds
@@ -430,7 +436,7 @@ private struct POSIXRuleReader {
     return .weekday(weekday, week: week, month: month)
   }
 
-  /// Hours, with minutes and seconds if they follow, in seconds.
+  /// Reads hours, and minutes and seconds if they follow, as a number of seconds.
   private mutating func time() -> Int64? {
     let isNegative = take("-")
     if !isNegative { _ = take("+") }

@@ -2,8 +2,9 @@ public import Foundation
 
 /// An instant, to the microsecond.
 ///
-/// Counts microseconds since 1970-01-01T00:00:00Z without leap seconds, in the proleptic Gregorian calendar, between the
-/// years 1 and 9999. Foundation's `Date` is not used for storage: its binary fraction cannot hold decimal ones exactly.
+/// Counts microseconds since 1970-01-01T00:00:00Z without leap seconds, in the proleptic Gregorian calendar,
+/// between the years 1 and 9999. Foundation's `Date` is not stored because its binary fraction cannot represent
+/// decimal fractions exactly.
 ///
 /// ```swift
 /// let start = try Timestamp(iso8601: "2026-11-21T15:00:00+03:00")
@@ -30,7 +31,7 @@ public struct Timestamp: Hashable, Sendable {
     self.microsecondsSince1970 = microsecondsSince1970
   }
 
-  /// Creates the instant nearest to a count, which may lie outside the years 1 to 9999.
+  /// Creates the instant nearest to a count of microseconds, which may be outside the years 1 to 9999.
   public init(clamping microsecondsSince1970: Int64) {
     self.microsecondsSince1970 = min(
       max(microsecondsSince1970, Self.microsecondsRange.lowerBound),
@@ -49,7 +50,7 @@ extension Timestamp: Comparable {
 extension Timestamp {
   /// The present, by the system's clock.
   public static func now() -> Timestamp {
-    // A clock outside the years 1 to 9999 is broken; the nearest instant is better than a trap.
+    // A clock outside the years 1 to 9999 is wrong, and the nearest instant is better than a trap.
     Timestamp(clamping: Date())
   }
 
@@ -61,8 +62,7 @@ extension Timestamp {
     try self.init(microsecondsSince1970: microseconds)
   }
 
-  /// Creates the instant nearest to a date, which may lie outside the years 1 to 9999; one that is not a number counts
-  /// as 1970.
+  /// Creates the instant nearest to a date, which may be outside the years 1 to 9999; NaN counts as 1970.
   public init(clamping date: Date) {
     let limit = 1e12
     let seconds = date.timeIntervalSinceReferenceDate
@@ -72,10 +72,10 @@ extension Timestamp {
 
   /// The instant as a Foundation date.
   ///
-  /// `Timestamp(timestamp.date)` gives the same instant back between the years 1866 and 2136; further away a `Date` is
-  /// coarser than a microsecond.
+  /// `Timestamp(timestamp.date)` returns the same instant between the years 1866 and 2136; outside them a
+  /// `Date` is coarser than a microsecond.
   public var date: Date {
-    // The whole seconds are shifted to Foundation's epoch as integers: adding them as floating point would round.
+    // Converts the whole seconds to Foundation's epoch as integers: a floating-point addition would round.
     let secondsFrom1970To2001: Int64 = 978_307_200
     let (seconds, microseconds) = microsecondsSince1970.quotientAndRemainder(dividingBy: 1_000_000)
     return Date(timeIntervalSinceReferenceDate: Double(seconds - secondsFrom1970To2001) + Double(microseconds) / 1e6)
@@ -83,7 +83,7 @@ extension Timestamp {
 
   private static func microseconds(of date: Date) -> Int64? {
     let seconds = date.timeIntervalSinceReferenceDate
-    // Far wider than the years 1 to 9999, and narrow enough for the conversions below.
+    // Far wider than the years 1 to 9999, but narrow enough that the conversions below cannot overflow.
     guard abs(seconds) < 1e12 else { return nil }
     let wholeSeconds = seconds.rounded(.down)
     let microseconds = ((seconds - wholeSeconds) * 1e6).rounded()
@@ -92,37 +92,40 @@ extension Timestamp {
 }
 
 extension Timestamp {
-  /// The instant a number of seconds later, or earlier if negative; clamped to the earliest and the latest instant.
+  /// Returns the instant a number of seconds later, or earlier if negative; clamped to the earliest and the
+  /// latest instant.
   public func adding(seconds: Int64) -> Timestamp {
     let (microseconds, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000)
     guard !overflow else { return seconds < 0 ? .earliest : .latest }
     return adding(microseconds: microseconds)
   }
 
-  /// The instant a number of microseconds later, or earlier if negative; clamped to the earliest and the latest instant.
+  /// Returns the instant a number of microseconds later, or earlier if negative; clamped to the earliest and
+  /// the latest instant.
   public func adding(microseconds: Int64) -> Timestamp {
     let (sum, overflow) = microsecondsSince1970.addingReportingOverflow(microseconds)
     guard !overflow else { return microseconds < 0 ? .earliest : .latest }
     return Timestamp(clamping: sum)
   }
 
-  /// The beginning of its second.
+  /// The instant rounded down to the whole second.
   package var wholeSecond: Timestamp {
     adding(microseconds: -(microsecondsSince1970 - floorDivide(microsecondsSince1970, by: 1_000_000) * 1_000_000))
   }
 
-  /// The microseconds from another instant to this one; negative if the other one is later.
+  /// The microseconds from another instant to this one; negative if the other is later.
   public func microseconds(since other: Timestamp) -> Int64 {
-    // Cannot overflow: the range of instants is a fortieth of that of an Int64.
+    // This cannot overflow: the range of instants is a fortieth of the range of `Int64`.
     microsecondsSince1970 - other.microsecondsSince1970
   }
 }
 
 extension Timestamp: CustomStringConvertible {
-  /// Reads an instant of ISO 8601 in the profile of RFC 3339, as `2026-11-21T12:00:00Z`.
+  /// Reads an ISO 8601 instant in the profile of RFC 3339, such as `2026-11-21T12:00:00Z`.
   ///
   /// The offset from UTC is required (`Z`, `±HH:MM` or `±HHMM`) and is applied; ``OffsetTimestamp`` keeps it.
-  /// Seconds may be left out. A fraction has 1 to 9 digits, of which 6 are kept. `t` and `z` may be lower case.
+  /// Seconds may be left out. A fraction may have 1 to 9 digits, of which the first 6 are kept. `t` and `z` may
+  /// be lower case.
   ///
   /// - Throws: `invalidInstant` for any other form, an impossible day or time, and leap seconds; `valueOutOfRange`
   ///   outside the years 1 to 9999.
@@ -134,9 +137,9 @@ extension Timestamp: CustomStringConvertible {
     microsecondsSince1970 = try ISO8601Parser.instant(of: bytes).microseconds
   }
 
-  /// The instant in UTC, as `2026-11-21T12:00:00Z`.
+  /// The instant in UTC, such as `2026-11-21T12:00:00Z`.
   ///
-  /// A fraction is there only where it is not zero, with as many digits as it needs.
+  /// A fraction is written only if it is not zero, with as many digits as it needs.
   public var iso8601: String {
     String(capacity: Self.textByteCount) { append(to: &$0) }
   }
@@ -144,7 +147,7 @@ extension Timestamp: CustomStringConvertible {
   /// The same as ``iso8601``.
   public var description: String { iso8601 }
 
-  /// The greatest length of the text of ``iso8601`` in bytes.
+  /// The maximum length of ``iso8601`` in bytes.
   static let textByteCount = 27
 
   /// Appends the text of ``iso8601``.
@@ -155,34 +158,34 @@ extension Timestamp: CustomStringConvertible {
 }
 
 extension Timestamp: TextCodable {
-  /// The instant in UTC, as ``iso8601``.
+  /// The same as ``iso8601``.
   public var text: String { iso8601 }
 
-  /// As ``init(iso8601:)``.
+  /// Reads the form of ``iso8601``; the same as ``init(iso8601:)``.
   public init(text: String) throws(TallyError) { try self.init(iso8601: text) }
 }
 
 extension Timestamp {
-  /// The instant at the same distance from another day: as many local days away, at the same local time.
+  /// Returns the instant as many local days from a new day as it is from the old day, at the same local time.
   ///
-  /// Nine in the morning on the day before stays nine in the morning on the day before, however clocks change in
-  /// between. A local time that the clocks skip is moved forward by the length of the gap, and a repeated local time
-  /// means its first occurrence (RFC 5545, section 3.3.5).
+  /// If it was nine in the morning on the day before, it stays nine in the morning on the day before, whatever
+  /// clock changes are in between. A local time that the clocks skip is moved forward by the length of the gap,
+  /// and a repeated local time means its first occurrence (RFC 5545, section 3.3.5).
   ///
   /// - Parameters:
-  ///   - day: The day from which the instant has its distance.
-  ///   - newDay: The day to which it keeps that distance.
+  ///   - day: The old day, from which the distance is measured.
+  ///   - newDay: The new day.
   ///   - timeZone: The time zone of the local days and times.
-  /// - Returns: The instant, or the nearest one of the years 1 to 9999.
+  /// - Returns: The instant, clamped to the years 1 to 9999.
   public func moved(from day: CalendarDay, to newDay: CalendarDay, in timeZone: TimeZone) -> Timestamp {
     moved(byLocalSeconds: 86_400 * (Int64(newDay.dayNumber) - Int64(day.dayNumber)), in: timeZone)
   }
 
   /// Moves the instant by the wall-clock distance from `old` to `new`.
   ///
-  /// A reminder at 9:00 for a meeting at 10:00 stays at 9:00 if the meeting moves by days over a clock change.
+  /// A reminder at 9:00 for a meeting at 10:00 stays at 9:00 if the meeting moves by days across a clock change.
   func moved(byClockFrom old: Timestamp, to new: Timestamp, in timeZone: TimeZone) -> Timestamp {
-    // Return early: in a repeated hour, the conversion would pick the first of the two instants.
+    // In a repeated hour, the conversion below would pick the first of the two instants.
     if old == new { return self }
     return moved(byLocalSeconds: new.localSeconds(in: timeZone) - old.localSeconds(in: timeZone), in: timeZone)
   }
@@ -197,15 +200,15 @@ extension Timestamp {
     wholeSeconds + timeZone.secondsFromGMT(at: self)
   }
 
-  /// The instant at which clocks in a time zone show a time.
+  /// Creates the instant at which clocks in a time zone show a time.
   ///
   /// - Parameters:
   ///   - localSecond: The local time as if it were UTC, in seconds since 1970.
   ///   - timeZone: The time zone of the clocks.
   package init(localSecond: Int64, in timeZone: TimeZone) {
     let rules = TimeZoneRules(of: timeZone)
-    // No zone was ever further from UTC than 16 hours, or changed its offset twice within two days: these are the
-    // offsets before and after any change near the time.
+    // No zone was ever further from UTC than 16 hours, or changed its offset twice within two days, so these
+    // are the offsets before and after any change near the time.
     let offsetBefore = rules.offset(atSecond: localSecond - 86_400)
     let offsetAfter = rules.offset(atSecond: localSecond + 86_400)
     func isShown(with offset: Int64) -> Bool { rules.offset(atSecond: localSecond - offset) == offset }
@@ -215,21 +218,22 @@ extension Timestamp {
   }
 }
 
-/// An instant with the offset from UTC that was in force where it was recorded.
+/// An instant with the UTC offset of the place where it was recorded.
 ///
-/// Two values are equal only if both instant and offset are; compare the ``instant`` where only the time matters.
+/// Two values are equal only if both the instant and the offset are equal; compare ``instant`` where only the
+/// time matters.
 public struct OffsetTimestamp: Hashable, Sendable {
   /// The instant.
   public let instant: Timestamp
-  /// Local time minus UTC in whole minutes, within 23 hours and 59 minutes either way; positive in the east.
+  /// Local time minus UTC in whole minutes, at most 23 hours and 59 minutes either way; positive in the east.
   public let utcOffsetInMinutes: Int
 
   static let utcOffsetsInMinutes = -1_439...1_439
 
   /// Creates an instant with an offset.
   ///
-  /// - Throws: `valueOutOfRange` for an offset of a day or more, and where the local time would leave the years 1 to
-  ///   9999, as it could not be written.
+  /// - Throws: `valueOutOfRange` for an offset of a day or more, and if the local time is outside the years 1
+  ///   to 9999 and could not be written.
   public init(_ instant: Timestamp, utcOffsetInMinutes: Int) throws(TallyError) {
     guard Self.utcOffsetsInMinutes.contains(utcOffsetInMinutes) else {
       throw TallyError(
@@ -241,10 +245,10 @@ public struct OffsetTimestamp: Hashable, Sendable {
     self.utcOffsetInMinutes = utcOffsetInMinutes
   }
 
-  /// Creates an instant with the offset that a time zone has then.
+  /// Creates an instant with the UTC offset of a time zone at that instant.
   ///
-  /// Some zones had offsets with seconds until the middle of the twentieth century (Monrovia until 1972); these are
-  /// rounded to the nearest minute. Where the local time would leave the years 1 to 9999 the offset is zero.
+  /// Some zones had offsets with seconds until the middle of the twentieth century (Monrovia until 1972); these
+  /// are rounded to the nearest minute. If the local time is outside the years 1 to 9999, the offset is zero.
   public init(_ instant: Timestamp, in timeZone: TimeZone) {
     let offset = Int((Double(timeZone.secondsFromGMT(at: instant)) / 60).rounded())
     let local = Self.localMicroseconds(instant, offset)
@@ -258,9 +262,10 @@ public struct OffsetTimestamp: Hashable, Sendable {
 }
 
 extension OffsetTimestamp: CustomStringConvertible {
-  /// Reads an instant of ISO 8601 and keeps its offset; the accepted forms are those of ``Timestamp/init(iso8601:)``.
+  /// Reads an ISO 8601 instant and keeps its offset; the accepted forms are those of
+  /// ``Timestamp/init(iso8601:)``.
   ///
-  /// - Throws: `invalidInstant` or `valueOutOfRange`, as there.
+  /// - Throws: `invalidInstant` or `valueOutOfRange`, like ``Timestamp/init(iso8601:)``.
   public init(iso8601 text: String) throws(TallyError) {
     try self.init(iso8601: text.utf8.span)
   }
@@ -271,9 +276,9 @@ extension OffsetTimestamp: CustomStringConvertible {
     utcOffsetInMinutes = offset
   }
 
-  /// The local time with its offset, as `2026-11-21T15:00:00+03:00`; `Z` stands for an offset of zero.
+  /// The local time with its offset, such as `2026-11-21T15:00:00+03:00`; an offset of zero is written as `Z`.
   ///
-  /// A fraction is there only where it is not zero, with as many digits as it needs.
+  /// A fraction is written only if it is not zero, with as many digits as it needs.
   public var iso8601: String {
     String(capacity: Self.textByteCount) { append(to: &$0) }
   }
@@ -281,7 +286,7 @@ extension OffsetTimestamp: CustomStringConvertible {
   /// The same as ``iso8601``.
   public var description: String { iso8601 }
 
-  /// The greatest length of the text of ``iso8601`` in bytes.
+  /// The maximum length of ``iso8601`` in bytes.
   static let textByteCount = 32
 
   /// Appends the text of ``iso8601``.
@@ -292,17 +297,17 @@ extension OffsetTimestamp: CustomStringConvertible {
 }
 
 extension OffsetTimestamp: TextCodable {
-  /// The instant with its offset, as ``iso8601``.
+  /// The same as ``iso8601``.
   public var text: String { iso8601 }
 
-  /// As ``init(iso8601:)``.
+  /// Reads the form of ``iso8601``; the same as ``init(iso8601:)``.
   public init(text: String) throws(TallyError) { try self.init(iso8601: text) }
 }
 
-// The arithmetic of local time that days, clocks and counters share. It works in whole seconds, at which zones change
-// their offsets, and takes a fraction of the time that Foundation's calendar does.
+// The local-time arithmetic shared by days, clocks and counters. It works in whole seconds, since zones change
+// their offsets only at whole seconds, and is several times faster than Foundation's calendar.
 
-/// Division that rounds towards negative infinity, so that instants before 1970 fall into their own day.
+/// Division that rounds down, so that instants before 1970 belong to the right day.
 package func floorDivide(_ dividend: Int64, by divisor: Int64) -> Int64 {
   let quotient = dividend / divisor
   return dividend % divisor < 0 ? quotient - 1 : quotient
@@ -314,7 +319,7 @@ extension Timestamp {
     floorDivide(microsecondsSince1970, by: 1_000_000)
   }
 
-  /// The instant nearest to a number of whole seconds since 1970.
+  /// Creates the instant nearest to a number of whole seconds since 1970.
   package init(clampingSeconds seconds: Int64) {
     let (microseconds, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000)
     self.init(clamping: overflow ? (seconds < 0 ? .min : .max) : microseconds)
@@ -333,9 +338,9 @@ extension TimeZone {
   }
 }
 
-/// A local time, as a clock on the wall shows it.
+/// A local time, as wall clocks show it.
 public struct WallTime: Hashable, Sendable {
-  /// The day of the calendar, which begins at midnight.
+  /// The calendar day, which begins at midnight.
   public let day: CalendarDay
   /// The hour, from 0 to 23.
   public let hour: Int
@@ -344,7 +349,7 @@ public struct WallTime: Hashable, Sendable {
   /// The second, from 0 to 59.
   public let second: Int
 
-  /// What clocks in a time zone show at an instant.
+  /// Creates the local time at an instant in a time zone.
   public init(at instant: Timestamp, in timeZone: TimeZone) {
     let local = instant.wholeSeconds + timeZone.secondsFromGMT(at: instant)
     let dayNumber = floorDivide(local, by: 86_400)
@@ -353,13 +358,13 @@ public struct WallTime: Hashable, Sendable {
     (hour, minute, second) = (secondOfDay / 3_600, secondOfDay / 60 % 60, secondOfDay % 60)
   }
 
-  /// Whether the time lies in a day's last second, as the due time of a day alone does: the whole day counts.
+  /// Whether the time is in a day's last second, as is the due time of a task that is due on a whole day.
   public var isLastSecondOfDay: Bool { hour == 23 && minute == 59 && second == 59 }
 
-  /// The time of day as `14:00`.
+  /// The time of day, such as `14:00`.
   public var clock: String { Self.clock(ofMinute: 60 * hour + minute) }
 
-  /// A minute of the day as `14:00`.
+  /// Formats a minute of the day, such as `14:00`.
   public static func clock(ofMinute minute: Int) -> String {
     let (hour, minute) = (minute / 60, minute % 60)
     return "\(hour < 10 ? "0" : "")\(hour):\(minute < 10 ? "0" : "")\(minute)"
