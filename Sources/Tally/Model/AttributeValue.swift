@@ -1,6 +1,6 @@
 import Foundation
 
-/// The value of a field that an application or a person has added to a task.
+/// The value of a task attribute: a field that an application or a person has added.
 ///
 /// ```swift
 /// try store.writeAndWait { try $0.update(id) { $0.attributes["estimate"] = .integer(90) } }
@@ -8,7 +8,7 @@ import Foundation
 public enum AttributeValue: Hashable, Sendable {
   /// Any text.
   case text(String)
-  /// A whole number that every JSON reader keeps: within 2^53 - 1 either way.
+  /// A whole number within ±(2^53 - 1), which every JSON reader represents exactly.
   case integer(Int64)
   /// A finite number.
   case real(Double)
@@ -23,33 +23,33 @@ public enum AttributeValue: Hashable, Sendable {
 }
 
 extension AttributeValue: ExpressibleByStringLiteral {
-  /// A text.
+  /// Creates a text value.
   public init(stringLiteral value: String) { self = .text(value) }
 }
 
 extension AttributeValue: ExpressibleByIntegerLiteral {
-  /// A whole number.
+  /// Creates an integer value.
   public init(integerLiteral value: Int64) { self = .integer(value) }
 }
 
 extension AttributeValue: ExpressibleByFloatLiteral {
-  /// A number.
+  /// Creates a real value.
   public init(floatLiteral value: Double) { self = .real(value) }
 }
 
 extension AttributeValue: ExpressibleByBooleanLiteral {
-  /// Yes or no.
+  /// Creates a flag value.
   public init(booleanLiteral value: Bool) { self = .flag(value) }
 }
 
 extension AttributeValue {
-  /// The most characters of an attribute's name.
+  /// The maximum length of an attribute's name in characters.
   public static let maximumNameLengthInCharacters = 64
   static let maximumNameLengthInBytes = 1_024
-  /// The most bytes that all attributes of one task take, with their names.
+  /// The maximum size of all attributes of one task in bytes, including their names.
   public static let maximumSizeInBytes = 64 << 10
 
-  /// Ensures that the attributes of a task obey the model's rules.
+  /// Checks that the attributes of a task obey the model's rules.
   static func validate(_ attributes: [String: AttributeValue]) throws(TallyError) {
     for (name, value) in attributes {
       guard (1...maximumNameLengthInCharacters).contains(name.count), name.utf8.count <= maximumNameLengthInBytes,
@@ -81,7 +81,7 @@ extension AttributeValue {
 }
 
 extension AttributeValue {
-  /// How many bytes the stored value takes.
+  /// The size of the stored value in bytes.
   var storedByteCount: Int {
     switch self {
     case .text(let text): text.utf8.count
@@ -94,7 +94,7 @@ extension AttributeValue {
 }
 
 extension AttributeValue {
-  /// The value as one text, which reading the attribute again with `--set` understands, except for bytes.
+  /// The value as a text that `--set` reads back, except for bytes.
   package var text: String {
     switch self {
     case .text(let text): text
@@ -113,7 +113,7 @@ extension AttributeValue: Codable {
     case instant, day, bytes
   }
 
-  /// Reads a value as an export writes it.
+  /// Decodes a value in the form of an export.
   public init(from decoder: any Decoder) throws {
     if let container = try? decoder.container(keyedBy: Kind.self) {
       if let day = try container.decodeIfPresent(CalendarDay.self, forKey: .day) {
@@ -137,9 +137,9 @@ extension AttributeValue: Codable {
     }
   }
 
-  /// Writes texts, numbers and flags as themselves, other values as an object with the name of the kind.
+  /// Encodes texts, numbers and flags as themselves, and other values as an object whose key names the kind.
   ///
-  /// `JSONEncoder` writes 1.0 as 1, which comes back as a whole number; exports keep the difference.
+  /// `JSONEncoder` writes 1.0 as 1, which is read back as an integer; exports keep the difference.
   public func encode(to encoder: any Encoder) throws {
     switch self {
     case .text(let text): try encodeAlone(text, to: encoder)
@@ -168,7 +168,7 @@ extension RecurrenceSeries: Codable {
     case id, start, occurrence, index
   }
 
-  /// Reads a place in a series as an export writes it.
+  /// Decodes a place in a series in the form of an export.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: Key.self)
     self.init(
@@ -178,7 +178,7 @@ extension RecurrenceSeries: Codable {
       index: try container.decode(Int.self, forKey: .index))
   }
 
-  /// Writes a place in a series as an export does.
+  /// Encodes a place in a series in the form of an export.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: Key.self)
     try container.encode(IDText(id), forKey: .id)

@@ -3,18 +3,18 @@ import TallySystem
 
 /// UUIDs of version 7 (RFC 9562), which begin with the time of their creation.
 ///
-/// They ascend in the order of their creation, so a store appends new records at the end of its table.
+/// They ascend in the order of their creation, so that a store appends new records at the end of a table.
 public enum UUIDv7 {
   private static let shared = UUIDv7Generator()
 
-  /// Returns an id for now, greater than every one returned before.
+  /// Returns an id for the current time, greater than all ids returned before.
   ///
-  /// For another clock use a ``UUIDv7Generator``; each store has its own.
+  /// To use another clock, create a ``UUIDv7Generator``; each store has its own.
   public static func next() -> UUID {
     shared.next()
   }
 
-  /// The instant in an id, to the millisecond; `nil` for UUIDs of another version.
+  /// The instant encoded in an id, to the millisecond; `nil` for UUIDs of another version.
   public static func timestamp(of id: UUID) -> Timestamp? {
     let (high, low) = id.words
     guard high >> 12 & 0xF == 7, low >> 62 == 0b10 else { return nil }
@@ -24,19 +24,20 @@ public enum UUIDv7 {
 
 /// Generates ascending UUIDs of version 7 from a clock of its own.
 ///
-/// Follows RFC 9562, section 6.2, method 1: the 12 bits of `rand_a` are a counter. A new millisecond seeds it with 11
-/// random bits, which leaves room for at least 2,048 steps; each further id of that millisecond, or of an earlier one
-/// if the clock went back, adds one. When the counter is used up the time in the ids moves on by one millisecond, ahead
-/// of the clock, rather than waiting for it. The 62 bits of `rand_b` are fresh from the system in every id.
+/// Follows RFC 9562, section 6.2, method 1: the 12 bits of `rand_a` are a counter. Each new millisecond seeds
+/// it with 11 random bits, which leaves room for at least 2,048 steps. Every further id in that millisecond, or
+/// in an earlier one if the clock went back, increments it. When the counter overflows, the time in the ids
+/// moves one millisecond ahead of the clock instead of waiting for it. The 62 bits of `rand_b` are fresh random
+/// bits from the system in every id.
 ///
-/// May be used from any thread.
+/// Safe to use from any thread.
 public final class UUIDv7Generator: Sendable {
   private struct State {
     /// Milliseconds since 1970 in the latest id.
     var milliseconds: UInt64 = 0
     /// The counter in the latest id, below 4,096.
     var counter: UInt16 = 0
-    /// The system's generator in all but tests.
+    /// The system's generator, except in tests.
     var random: any RandomNumberGenerator = SystemRandomNumberGenerator()
   }
 
@@ -45,29 +46,29 @@ public final class UUIDv7Generator: Sendable {
 
   // Constant.
   private let clock: @Sendable () -> Timestamp
-  // Guarded by itself.
+  // Guarded by its own lock.
   private let state: Monitor<State>
 
   /// Creates a generator.
   ///
   /// - Parameters:
   ///   - clock: Returns the current time; the system's clock by default.
-  ///   - seed: Makes the ids depend on nothing but the seed and the clock, for tests that compare them; `nil` takes random
-  ///     numbers from the system.
+  ///   - seed: Makes the ids depend only on the seed and the clock, for tests that compare them; with `nil`,
+  ///     random numbers come from the system.
   public init(clock: @escaping @Sendable () -> Timestamp = Timestamp.now, seed: UInt64? = nil) {
     self.clock = clock
     state = Monitor(State(random: seed.map { SeededGenerator(state: $0) } ?? SystemRandomNumberGenerator()))
   }
 
-  /// Returns an id for now, greater than every one returned before.
+  /// Returns an id for the current time, greater than all ids returned before.
   public func next() -> UUID {
     next(at: clock())
   }
 
-  /// Returns an id for an instant, greater than every one returned before; years before 1970 count as 1970.
+  /// Returns an id for an instant, greater than all ids returned before; an instant before 1970 counts as 1970.
   ///
-  /// An instant before the latest one that was used counts as the latest: after an instant far ahead, all later ids carry
-  /// that time.
+  /// An instant before the latest one used counts as the latest: after an instant far in the future, all later
+  /// ids carry that time.
   public func next(at instant: Timestamp) -> UUID {
     let wanted = UInt64(max(0, instant.microsecondsSince1970) / 1_000)
     return state.withLock { state in
@@ -104,7 +105,7 @@ private struct SeededGenerator: RandomNumberGenerator {
   }
 }
 
-/// The id of one write among all writes to a store: its commit, and its position among the writes of that commit.
+/// The id of a write among all writes to a store: its commit, and its position among the writes of that commit.
 ///
 /// ```swift
 /// let deletion = try store.writeAndWait { transaction in
@@ -114,12 +115,12 @@ private struct SeededGenerator: RandomNumberGenerator {
 /// try store.writeAndWait { try $0.undo(deletion) }
 /// ```
 public struct ChangeID: Hashable, Comparable, Sendable {
-  /// The commit.
+  /// The number of the commit.
   public let sequence: UInt64
-  /// Its position among the commit's writes, from 0: writes that wait at the same time share a commit.
+  /// The position among the writes of the commit, from 0: writes that wait at the same time share a commit.
   public let position: Int
 
-  /// The most writes in one commit that a key can hold.
+  /// The highest position that a key can hold.
   static let maximumPosition = Int(UInt16.max)
 
   /// Whether one write came before another.
@@ -129,7 +130,7 @@ public struct ChangeID: Hashable, Comparable, Sendable {
 }
 
 extension ChangeID: TextCodable {
-  /// The commit and the position, as `42.0`.
+  /// The commit and the position, such as `42.0`.
   public var text: String { "\(sequence).\(position)" }
 
   /// Reads the commit and the position; throws `invalidToken` for any other text.

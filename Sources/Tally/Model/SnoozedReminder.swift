@@ -1,24 +1,24 @@
 public import Foundation
 
-/// The reminder that an occurrence of a series had before it was put off or dismissed for this once.
+/// The reminder that an occurrence of a series had before it was snoozed or dismissed for this occurrence only.
 ///
-/// An attribute of the task holds the series' reminder, a slash, and the reminder that replaced it. Either may be
-/// empty. The next occurrence gets the series' reminder.
+/// It is stored in an attribute of the task: the series' reminder, a slash, and the reminder that replaced it.
+/// Either may be empty. The next occurrence gets the series' reminder.
 ///
-/// The attribute counts only while the task has the second reminder. If any program sets another reminder, or copies
-/// the attribute to a task with another reminder, it no longer counts.
+/// The attribute is valid only while the task has the second reminder. If any program sets another reminder, or
+/// copies the attribute to a task with another reminder, it is ignored.
 struct SnoozedReminder: Hashable, Sendable {
-  /// The name of the attribute; it is stored and sent: do not change it.
+  /// The name of the attribute, which is stored and synchronized: do not change it.
   static let attributeName = "tally.snoozed"
 
-  /// The reminder by the series; `nil` if the series gives none.
+  /// The reminder that the series gives; `nil` if it gives none.
   let original: Timestamp?
-  /// The reminder instead; `nil` if it was dismissed.
+  /// The reminder that replaced it; `nil` if it was dismissed.
   let current: Timestamp?
 }
 
 extension SnoozedReminder {
-  /// Reads what a task says; `nil` if its reminder is the one by the series.
+  /// Reads the snooze of a task; `nil` if the task has the series' reminder.
   init?(of task: TaskItem) {
     guard task.extrasBox != nil, case .text(let text)? = task.attributes[Self.attributeName] else { return nil }
     let parts = text.split(separator: "/", omittingEmptySubsequences: false)
@@ -29,7 +29,7 @@ extension SnoozedReminder {
     self.init(original: instants[0], current: instants[1])
   }
 
-  /// Writes it into a task, unless its attributes leave no room for it: a reminder can be put off in any case.
+  /// Stores the snooze in a task; skipped if the attributes have no room for it, since snoozing must always work.
   func store(in task: inout TaskItem) {
     let attributes = task.attributes
     guard original != current else { return task.attributes[Self.attributeName] = nil }
@@ -39,29 +39,30 @@ extension SnoozedReminder {
 }
 
 extension TaskItem {
-  /// Whether the reminder of a repeating task was put off or dismissed once, so that the next task gets another one.
+  /// Whether the reminder of a repeating task was snoozed or dismissed once, so that the next task gets a
+  /// different one.
   public var isReminderSnoozed: Bool { SnoozedReminder(of: self) != nil }
 
-  /// The attributes that people and applications have set: all but the note of a snooze.
+  /// The attributes that people and applications have set: all but the one that records a snooze.
   package var ownAttributes: [String: AttributeValue] {
     attributes.filter { $0.key != SnoozedReminder.attributeName }
   }
 
-  /// Replaces the reminder for this once; the next occurrence gets the one that the series gives.
+  /// Replaces the reminder of this occurrence only; the next occurrence gets the reminder of the series.
   mutating func snooze(until instant: Timestamp?) {
     let snooze = SnoozedReminder(of: self) ?? SnoozedReminder(original: reminderDate, current: reminderDate)
     reminderDate = instant
     SnoozedReminder(original: snooze.original, current: instant).store(in: &self)
   }
 
-  /// Gives the task the reminder of the series again, for the next occurrence.
+  /// Restores the reminder of the series, for the next occurrence.
   mutating func endSnooze() {
     guard extrasBox != nil, attributes[SnoozedReminder.attributeName] != nil else { return }
     if let snooze = SnoozedReminder(of: self) { reminderDate = snooze.original }
     attributes[SnoozedReminder.attributeName] = nil
   }
 
-  /// Forgets the reminder of the series where somebody has set another one since.
+  /// Removes the record of a snooze if another reminder has been set since.
   mutating func dropOverwrittenSnooze(replacing old: TaskItem) {
     guard extrasBox != nil, reminderDate != old.reminderDate, attributes[SnoozedReminder.attributeName] != nil,
       !isReminderSnoozed
@@ -70,21 +71,21 @@ extension TaskItem {
   }
 }
 
-/// What becomes of the reminder of a task that gets another day, due day or due time.
+/// What happens to the reminder of a task whose planned day, due day or due time changes.
 ///
-/// A reminder on the planned day moves as far as that day does. One on the day on which the task is due moves as far as
-/// the due day or the due time does. Distances are those of clocks on the wall: 9:00 stays 9:00 over a clock change. A
-/// reminder on any other day stays, and so does one whose day is removed; but where a series was snoozed to a day
-/// before the new one, the snooze ends.
+/// A reminder on the planned day moves as far as that day does. A reminder on the day on which the task is due
+/// moves as far as the due day or the due time does. Distances are in local time: 9:00 stays 9:00 across a
+/// clock change. A reminder on any other day stays, and so does one whose day is removed. A snooze to a day
+/// before the new one ends.
 public enum ReminderMove: Hashable, Sendable {
   /// The reminder is now at this instant.
   case moved(to: Timestamp)
-  /// The reminder stays at this instant, which is neither on the day of the task nor on that on which it is due.
+  /// The reminder stays at this instant, which is neither on the task's planned day nor on the day on which it is due.
   case stayed(at: Timestamp)
 }
 
 extension TaskItem {
-  /// What became of the reminder when the task got other days, so that an application can say it.
+  /// What happened to the reminder when the task's days changed, for an application to report.
   ///
   /// ```swift
   /// let (before, after) = (tasks[0], tasks[1])
@@ -98,7 +99,7 @@ extension TaskItem {
   /// - Parameters:
   ///   - old: The task before the change.
   ///   - timeZone: The time zone of the person.
-  /// - Returns: What became of it; `nil` if no day changed, the task is completed, it had or has no reminder, or
+  /// - Returns: What happened; `nil` if no day changed, the task is completed, it had or has no reminder, or
   ///   the reminder stayed and is on one of the task's new days.
   public func reminderMove(from old: TaskItem, in timeZone: TimeZone) -> ReminderMove? {
     guard !isCompleted, hasOtherDays(than: old), let former = old.reminderDate, let reminder = reminderDate else {
@@ -110,9 +111,9 @@ extension TaskItem {
     return day == scheduledDate || day == dueDay(in: timeZone) ? nil : .stayed(at: reminder)
   }
 
-  /// Moves the reminder, and the one that a snooze replaced, along with the days and the due time that have changed.
+  /// Moves the reminder, and the one that a snooze replaced, together with the days and the due time that have changed.
   ///
-  /// A snooze ends where the task moves beyond the day to which it put the reminder off.
+  /// A snooze ends if the task moves beyond the day to which the reminder was snoozed.
   mutating func moveReminder(from old: TaskItem, in timeZone: TimeZone) {
     guard hasOtherDays(than: old) else { return }
     let snooze = SnoozedReminder(of: self)
@@ -122,13 +123,13 @@ extension TaskItem {
     if let original, original != snooze.original, let current = reminderDate, current == snooze.current,
       CalendarDay(containing: current, in: timeZone) < CalendarDay(containing: original, in: timeZone)
     {
-      // It was put off to a day before the new one, which would be left without a reminder.
+      // The reminder was snoozed to a day before the new one, which would otherwise have no reminder.
       reminderDate = original
     }
     SnoozedReminder(original: original, current: reminderDate).store(in: &self)
   }
 
-  /// Whether the day or the time by which the task is due is another one; a day that gets a time in it is the same.
+  /// Whether the due day or due time has changed; giving a due day a time of that day is no change.
   private func hasOtherDue(than old: TaskItem, in timeZone: TimeZone) -> Bool {
     if let oldDue = old.dueDate, let newDue = dueDate { return oldDue != newDue }
     return dueDay(in: timeZone) != old.dueDay(in: timeZone)
@@ -138,7 +139,7 @@ extension TaskItem {
     scheduledDate != old.scheduledDate || dueDate != old.dueDate || dueDay != old.dueDay
   }
 
-  /// An instant at the same distance from the day or the due time that it was with.
+  /// Returns an instant at the same distance from the day or the due time to which it belonged.
   private func moved(_ instant: Timestamp, from old: TaskItem, in timeZone: TimeZone) -> Timestamp {
     let day = CalendarDay(containing: instant, in: timeZone)
     if old.scheduledDate == day, let newDay = scheduledDate, newDay != day {
@@ -154,22 +155,23 @@ extension TaskItem {
 
 /// Moves the dates of a task from one occurrence of its series to a later one.
 ///
-/// One of the dates is the occurrence's own and comes exactly on the new day, wherever the user has moved it since: what
-/// was put off once is not put off for ever. It is the planned day, else the due one, else the reminder's; but the due one
-/// if that is still on the occurrence's day and the task was only planned for an earlier one.
+/// One of the dates belongs to the occurrence and moves exactly to the new day, wherever the user has moved it
+/// since: what was put off once is not put off for ever. It is the planned day, or else the due day, or else
+/// the day of the reminder. But if the due day is still the occurrence's day, and the task was only planned for
+/// an earlier one, it is the due day.
 ///
-/// The other dates keep their distance to the occurrence. One on or after the following occurrence has been moved with the
-/// task, and keeps its distance to the date that is the occurrence's own. A reminder that was put off for this once counts as
-/// the one that it replaced (``SnoozedReminder``); one that is beyond the task's days all the same, as older versions left
-/// it, comes on the last one of them.
+/// The other dates keep their distance to the occurrence. A date on or after the following occurrence was moved
+/// together with the task, and keeps its distance to the date that belongs to the occurrence. A snoozed
+/// reminder counts as the reminder that it replaced (``SnoozedReminder``). A reminder that is beyond the task's
+/// days anyway, as older versions could leave it, moves to the last of those days.
 struct OccurrenceMove {
   let occurrence: CalendarDay
-  /// The occurrence after it by the recurrence, whether or not that is the new one.
+  /// The next occurrence by the recurrence, whether or not the task moves to it.
   let following: CalendarDay
   let newOccurrence: CalendarDay
   let timeZone: TimeZone
 
-  /// The move between two places of a series; `nil` if nothing follows the first one.
+  /// Creates the move between two places of a series; `nil` if no occurrence follows the first place.
   init?(from old: RecurrenceSeries, to new: RecurrenceSeries, by recurrence: Recurrence, in timeZone: TimeZone) {
     let following =
       switch recurrence {
@@ -183,7 +185,7 @@ struct OccurrenceMove {
 }
 
 extension OccurrenceMove {
-  /// Moves the dates of the task whose occurrence it is; one without dates is planned for the new day.
+  /// Moves the dates of the task at this occurrence; a task without dates is planned for the new day.
   func apply(to task: inout TaskItem) {
     task.endSnooze()
     let (planned, due) = (task.scheduledDate, task.dueDay(in: timeZone))

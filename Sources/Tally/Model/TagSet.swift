@@ -1,9 +1,9 @@
 import Foundation
 
-/// The tags of a task, without duplicates, in the order of their folded texts.
+/// The tags of a task, without duplicates, sorted by their folded texts.
 ///
-/// Two texts are the same tag if they are equal after Unicode case folding and normalization (NFC); the set keeps the one
-/// that came first. White space around a tag is removed.
+/// Two texts are the same tag if they are equal after Unicode case folding and normalization (NFC). The set
+/// keeps the first spelling. White space around a tag is removed.
 ///
 /// ```swift
 /// var tags: TagSet = ["Home", "tax 2026"]
@@ -11,42 +11,42 @@ import Foundation
 /// Array(tags)                   // ["Home", "tax 2026"]
 /// ```
 public struct TagSet: Hashable, Sendable {
-  /// In the order of the folded texts, so that equal sets have equal bytes.
+  /// Sorted by the folded texts, so that equal sets have equal bytes.
   private var tags: [String]
 
-  /// The most tags that a task can have.
+  /// The maximum number of tags of a task.
   public static let maximumCount = 64
-  /// The most characters of a tag.
+  /// The maximum length of a tag in characters.
   public static let maximumLengthInCharacters = 64
-  /// The most bytes of a tag: a character may be many scalars.
+  /// The maximum length of a tag in bytes, because a character can consist of many scalars.
   static let maximumLengthInBytes = 1_024
 
-  /// Creates a set without tags.
+  /// Creates an empty set.
   public init() {
     tags = []
   }
 
-  /// Creates a set of tags; the first of equal ones is kept.
+  /// Creates a set of tags; of equal tags, the first is kept.
   public init(_ tags: some Sequence<String>) {
     self.init()
     for tag in tags { insert(tag) }
   }
 
-  /// Takes tags as they are stored: in order, without duplicates.
+  /// Creates a set from stored tags, which are sorted and without duplicates.
   init(stored tags: [String]) {
     self.tags = tags
   }
 
-  /// Adds a tag.
+  /// Inserts a tag.
   ///
-  /// Nothing is checked before ``TaskItem/validate()``.
+  /// The tag is not checked until ``TaskItem/validate()``.
   ///
-  /// - Returns: false if the set has the tag already, however written.
+  /// - Returns: false if the set already has the tag in any spelling.
   @discardableResult
   public mutating func insert(_ tag: String) -> Bool {
     let tag = Self.trimmed(tag)
     let folded = Self.folded(tag)
-    // A task has few tags: a binary search would fold nearly as many.
+    // Tasks have few tags, and a binary search would fold nearly as many.
     for (index, other) in tags.enumerated() {
       let otherFolded = Self.folded(other)
       if otherFolded.utf8.elementsEqual(folded.utf8) { return false }
@@ -59,7 +59,7 @@ public struct TagSet: Hashable, Sendable {
     return true
   }
 
-  /// Removes a tag, however written.
+  /// Removes a tag, in any spelling.
   ///
   /// - Returns: false if the set does not have it.
   @discardableResult
@@ -69,12 +69,12 @@ public struct TagSet: Hashable, Sendable {
     return true
   }
 
-  /// Puts another tag in place of one that the set has.
+  /// Replaces a tag, if the set has it, with another one.
   mutating func replace(_ tag: String, with newTag: String) {
     if remove(tag) { insert(newTag) }
   }
 
-  /// Whether the set has a tag, however written.
+  /// Whether the set has a tag, in any spelling.
   public func contains(_ tag: String) -> Bool {
     index(of: tag) != nil
   }
@@ -88,14 +88,14 @@ public struct TagSet: Hashable, Sendable {
 extension TagSet: RandomAccessCollection {
   /// The position of the first tag.
   public var startIndex: Int { tags.startIndex }
-  /// The position behind the last tag.
+  /// The position after the last tag.
   public var endIndex: Int { tags.endIndex }
   /// The tag at a position, in its first spelling.
   public subscript(position: Int) -> String { tags[position] }
 }
 
 extension TagSet: ExpressibleByArrayLiteral {
-  /// Creates a set of tags; the first of equal ones is kept.
+  /// Creates a set of tags; of equal tags, the first is kept.
   public init(arrayLiteral elements: String...) {
     self.init(elements)
   }
@@ -107,17 +107,18 @@ extension TagSet {
     tag.trimmingCharacters(in: .whitespacesAndNewlines)
   }
 
-  /// The form in which equal tags are equal byte for byte.
+  /// The folded form of a tag: equal tags have equal bytes in it.
   ///
-  /// Full case folding is a table that Foundation and the standard library do not offer. Lower, upper and lower case again
-  /// is the same for all letters with a pair: "ẞ" becomes "ß", "SS", "ss". (Unicode, section 3.13, default caseless matching.)
+  /// Neither Foundation nor the standard library offers full case folding. Mapping to lower, upper and lower
+  /// case again gives the same result for all letters with a case pair: "ẞ" becomes "ß", "SS", "ss" (Unicode,
+  /// section 3.13, default caseless matching).
   static func folded(_ tag: String) -> String {
     if tag.utf8.allSatisfy({ $0 < 0x80 }) { return tag.lowercased() }
     return tag.decomposedStringWithCanonicalMapping.lowercased().uppercased().lowercased()
       .precomposedStringWithCanonicalMapping
   }
 
-  /// Ensures that the tags obey the model's rules.
+  /// Checks that the tags obey the model's rules.
   func validate() throws(TallyError) {
     guard count <= Self.maximumCount else {
       throw .invalidTag("The task has \(count) tags", remedy: "Keep at most \(Self.maximumCount)")
@@ -125,7 +126,7 @@ extension TagSet {
     for tag in tags { try Self.validate(tag) }
   }
 
-  /// Ensures that one tag obeys the model's rules.
+  /// Checks that a tag obeys the model's rules.
   static func validate(_ tag: String) throws(TallyError) {
     guard !tag.isEmpty else { throw .invalidTag("A tag is empty", remedy: "Give it 1 to 64 characters") }
     guard tag.utf8.count <= maximumLengthInBytes, tag.count <= maximumLengthInCharacters else {
@@ -147,6 +148,6 @@ extension TallyError {
 }
 
 extension TagSet {
-  /// How many bytes the stored tags take.
+  /// The size of the stored tags in bytes.
   var storedByteCount: Int { reduce(0) { $0 + 2 + $1.utf8.count } }
 }

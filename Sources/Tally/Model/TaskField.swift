@@ -1,17 +1,17 @@
 package import Foundation
 
-/// A field of a task: what it is called, how it is stored and what kind of value it has.
+/// A field of a task: its name, how it is stored, and the kind of its values.
 ///
-/// The one description of a field. Records, documents, history and comparisons follow it; `docs/growing.md` lists what
-/// a new field needs. The cases are in the order of documents.
+/// This is the only description of a field. Records, documents, history and comparisons follow it;
+/// `docs/growing.md` lists what a new field needs. The cases are in the order of documents.
 package enum TaskField: UInt8, CaseIterable, Sendable {
   case id, text, notes, state, scheduledDate, dueDate, reminderDate, listID, sortOrder, createdAt, updatedAt
   case completedAt, dueDay, priority, tags, parentID, recurrence, series, attributes
 
   /// The name in documents, the tag in records and the kind of value.
   ///
-  /// Names and tags are stored: do not change them. Tags ascend in the order of the cases; 0 is for fields of a record's
-  /// head, which every task has.
+  /// Names and tags are stored: do not change them. Tags ascend in the order of the cases; 0 marks the fields
+  /// in a record's header, which every task has.
   @inline(__always)
   private var facts: (name: StaticString, tag: UInt8, kind: FieldKind) {
     switch self {
@@ -41,16 +41,16 @@ package enum TaskField: UInt8, CaseIterable, Sendable {
   var tag: UInt8 { facts.tag }
   package var kind: FieldKind { facts.kind }
 
-  /// Whether a task may lack the field.
+  /// Whether the field may be absent.
   package var isOptional: Bool { tag > 0 }
 
-  /// Every field; kept, as `allCases` makes an array each time.
+  /// All fields, stored once because `allCases` creates an array each time.
   package static let all = Array(allCases)
-  /// The fields with a tag, in the order of the tags.
+  /// The fields with a tag, in ascending order of their tags.
   static let tagged = all.filter(\.isOptional)
   private static let byTag = (UInt8.min...UInt8.max).map { tag in tagged.first { $0.tag == tag } }
 
-  /// The field that a record stores under a tag; `nil` for a tag of a newer version.
+  /// Creates the field with a tag in a record; `nil` for a tag of a newer version.
   init?(tag: UInt8) {
     guard let field = Self.byTag[Int(tag)] else { return nil }
     self = field
@@ -58,9 +58,9 @@ package enum TaskField: UInt8, CaseIterable, Sendable {
 }
 
 extension TaskItem {
-  /// The value of a field; `nil` if the task has none.
+  /// The value of a field; `nil` if the task does not have it.
   ///
-  /// Setting ignores `nil` for a field that every task has.
+  /// Setting `nil` is ignored for a field that every task has.
   package subscript(field: TaskField) -> FieldValue? {
     get {
       switch field {
@@ -99,18 +99,18 @@ extension TaskItem {
   }
 
   private mutating func setExtra(_ field: TaskField, _ value: FieldValue?) {
-    // A task is due at an instant or on a day.
+    // A task is due either at an instant or on a day, never both.
     if field == .dueDay, value != nil { dueDate = nil }
     extras[field] = value
   }
 }
 
-/// The kinds of values that fields have.
+/// The kinds of values of fields.
 package enum FieldKind: Sendable {
   case text, state, integer, instant, offsetInstant, day, id, priority, tags, recurrence, series, attributes
 }
 
-/// The value of one field, whichever it is.
+/// The value of a field of any kind.
 package enum FieldValue: Hashable, Sendable {
   case text(String)
   case state(TaskState)
@@ -138,7 +138,7 @@ package enum FieldValue: Hashable, Sendable {
   package var series: RecurrenceSeries? { if case .series(let value) = self { value } else { nil } }
   package var attributes: [String: AttributeValue]? { if case .attributes(let value) = self { value } else { nil } }
 
-  /// How many bytes the stored value takes.
+  /// The size of the stored value in bytes.
   var storedByteCount: Int {
     switch self {
     case .text(let value): value.utf8.count
@@ -155,7 +155,7 @@ package enum FieldValue: Hashable, Sendable {
     }
   }
 
-  /// How many bytes attributes take.
+  /// The size of stored attributes in bytes.
   static func storedByteCount(of attributes: [String: AttributeValue]) -> Int {
     attributes.reduce(0) { $0 + 7 + $1.key.utf8.count + $1.value.storedByteCount }
   }

@@ -4,20 +4,20 @@ public import Foundation
 
 /// A task: something to do, being done, or done.
 ///
-/// A value: changing one changes nothing in a store. `update` and the other methods of a write transaction store changes,
-/// check them and set ``updatedAt``.
+/// A value: changing it changes nothing in a store. `update` and the other methods of a write transaction check
+/// the changes, store them and set ``updatedAt``.
 public struct TaskItem: Identifiable, Hashable, Sendable {
-  // The public initializer is in an extension, so that the compiler also synthesizes one of all properties, which the
-  // public one calls: `Optional<Value>`, unlike `Value?`, gives it no default, so forgetting a property does not compile.
-  // One that assigns the properties one by one would cost each task a copy (Swift 6.3).
+  // The public initializer is in an extension, so that the compiler also synthesizes the memberwise one, which the
+  // public one calls. `Optional<Value>`, unlike `Value?`, gives a property no default there, so that a forgotten
+  // property does not compile. Assigning the properties one by one would cost a copy of the task each (Swift 6.3).
 
   /// The task's identity, which never changes; any UUID, a ``UUIDv7`` by default.
   public internal(set) var id: UUID
   /// What to do: any text that is not only white space, of any length.
   public var title: String
-  /// Anything worth noting beside the title.
+  /// Anything worth noting besides the title.
   public var notes: Optional<String>
-  /// How far the task has come.
+  /// The task's progress.
   public var state: TaskState
   /// The day for which the task is planned.
   public var scheduledDate: Optional<CalendarDay>
@@ -25,32 +25,32 @@ public struct TaskItem: Identifiable, Hashable, Sendable {
   public var dueDate: Optional<Timestamp> {
     didSet { if dueDate != nil, extrasBox != nil { extras.dueDay = nil } }
   }
-  /// The instant at which to be reminded.
+  /// The instant of the reminder.
   public var reminderDate: Optional<Timestamp>
   /// The list that holds the task.
   public var listID: Optional<UUID>
-  /// The task's position among the others of its place and state, ascending; within ``sortOrders``.
+  /// The task's position among the tasks of the same place and state, ascending; within ``sortOrders``.
   public var sortOrder: Int64
   /// When the task was created.
   public var createdAt: Timestamp
   /// When the task was last changed.
   public var updatedAt: Timestamp
-  /// When the task was completed, and the offset from UTC in force there; present exactly if ``state`` is `completed`.
+  /// When the task was completed, with the UTC offset in force there; present exactly if ``state`` is `completed`.
   public var completedAt: Optional<OffsetTimestamp>
-  /// The fields that few tasks have, see ``extras``.
+  /// The fields that few tasks have; see ``extras``.
   var extrasBox: Optional<TaskExtras.Box>
 
   /// Whether the state is `completed`.
   public var isCompleted: Bool { state == .completed }
 
-  /// The sort orders that can be stored: the integers that every JSON reader keeps exactly.
+  /// The sort orders that can be stored: the integers that every JSON reader represents exactly.
   public static let sortOrders: ClosedRange<Int64> = -9_007_199_254_740_991...9_007_199_254_740_991
 }
 
 extension TaskItem {
-  /// Creates a task with the given values; nothing is checked before ``validate()``.
+  /// Creates a task with the given values, which are not checked until ``validate()``.
   ///
-  /// Without `updatedAt` the task was last changed when it was created.
+  /// Without `updatedAt`, the task was last changed when it was created.
   public init(
     id: UUID = UUIDv7.next(),
     title: String,
@@ -83,7 +83,8 @@ extension TaskItem {
 }
 
 extension TaskItem {
-  /// The calendar day by which the task should be done, wherever its owner is; setting it clears ``dueDate``.
+  /// The calendar day by which the task should be done, in whatever time zone its owner is; setting it clears
+  /// ``dueDate``.
   public var dueDay: CalendarDay? {
     get { extrasBox?.extras.dueDay }
     set {
@@ -104,7 +105,7 @@ extension TaskItem {
     set { extras.tags = newValue }
   }
 
-  /// The task of which this one is a part; both are in the same list.
+  /// The task of which this task is a part; both are in the same list.
   public var parentID: UUID? {
     get { extrasBox?.extras.parentID }
     set { extras.parentID = newValue }
@@ -116,13 +117,13 @@ extension TaskItem {
     set { extras.recurrence = newValue }
   }
 
-  /// The task's place among those that its ``recurrence`` makes.
+  /// The task's place in the series that its ``recurrence`` produces.
   public var series: RecurrenceSeries? {
     get { extrasBox?.extras.series }
     set { extras.series = newValue }
   }
 
-  /// Fields of an application's or a person's own, by name.
+  /// Fields that an application or a person has added, by name.
   public var attributes: [String: AttributeValue] {
     get { extrasBox?.extras.attributes ?? [:] }
     set { extras.attributes = newValue }
@@ -140,7 +141,7 @@ public enum TaskState: UInt8, CaseIterable, Hashable, Sendable {
   /// Done.
   case completed = 3
 
-  /// The state after a tap: not started, active, completed, and not started again.
+  /// The state after a tap: not started becomes active, active becomes completed, and completed becomes not started.
   public var next: TaskState {
     switch self {
     case .notStarted: .active
@@ -158,7 +159,7 @@ public enum TaskState: UInt8, CaseIterable, Hashable, Sendable {
     }
   }
 
-  /// Reads a state by its name in documents.
+  /// Creates a state from its name in documents.
   ///
   /// - Throws: `invalidState` for any other name.
   public init(name: String) throws(TallyError) {
@@ -171,25 +172,25 @@ public enum TaskState: UInt8, CaseIterable, Hashable, Sendable {
 }
 
 extension TaskState: TextCodable {
-  /// The state's ``name``.
+  /// The same as ``name``.
   public var text: String { name }
 
-  /// As ``init(name:)``.
+  /// Creates a state from its name; the same as ``init(name:)``.
   public init(text: String) throws(TallyError) { try self.init(name: text) }
 
-  // Otherwise its number would be coded, as it has one.
+  // Declared here because the default for a raw value would encode the number.
 
-  /// Reads the state's name.
+  /// Decodes the state's name.
   public init(from decoder: any Decoder) throws { try self.init(textFrom: decoder) }
 
-  /// Writes the state's name.
+  /// Encodes the state's name.
   public func encode(to encoder: any Encoder) throws { try encodeText(to: encoder) }
 }
 
 /// How important a task is.
 public enum Priority: UInt8, CaseIterable, Comparable, Sendable {
   // The raw values are stored: do not change them.
-  /// None given.
+  /// No priority.
   case none = 0
   /// Low: 6 to 9 in iCalendar (RFC 5545, section 3.8.1.9).
   case low = 1
@@ -219,8 +220,8 @@ public enum Priority: UInt8, CaseIterable, Comparable, Sendable {
     self = priority
   }
 
-  /// A priority as people and other programs write it, in any case: its name, `med`, `h`, `m`, `l`, or 1 for high to 4 for
-  /// none.
+  /// Creates a priority as people and other programs write it, in any case: its name, `med`, `h`, `m`, `l`, or
+  /// a number from 1 for high to 4 for none.
   package init?(written text: String) {
     switch text.lowercased() {
     case "high", "h", "1": self = .high
@@ -231,29 +232,30 @@ public enum Priority: UInt8, CaseIterable, Comparable, Sendable {
     }
   }
 
-  /// Whether the first priority is lower.
+  /// Whether the first priority is lower than the second.
   public static func < (left: Priority, right: Priority) -> Bool {
     left.rawValue < right.rawValue
   }
 }
 
 extension Priority: TextCodable {
-  /// The priority's ``name``.
+  /// The same as ``name``.
   public var text: String { name }
 
-  /// As ``init(name:)``.
+  /// Creates a priority from its name; the same as ``init(name:)``.
   public init(text: String) throws(TallyError) { try self.init(name: text) }
 
-  /// Reads the priority's name.
+  /// Decodes the priority's name.
   public init(from decoder: any Decoder) throws { try self.init(textFrom: decoder) }
 
-  /// Writes the priority's name.
+  /// Encodes the priority's name.
   public func encode(to encoder: any Encoder) throws { try encodeText(to: encoder) }
 }
 
 /// The fields that few tasks have.
 ///
-/// A task keeps them in one object, or none: each reference in a task costs every copy of it, and a view copies hundreds.
+/// A task stores them in one object, or in none: every reference in a task makes every copy more expensive, and
+/// a view copies hundreds of tasks.
 struct TaskExtras: Hashable, Sendable {
   var dueDay: CalendarDay?
   var priority = Priority.none
@@ -265,11 +267,11 @@ struct TaskExtras: Hashable, Sendable {
 
   static let none = TaskExtras()
 
-  /// Keeps values that never change, so that copies of a task may share them.
+  /// An object whose values never change, so that copies of a task can share it.
   final class Box: Hashable, Sendable {
     let extras: TaskExtras
 
-    /// Creates a box; `nil` if there is nothing to keep.
+    /// Creates a box; `nil` if all fields are empty.
     init?(_ extras: TaskExtras) {
       if extras == .none { return nil }
       self.extras = extras
@@ -286,7 +288,7 @@ struct TaskExtras: Hashable, Sendable {
 }
 
 extension TaskExtras {
-  /// The value of one of these fields; `nil` if the task has none.
+  /// The value of one of these fields; `nil` if the task does not have it.
   subscript(field: TaskField) -> FieldValue? {
     get {
       switch field {
@@ -324,35 +326,35 @@ extension TaskItem {
 }
 
 extension TaskItem {
-  /// The instant after which the task is overdue while it is open, unless it has a due day.
+  /// The instant after which an open task without a due day is overdue.
   var overdueDate: Timestamp? { dueDate ?? (dueDay == nil ? reminderDate : nil) }
 
-  /// The day by which the task is due in a time zone; `nil` without a due date and a due day.
+  /// The day on which the task is due in a time zone; `nil` without a due date and a due day.
   public func dueDay(in timeZone: TimeZone) -> CalendarDay? {
     dueDay ?? dueDate.map { CalendarDay(containing: $0, in: timeZone) }
   }
 
-  /// The first instant at which the task is overdue while it is open; `nil` if it never is.
+  /// The first instant at which the task is overdue while it is open; `nil` if it never becomes overdue.
   ///
-  /// A due date has then passed, a due day has ended in the time zone, or, without either, a reminder has passed.
+  /// It is after the due date, after the end of the due day in the time zone, or, without either, after the reminder.
   public func overdueStart(in timeZone: TimeZone) -> Timestamp? {
     guard let dueDay else { return overdueDate.map { $0.adding(microseconds: 1) } }
     return (try? dueDay.adding(days: 1))?.start(in: timeZone)
   }
 
-  /// Whether the task is open and late.
+  /// Whether the task is open and overdue.
   ///
-  /// Where clocks go back over midnight, a due day that comes again has not ended.
+  /// If clocks go back over midnight, a due day that begins again has not ended.
   public func isOverdue(at now: Timestamp, in timeZone: TimeZone) -> Bool {
     isOverdue(at: now, on: CalendarDay(containing: now, in: timeZone))
   }
 
-  /// Whether the task is open and late if today is some day, as views say it where days begin after midnight.
+  /// Whether the task is open and overdue, given the current day, as in views where days begin after midnight.
   ///
   /// - Parameters:
-  ///   - now: The instant by which due dates and reminders have passed.
-  ///   - today: The day before which due days have ended.
-  /// - Returns: True if it is; false for a completed task.
+  ///   - now: The current instant, with which due dates and reminders are compared.
+  ///   - today: The current day, with which due days are compared.
+  /// - Returns: Whether it is overdue; false for a completed task.
   public func isOverdue(at now: Timestamp, on today: CalendarDay) -> Bool {
     guard !isCompleted else { return false }
     return overdueDate.map { $0 < now } ?? dueDay.map { $0 < today } ?? false
@@ -360,10 +362,10 @@ extension TaskItem {
 }
 
 extension TaskItem {
-  /// Gives a task that repeats its place in a series, and removes the place of one that does not.
+  /// Gives a repeating task its place in a series, and removes the place of a task that does not repeat.
   ///
-  /// A series begins where a recurrence is given or replaced by another one, at the task's day; again where its first task
-  /// gets a day only later.
+  /// A series begins when a recurrence is set or replaced, on the task's day. It begins again when its first
+  /// task gets a day only later.
   mutating func updateSeries(replacing old: TaskItem?, in calendar: Calendar) {
     guard extrasBox != nil else { return }
     guard let recurrence else { return series = nil }
@@ -373,7 +375,7 @@ extension TaskItem {
     series = RecurrenceSeries(startingWith: id, on: firstDay(in: calendar))
   }
 
-  /// Ensures that a rule that an open task gets has not ended already.
+  /// Checks that a rule newly given to an open task has not already ended.
   func checkRecurrence(replacing old: TaskItem?, today: CalendarDay) throws(TallyError) {
     guard extrasBox != nil, case .rule(let rule)? = recurrence, old?.recurrence != recurrence, !isCompleted,
       case .until(let last) = rule.end, last < today
@@ -382,7 +384,7 @@ extension TaskItem {
       "The recurrence ended on \(last), before today (\(today))", remedy: "Give a later end (UNTIL), or none")
   }
 
-  /// Plans a task that has just got a rule, and has no day of its own, for the rule's first day.
+  /// Plans a task without a day for the first day of the rule that it has just been given.
   mutating func planFirstOccurrence(replacing old: TaskItem?, today: CalendarDay) {
     guard extrasBox != nil, case .rule(let rule)? = recurrence, old?.recurrence != recurrence, !isCompleted, !hasDays
     else { return }
@@ -391,14 +393,14 @@ extension TaskItem {
 
   private var hasDays: Bool { scheduledDate != nil || dueDay != nil || dueDate != nil || reminderDate != nil }
 
-  /// The day of the first occurrence: the first of the task's days, or that of its creation.
+  /// The day of the first occurrence: the first of the task's days that is set, or the day of its creation.
   private func firstDay(in calendar: Calendar) -> CalendarDay {
     scheduledDate ?? dueDay ?? CalendarDay(containing: dueDate ?? reminderDate ?? createdAt, in: calendar)
   }
 }
 
 extension TaskItem {
-  /// The same task to be done again: open, created now, and with another id.
+  /// Returns the same task to be done again: open, created now, and with another id.
   func again(withID id: UUID, at now: Timestamp) -> TaskItem {
     var task = self
     task.id = id
@@ -410,9 +412,9 @@ extension TaskItem {
 }
 
 extension TaskItem: Codable {
-  /// Reads a task as an export writes it, whose keys may come in any order; unknown ones are ignored.
+  /// Decodes a task in the form of an export, with the keys in any order; unknown keys are ignored.
   ///
-  /// Nothing is checked that ``validate()`` checks.
+  /// The rules of ``validate()`` are not checked.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: FieldKey.self)
     self.init(id: .lowest, title: "", createdAt: .earliest)
@@ -427,7 +429,7 @@ extension TaskItem: Codable {
     }
   }
 
-  /// Writes a task as an export does, without the fields that it lacks.
+  /// Encodes a task in the form of an export, without the fields that it does not have.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: FieldKey.self)
     for field in TaskField.all {
@@ -436,7 +438,7 @@ extension TaskItem: Codable {
   }
 }
 
-/// The name of a field as a key.
+/// The name of a field as a coding key.
 private struct FieldKey: CodingKey {
   let stringValue: String
   var intValue: Int? { nil }
@@ -493,15 +495,15 @@ extension KeyedEncodingContainer {
 }
 
 extension TaskItem {
-  /// The longest texts of one task together: well under the 2 GiB at which liblmdb 0.9 fails.
+  /// The maximum size of the title and notes of one task in bytes: well below the 2 GiB at which liblmdb 0.9 fails.
   static let maximumTextByteCount = 1 << 30
 
-  /// Checks the rules of every stored task.
+  /// Checks the rules that every stored task obeys.
   ///
-  /// - Throws: `blankTitle` if the title is only Unicode white space, `inconsistentTask` unless `completedAt` is present
-  ///   exactly for a completed task, for a due date beside a due day and for a recurrence without a series,
-  ///   `valueOutOfRange` for a sort order outside ``sortOrders`` or for a title and notes of more than a gibibyte,
-  ///   `invalidTag`, `invalidAttribute`, or `invalidParent` for a task that is its own parent.
+  /// - Throws: `blankTitle` if the title is only Unicode white space; `inconsistentTask` unless `completedAt`
+  ///   is present exactly for a completed task, and for a due date beside a due day or a recurrence without a
+  ///   series; `valueOutOfRange` for a sort order outside ``sortOrders``, or for a title and notes of more than
+  ///   a gibibyte; `invalidTag`, `invalidAttribute`, or `invalidParent` for a task that is its own parent.
   public func validate() throws(TallyError) {
     guard title.holdsMoreThanWhiteSpace else {
       throw TallyError(.blankTitle, "The title is empty", remedy: "Give the task a title")
@@ -550,7 +552,7 @@ extension TaskItem {
 }
 
 extension TaskList {
-  /// Checks the rules of every stored list.
+  /// Checks the rules that every stored list obeys.
   ///
   /// - Throws: `blankListName` if the name is only Unicode white space, `invalidColor` unless the colour is six
   ///   hexadecimal digits, `valueOutOfRange` for a sort order outside ``TaskItem/sortOrders``.
@@ -558,7 +560,7 @@ extension TaskList {
     guard name.holdsMoreThanWhiteSpace else {
       throw TallyError(.blankListName, "The name is empty", remedy: "Give the list a name")
     }
-    // `Character.isHexDigit` would let full-width digits through.
+    // `Character.isHexDigit` would also accept full-width digits.
     guard colorHex.utf8.count == 6, colorHex.utf8.allSatisfy({ $0.hexDigitValue != nil }) else {
       throw TallyError(
         .invalidColor, "The colour is not six hexadecimal digits",
@@ -569,12 +571,12 @@ extension TaskList {
 }
 
 extension String {
-  /// Whether there is a scalar that Unicode does not count as white space; false for the empty text.
+  /// Whether the text contains a scalar that is not white space in Unicode; false for the empty text.
   ///
-  /// Scalars and not characters, as a combining mark may sit on a space. NUL and the zero-width space are not white
-  /// space by Unicode's property.
+  /// Tests scalars and not characters, because a combining mark may follow a space. NUL and the zero-width
+  /// space are not white space by Unicode's property.
   fileprivate var holdsMoreThanWhiteSpace: Bool {
-    // Nearly every text begins with a visible character of ASCII; looking up the properties of others is a search.
+    // Nearly every text begins with a visible ASCII character; the properties of other scalars need a search.
     if let first = utf8.first, (0x21...0x7E).contains(first) { return true }
     return unicodeScalars.contains { !$0.properties.isWhitespace }
   }

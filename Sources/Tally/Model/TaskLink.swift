@@ -2,8 +2,9 @@ public import Foundation
 
 /// A link into an application: `tally://create-task?title=…` or `tally://open-task?id=…`.
 ///
-/// Links come from anywhere, so they are read strictly: exactly these forms and the parameters of ``NewTask``, each once
-/// except `tag`, everything percent-encoded UTF-8 (a plus sign is a plus sign). Reading one changes nothing.
+/// Links come from anywhere, so they are parsed strictly: exactly these forms with the parameters of
+/// ``NewTask``, each at most once except `tag`, all in percent-encoded UTF-8 (a plus sign is a plus sign).
+/// Parsing a link changes nothing.
 ///
 /// ```swift
 /// switch try TaskLink("tally://open-task?id=01a1f000-0000-7000-8000-000000007f3a") {
@@ -12,42 +13,42 @@ public import Foundation
 /// }
 /// ```
 public enum TaskLink: Hashable, Sendable {
-  /// Create a task; without a title, let the person write one.
+  /// Create a task; if it has no title, let the person write one.
   case createTask(NewTask)
   /// Show the task with this id.
   case openTask(id: UUID)
 
-  /// What a link says of a task to create.
+  /// The contents of a link that creates a task.
   public struct NewTask: Hashable, Sendable {
-    /// `title`: not blank; `nil` only in a link without any parameter.
+    /// `title`: the title, not blank; `nil` only if the link has no parameters.
     public var title: String?
-    /// `list`: the name or the id of a list.
+    /// `list`: the name or id of a list.
     public var list: String?
     /// `day`: the day for which the task is planned.
     public var day: DateExpression?
-    /// `due`: the day on which, or the instant at which, the task is due.
+    /// `due`: the day or the instant at which the task is due.
     public var due: DateExpression?
     /// `notes`: the notes.
     public var notes: String?
-    /// `tag`: the tags, one parameter each.
+    /// `tag`: the tags, each in a parameter of its own.
     public var tags = TagSet()
 
-    /// Creates what a link says; everything but the title can be set afterwards.
+    /// Creates the contents of a link; the other parameters can be set afterwards.
     public init(title: String? = nil, list: String? = nil) {
       (self.title, self.list) = (title, list)
     }
   }
 
-  /// The scheme of links, unless an application uses its own.
+  /// The default scheme; an application may use its own.
   public static let defaultScheme = "tally"
-  /// Longer links are refused.
+  /// The maximum size of a link in bytes; longer links are refused.
   public static let maximumSizeInBytes = 1 << 16
 
-  /// Reads a link.
+  /// Parses a link.
   ///
   /// - Parameters:
-  ///   - text: the link.
-  ///   - scheme: the scheme it must have, in upper or lower case.
+  ///   - text: The link.
+  ///   - scheme: The scheme that the link must have, in any case.
   /// - Throws: `invalidLink`.
   public init(_ text: String, scheme: String = defaultScheme) throws {
     guard text.utf8.count <= Self.maximumSizeInBytes else { throw TallyError.invalidLink("it is too long") }
@@ -83,7 +84,7 @@ public enum TaskLink: Hashable, Sendable {
 }
 
 extension TaskLink.NewTask {
-  /// Takes what it knows of a link's parameters.
+  /// Reads the parameters of a link that it knows, and removes them from the rest.
   fileprivate init(_ parameters: inout LinkParameters) throws {
     let isBare = parameters.isEmpty
     title = try parameters.take("title")
@@ -93,7 +94,7 @@ extension TaskLink.NewTask {
     notes = try parameters.take("notes")
     tags = TagSet(parameters.takeAll("tag"))
     guard title != nil || isBare else { throw TallyError.invalidLink("it has no title") }
-    // The rules of the title and the tags.
+    // Checks the title and the tags by the rules of tasks.
     var task = TaskItem(title: title ?? "bare", createdAt: .earliest)
     task.tags = tags
     try task.validate()
@@ -117,11 +118,11 @@ extension TallyError {
   }
 }
 
-/// The parameters of a link that have not been taken yet.
+/// The parameters of a link that have not been read yet.
 struct LinkParameters {
   private var values: [String: [String]] = [:]
 
-  /// Decodes the items of a link's query.
+  /// Decodes the query items of a link.
   ///
   /// - Throws: `invalidLink`.
   init(_ items: [URLQueryItem]) throws {
@@ -135,10 +136,10 @@ struct LinkParameters {
 
   var isEmpty: Bool { values.isEmpty }
 
-  /// Takes a parameter that may be given several times.
+  /// Removes and returns the values of a parameter that may occur several times.
   mutating func takeAll(_ name: String) -> [String] { values.removeValue(forKey: name) ?? [] }
 
-  /// Takes a parameter that may be given once.
+  /// Removes and returns the value of a parameter that may occur once.
   ///
   /// - Throws: `invalidLink`.
   mutating func take(_ name: String) throws -> String? {
@@ -147,7 +148,7 @@ struct LinkParameters {
     return found.first
   }
 
-  /// Takes a day, or a day or an instant.
+  /// Removes a parameter and returns it as a day, or as a day or an instant.
   ///
   /// - Throws: `invalidLink`.
   mutating func takeDate(_ name: String, as kind: DateExpression.Kind) throws -> DateExpression? {
@@ -159,7 +160,7 @@ struct LinkParameters {
     }
   }
 
-  /// A value as a link has it.
+  /// A value in percent-encoding.
   static func encoded(_ text: String) -> String {
     let unreserved = CharacterSet(charactersIn: "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~")
     return text.addingPercentEncoding(withAllowedCharacters: unreserved) ?? ""

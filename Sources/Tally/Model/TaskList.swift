@@ -2,7 +2,7 @@ public import Foundation
 
 /// A list of tasks, with a name and a colour.
 ///
-/// A value: changing one changes nothing in a store.
+/// A value: changing it changes nothing in a store.
 public struct TaskList: Identifiable, Hashable, Sendable {
   /// The list's identity, which never changes; any UUID, a ``UUIDv7`` by default.
   public let id: UUID
@@ -10,19 +10,19 @@ public struct TaskList: Identifiable, Hashable, Sendable {
   public var name: String
   /// The list's colour as six hexadecimal digits, red, green and blue.
   public var colorHex: String
-  /// The list's position among the others, ascending; within ``TaskItem/sortOrders``.
+  /// The list's position among the lists, ascending; within ``TaskItem/sortOrders``.
   public var sortOrder: Int64
   /// When the list was created.
   public var createdAt: Timestamp
   /// When the list was last changed.
   public var updatedAt: Timestamp
 
-  /// The colour of a list created without one.
+  /// The default colour of a new list.
   public static let defaultColorHex = "007AFF"
 
-  /// Creates a list with the given values; nothing is checked before ``validate()``.
+  /// Creates a list with the given values, which are not checked until ``validate()``.
   ///
-  /// Without `updatedAt` the list was last changed when it was created.
+  /// Without `updatedAt`, the list was last changed when it was created.
   public init(
     id: UUID = UUIDv7.next(),
     name: String,
@@ -45,7 +45,7 @@ extension TaskList: Codable {
     case id, name, colorHex, sortOrder, createdAt, updatedAt
   }
 
-  /// Reads a list as an export writes it; nothing is checked that ``validate()`` checks.
+  /// Decodes a list in the form of an export; the rules of ``validate()`` are not checked.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: Key.self)
     self.init(
@@ -57,7 +57,7 @@ extension TaskList: Codable {
       updatedAt: try container.decode(Timestamp.self, forKey: .updatedAt))
   }
 
-  /// Writes a list as an export does.
+  /// Encodes a list in the form of an export.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: Key.self)
     try container.encode(IDText(id), forKey: .id)
