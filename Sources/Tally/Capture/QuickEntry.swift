@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A task written as one sentence, and the places of the words that were understood.
+/// A task written as one sentence, and the positions of the words that were understood.
 ///
 /// ```swift
 /// let now = Timestamp.now()
@@ -10,11 +10,11 @@ public import Foundation
 /// entry.reminderDate                             // tomorrow at 9:00
 /// entry.parts.map(\.kind)                        // [.schedule, .tag, .priority, .recurrence]
 /// ```
-///
-/// A word that is not clearly a date stays in the title: a task with a wrong date is worse than one without. The
+/// A word that is not clearly a date stays in the title: a task with a wrong date is worse than one without a
+/// date. The grammar and the rules are in <doc:CapturingTasks>.
 /// grammar and the rules are in <doc:CapturingTasks>.
 public struct QuickEntry: Hashable, Sendable {
-  /// The words that were not understood as something else; blank only if the whole sentence is.
+  /// The words that did not set another field; blank only if the whole sentence is blank.
   public internal(set) var title: String
   /// The day for which the task is planned.
   public internal(set) var scheduledDate: CalendarDay?
@@ -24,13 +24,13 @@ public struct QuickEntry: Hashable, Sendable {
   public internal(set) var dueDay: CalendarDay?
   /// When to send a reminder.
   ///
-  /// It may have passed already, as with `today 9am` in the afternoon: the sentence is not refused for it.
+  /// It may already have passed, as with `today 9am` in the afternoon; that is no reason to refuse the sentence.
   public internal(set) var reminderDate: Timestamp?
   /// The tags, without `#`.
   public internal(set) var tags = TagSet()
   /// The priority.
   public internal(set) var priority = Priority.none
-  /// The name of a list: one of the known lists if they were given, otherwise as in the sentence.
+  /// The name of a list: one of the known lists if they were given, or else a name from the sentence.
   public internal(set) var listName: String?
   /// How the task repeats.
   public internal(set) var recurrence: Recurrence?
@@ -38,14 +38,14 @@ public struct QuickEntry: Hashable, Sendable {
   public internal(set) var parts: [Part] = []
   /// The words that look meaningful but set no field, in order; they stay in the title.
   ///
-  /// An application shows them, so that nobody takes them for understood.
+  /// An application should show them, so that nobody believes that they were understood.
   public internal(set) var leftovers: [Leftover] = []
 
-  /// Some words of a sentence that were understood.
+  /// Some words of a sentence that set a field.
   public struct Part: Hashable, Sendable {
-    /// Where the words stand in the sentence.
+    /// The range of the words in the sentence.
     public let range: Range<String.Index>
-    /// What the words give.
+    /// The field that the words set.
     public let kind: Kind
 
     /// Creates a part.
@@ -55,7 +55,7 @@ public struct QuickEntry: Hashable, Sendable {
     }
   }
 
-  /// What some words give.
+  /// The field that some words set.
   public enum Kind: String, Hashable, Sendable {
     /// The planned day, its time, or both.
     case schedule
@@ -73,46 +73,48 @@ public struct QuickEntry: Hashable, Sendable {
     case recurrence
   }
 
-  /// Some words of a sentence that were not understood, although they look like more than a title.
+  /// Some words of a sentence that set no field, although they look like more than a title.
   public struct Leftover: Hashable, Sendable {
-    /// Where the words stand in the sentence.
+    /// The range of the words in the sentence.
     public let range: Range<String.Index>
-    /// Why they are left over.
+    /// Why the words set no field.
     public let reason: Reason
   }
 
-  /// Why some words are left over.
+  /// Why some words set no field.
   public enum Reason: String, CaseIterable, Hashable, Sendable {
-    /// A field that has a value already, as in `today tomorrow`.
+    /// The field already has a value, as in `today tomorrow`.
     case repeated
-    /// How long something takes, as in `for 1h`.
+    /// A duration, as in `for 1h`.
     case duration
-    /// From when to when something takes place, as in `3pm-4pm`; the start was understood.
+    /// A time span, as in `3pm-4pm`; its start was understood.
     case timeSpan
-    /// A time that nobody knows: `someday`.
+    /// An unknown time: `someday`.
     case someday
-    /// A recurrence that no rule has, as in `every 8 hours`, or several weekdays without `every`: `mon wed fri`.
+    /// A recurrence that no rule can express, as in `every 8 hours`, or several weekdays without `every`: `mon
+    /// wed fri`.
     case recurrence
     /// A reminder some time before the task, as in `remind me 30m before`.
     case reminder
-    /// A date that does not exist, or could be two.
+    /// A date that does not exist or is ambiguous.
     case date
   }
 }
 
 extension QuickEntry {
-  /// Reads a sentence.
+  /// Parses a sentence.
   ///
   /// - Parameters:
   ///   - text: The sentence.
-  ///   - calendar: Gives the time zone, the first day of the week and, by its locale, the order of dates in digits.
+  ///   - calendar: Provides the time zone, the first day of the week and, from its locale, the order of dates
+  ///     in digits.
   ///   - now: The present.
-  ///   - lists: The names of the lists that exist, so that `for Work` and `list:Work` are understood exactly where
-  ///     there is such a list. Without them, `list:` takes any name, and `for` a capitalized word after another
-  ///     understood part.
-  /// - Returns: The task. Nothing is refused: words that are not understood stay in the title. A text that
+  ///   - lists: The names of the existing lists, so that `for Work` and `list:Work` are understood exactly if
+  ///     there is such a list. Without them, `list:` accepts any name, and `for` accepts a capitalized word
+  ///     after another understood part.
+  /// - Returns: The task. No sentence is refused: words that are not understood stay in the title. A text that
   ///   ``validate(_:)`` refuses becomes the title as a whole.
-  /// - Complexity: linear in the length of the sentence.
+  /// - Complexity: Linear in the length of the sentence.
   public static func parse(
     _ text: String, calendar: Calendar, now: Timestamp, lists: [String]? = nil
   ) -> QuickEntry {
@@ -120,7 +122,7 @@ extension QuickEntry {
     return parse(text, reference: DateReference(now: now, calendar: calendar, dateOrder: order), lists: lists)
   }
 
-  /// Reads a sentence, as ``parse(_:calendar:now:lists:)``, against a present whose `today` may be another day.
+  /// Parses a sentence like ``parse(_:calendar:now:lists:)``, relative to a reference whose `today` may be another day.
   public static func parse(_ text: String, reference: DateReference, lists: [String]? = nil) -> QuickEntry {
     guard (try? validate(text)) != nil else { return QuickEntry(title: text.trimmed) }
     var reference = reference
@@ -131,7 +133,7 @@ extension QuickEntry {
 }
 
 extension QuickEntry {
-  /// Checks that a text is no longer than a sentence may be: 65,536 bytes of UTF-8.
+  /// Checks that a text is not longer than the maximum for a sentence, 65,536 bytes of UTF-8.
   ///
   /// - Throws: `valueOutOfRange`.
   public static func validate(_ text: String) throws(TallyError) {
@@ -142,18 +144,18 @@ extension QuickEntry {
     }
   }
 
-  /// Each word may take some microseconds to read, and nobody writes such a long sentence.
+  /// The maximum size in bytes: each word can take some microseconds to parse, and nobody writes such a long sentence.
   private static let longestText = 1 << 16
 
-  /// Sets what the sentence says about a task, except its title and its list; what it does not say stays.
+  /// Sets the fields of a task that the sentence mentions, except its title and its list; the others stay as they are.
   ///
   /// ```swift
   /// let entry = QuickEntry.parse("Pay rent friday #home", calendar: .current, now: .now())
   /// try await store.write { try $0.add(entry.title, to: .today, entry.fill) }  // on friday, not today
   /// ```
   ///
-  /// - Parameter task: the task; one with defaults of its own, such as the day of the place where it was captured,
-  ///   keeps those that the sentence does not mention.
+  /// - Parameter task: The task. Its own defaults, such as the day of the place where it was captured, stay
+  ///   unless the sentence mentions the field.
   public func fill(_ task: inout TaskItem) {
     if let scheduledDate { task.scheduledDate = scheduledDate }
     if let dueDay { task.dueDay = dueDay }
@@ -165,12 +167,12 @@ extension QuickEntry {
   }
 }
 
-/// The title that remains of a sentence.
+/// The title that remains when the understood words are removed from a sentence.
 struct QuickEntryTitle {
-  /// The title; `nil` if nothing of use is left.
+  /// The title; `nil` if nothing but punctuation remains.
   let text: String?
 
-  /// Removes parts of a sentence with the blanks around them, and backslashes without.
+  /// Removes the parts of a sentence with the blanks around them, and escaping backslashes without their blanks.
   init(_ sentence: String, removing parts: [Range<String.Index>], and escapes: [Range<String.Index>]) {
     var title = ""
     var place = sentence.startIndex
@@ -190,7 +192,8 @@ struct QuickEntryTitle {
     text = isEmpty && !parts.isEmpty ? nil : title.trimmed
   }
 
-  /// The text of a range without the escapes in it; removes the escapes up to its end from the rest, which is in order.
+  /// The text of a range without the escapes in it; also removes the escapes up to the range's end from the
+  /// remaining ones, which are sorted.
   private static func text(
     of sentence: String, in range: Range<String.Index>, without escapes: inout ArraySlice<Range<String.Index>>
   ) -> String {
@@ -205,12 +208,12 @@ struct QuickEntryTitle {
     return text + sentence[place..<range.upperBound]
   }
 
-  /// Punctuation that has nothing to separate at the end of a title.
+  /// Punctuation that separates nothing when it is at the end of a title.
   fileprivate static let separators: Set<Character> = [",", ";", ":", "-", "–", "—"]
 }
 
 extension String {
-  /// Appends a piece with one blank between; none before punctuation that followed a part directly.
+  /// Appends a piece after one blank; without the blank if the piece begins with punctuation.
   fileprivate mutating func join(_ piece: String) {
     let trimmed = piece.trimmed
     guard let first = piece.first, !trimmed.isEmpty else { return }
@@ -219,18 +222,19 @@ extension String {
     self += isEmpty || isPunctuation ? trimmed : " \(trimmed)"
   }
 
-  /// Removes the punctuation at the end that has nothing more to separate.
+  /// Removes punctuation at the end, where it separates nothing.
   fileprivate mutating func removeSeparators() {
     while let last, last.isWhitespace || QuickEntryTitle.separators.contains(last) { removeLast() }
   }
 }
 
-/// What is known about each token of a sentence before the sentence is read.
+/// Facts about each token of a sentence, computed before the sentence is parsed.
 struct QuickEntryMarks {
-  /// For each token, and for the end of the text, whether a part may end before it: at a blank, or at punctuation that ends
-  /// a word.
+  /// For each token, and for the end of the text, whether a part may end before it: at a blank, or at
+  /// punctuation that ends a word.
   private(set) var isEnd: [Bool]
-  /// For each token that opens a quotation, the token that closes it; `nil` for other tokens, and if nothing closes it.
+  /// For each token that opens a quotation, the index of the token that closes it; `nil` for other tokens, and
+  /// for a quotation that is not closed.
   private(set) var closing: [Int?]
 
   init(_ tokens: [CaptureToken]) {
@@ -263,16 +267,16 @@ struct KnownListNames {
   func names(at token: CaptureToken) -> [String] { names[token.text] ?? [] }
 }
 
-/// The dates of a sentence, collected before they are resolved: a time may belong to a day that comes later.
+/// The dates of a sentence, collected before they are resolved, because a time may belong to a day that comes later.
 struct QuickEntryDates {
   var schedule = DateSlot()
   var due = DateSlot()
   var reminder = DateSlot()
   var recurrence: Recurrence?
-  /// Whether a day without a time is one to be reminded on.
+  /// Whether the planned day gets a reminder even without a time.
   var remindsOfDay = false
 
-  /// Keeps a date or a recurrence, unless its field has a value already or the dates would not fit together.
+  /// Stores a date or a recurrence, unless its field already has a value or the dates would not fit together.
   mutating func take(_ finding: QuickEntryParser.Finding, reference: DateReference) -> Bool {
     var changed = self
     let isNew =
@@ -285,7 +289,7 @@ struct QuickEntryDates {
       case .lastDay(let expression): changed.take(lastDay: expression, reference: reference)
       case .tag, .priority, .list: false
       }
-    // A time on the planned day is that of the reminder, or else the due time: a task has no other.
+    // A time on the planned day becomes the reminder, or else the due time: there is no third field for it.
     guard isNew, !changed.schedule.hasTime || changed.due.isEmpty || changed.reminder.isEmpty else { return false }
     self = changed
     return true
@@ -299,7 +303,7 @@ struct QuickEntryDates {
     return hasRoom && first(of: recurrence, from: reference.today) != nil
   }
 
-  /// Ends the recurrence, unless it has an end or ends before it begins.
+  /// Gives the recurrence an end, unless it already has one or would end before it begins.
   private mutating func take(lastDay: DateExpression, reference: DateReference) -> Bool {
     guard case .rule(let rule)? = recurrence, rule.end == .never, let day = try? lastDay.day(against: reference),
       let ending = try? RecurrenceRule(
@@ -310,7 +314,7 @@ struct QuickEntryDates {
     return first(of: .rule(ending), from: reference.today) != nil
   }
 
-  /// The first day of a recurrence from a day on; its intervals begin there.
+  /// The first day of a recurrence on or after a day; its intervals are counted from there.
   private func first(of recurrence: Recurrence, from day: CalendarDay) -> CalendarDay? {
     guard case .rule(let rule) = recurrence, let interval = try? RecurrenceInterval(1, rule.interval.unit),
       let each = try? RecurrenceRule(
@@ -320,7 +324,7 @@ struct QuickEntryDates {
   }
 }
 
-/// The place for a date: a day, a time, or both, from one expression or two.
+/// Up to one day and one time, from one expression or from two.
 struct DateSlot {
   private(set) var day: DateExpression.Day?
   private(set) var time: DateExpression.TimeOfDay?
@@ -329,7 +333,7 @@ struct DateSlot {
   var isEmpty: Bool { day == nil && time == nil && instant == nil }
   var hasTime: Bool { time != nil || instant != nil }
 
-  /// Adds an expression, unless there is one like it already.
+  /// Stores an expression, unless the slot already has one of its kind.
   mutating func take(_ expression: DateExpression) -> Bool {
     switch expression.form {
     case .day(let new) where day == nil && instant == nil: day = new
@@ -341,7 +345,7 @@ struct DateSlot {
     return true
   }
 
-  /// The whole expression; `nil` for an empty slot.
+  /// The combined expression; `nil` for an empty slot.
   var expression: DateExpression? {
     switch (day, time) {
     case (let day?, let time?): DateExpression(.dayAndTime(day, time))
@@ -357,7 +361,7 @@ struct DateSlot {
 }
 
 extension QuickEntryDates {
-  /// Gives the dates to a task.
+  /// Resolves the dates and stores them in an entry.
   mutating func apply(to entry: inout QuickEntry, reference: DateReference) {
     entry.recurrence = recurrence
     if remindsOfDay, schedule.isEmpty { _ = schedule.take(DateExpression(.time(.morning))) }
@@ -394,7 +398,7 @@ extension QuickEntryDates {
     }
   }
 
-  /// What a slot means, with a time alone on a day if there is one.
+  /// The resolved date of a slot; if the slot has only a time, it is on the given day if there is one.
   private func onDay(_ slot: DateSlot, _ day: CalendarDay?, _ reference: DateReference) -> ResolvedDate? {
     guard slot.day == nil, let time = slot.time, let day else { return slot.resolved(against: reference) }
     return .instant(day.instant(atMinute: time.minute, in: reference.timeZone))
@@ -402,17 +406,17 @@ extension QuickEntryDates {
 }
 
 extension CalendarDay {
-  /// When a reminder without a time comes: midnight would wake people up.
+  /// When a reminder without a time is due: one at midnight would wake people up.
   fileprivate func morning(in reference: DateReference) -> Timestamp {
     instant(atMinute: DateExpression.TimeOfDay.morning.minute, in: reference.timeZone)
   }
 }
 
-/// Finds words that look like dates or durations but fit no field.
+/// Finds words that look like dates or durations but set no field.
 ///
-/// The words stay in the title, and are reported, so that nobody takes them for understood.
+/// The words stay in the title and are reported, so that nobody believes that they were understood.
 extension QuickEntryParser {
-  /// Why the words from a token on are left over, and the token behind them; `nil` for an ordinary word.
+  /// Why the words from a token on set no field, and the index after them; `nil` for an ordinary word.
   func leftover(at index: Int) -> (reason: QuickEntry.Reason, end: Int)? {
     someday(at: index) ?? duration(at: index) ?? reminderBefore(at: index) ?? otherTime(at: index)
       ?? weekdays(at: index) ?? impossibleRecurrence(at: index) ?? impossibleDate(at: index)
@@ -445,7 +449,7 @@ extension QuickEntryParser {
     return (.reminder, parser.index)
   }
 
-  /// Finds `and 8pm` behind the first time of a recurrence.
+  /// Finds `and 8pm` after the first time of a recurrence.
   private func otherTime(at index: Int) -> (QuickEntry.Reason, Int)? {
     guard index == endOfLastPart, tokens[index].text == "and" || tokens[index].text == "&", dates.recurrence != nil,
       dates.schedule.time != nil
@@ -455,7 +459,7 @@ extension QuickEntryParser {
     return (.repeated, parser.index)
   }
 
-  /// Finds `mon wed fri 18:00`: a recurrence without `every`, or a plan for one of the days.
+  /// Finds `mon wed fri 18:00`, which could be a recurrence without `every` or a plan for one of the days.
   private func weekdays(at index: Int) -> (QuickEntry.Reason, Int)? {
     guard !isClaimed(at: index), CalendarNames.commonWeekday(tokens[index].text) != nil else { return nil }
     var parser = dateParser(at: index)
@@ -463,7 +467,7 @@ extension QuickEntryParser {
     return endOfLiteralDate(at: index).map { (.recurrence, $0) }
   }
 
-  /// Finds `every 8 hours` and other recurrences that no rule has.
+  /// Finds `every 8 hours` and other recurrences that no rule can express.
   private func impossibleRecurrence(at index: Int) -> (QuickEntry.Reason, Int)? {
     guard isEvery(index), !isClaimed(at: index), !isInName(index) else { return nil }
     var (end, current, isDate) = (index + 1, index + 1, false)
@@ -478,7 +482,7 @@ extension QuickEntryParser {
       }
       current += 1
     }
-    // One that can be read belongs to the title because of what follows it.
+    // A phrase that can be parsed was left in the title because of what follows it.
     let isReadable = phrase(at: index).map { $0.end >= end } ?? false
     guard isDate, !isReadable, isEnd(end), isBoundary(end) else { return nil }
     return (.recurrence, end)
@@ -498,7 +502,7 @@ extension QuickEntryParser {
   ]
   private static let joints: Set = ["and", "or", "of", "the", "in", "on", "except", ",", "to"]
 
-  /// Finds a date that the calendar does not have, or that could be two, where a date is surely meant.
+  /// Finds a date that does not exist or is ambiguous, where the words are surely meant as a date.
   private func impossibleDate(at index: Int) -> (QuickEntry.Reason, Int)? {
     let (lead, start) = lead(at: index)
     guard start < tokens.count else { return nil }
@@ -507,11 +511,11 @@ extension QuickEntryParser {
     guard lead == .due || !isClaimed(at: index) else { return nil }
     var parser = dateParser(at: start)
     parser.allowsDecimals = lead != .none
-    // Of `31st of november`, the 31st alone would be a day.
+    // In `31st of november`, the 31st alone would be a valid day.
     let isUnread = parser.expression() == nil || endOfDayInMonth(from: start).map { $0 > parser.index } ?? false
     guard isUnread, parser.fault != nil else { return nil }
     var end = endOfDayInMonth(from: start) ?? endOfWord(from: start)
-    // `at 25:00` has two words.
+    // `at 25:00` consists of two words.
     if end < tokens.count, end == start + 1, tokens[start].kind == .word, tokens[end].kind == .number {
       end = endOfWord(from: end)
     }
@@ -528,7 +532,7 @@ extension QuickEntryParser {
     return hasMinutes || next.text == "am" || next.text == "pm"
   }
 
-  /// The token behind `30 feb`, `30th of february` or `feb 30th`.
+  /// The index of the token after `30 feb`, `30th of february` or `feb 30th`.
   private func endOfDayInMonth(from start: Int) -> Int? {
     func number(_ index: Int) -> Int? {
       guard index < tokens.count, tokens[index].kind == .number, let day = Int(tokens[index].text),
@@ -556,7 +560,7 @@ extension QuickEntryParser {
     return separator == "/" && canBeDays
   }
 
-  /// The token behind a word, without the punctuation at its end.
+  /// The index of the token after a word, without the punctuation at its end.
   private func endOfWord(from start: Int) -> Int {
     var end = start + 1
     // No date has more tokens.

@@ -1,20 +1,20 @@
 extension QuickEntryParser {
-  /// The words before a date that say what it is for.
+  /// The kinds of words before a date that say which field it sets.
   enum Lead {
     case none, on, due, by, reminder
   }
 
-  /// A date that may be meant.
+  /// A date that the words may mean.
   private struct Candidate {
     let lead: Lead
-    /// Where the expression begins and ends.
+    /// The first token of the expression and the token after it.
     let start: Int
     let end: Int
     let expression: DateExpression
     let hasBareHour: Bool
   }
 
-  /// Reads a date with the words that lead to it.
+  /// Reads a date and the words that introduce it.
   func date(at index: Int) -> Match? {
     let (lead, start) = lead(at: index)
     guard start < tokens.count, lead == .due || lead == .reminder || !isClaimed(at: index) else { return nil }
@@ -40,13 +40,14 @@ extension QuickEntryParser {
     case .none, .on: return Match(finding: .schedule(candidate.expression), end: candidate.end)
     case .due, .by: return Match(finding: .due(candidate.expression), end: candidate.end)
     case .reminder:
-      // `Remind me at 9 to call Ann`.
+      // In `remind me at 9 to call Ann`, the `to` is part of the date.
       let hasTo = candidate.end + 1 < tokens.count && tokens[candidate.end].text == "to" && entry.parts.isEmpty
       return Match(finding: .reminder(candidate.expression), end: candidate.end + (hasTo ? 1 : 0))
     }
   }
 
-  /// Whether a time is the first of several on the days of a recurrence, as in `daily at 8am and 8pm`: a task has one.
+  /// Whether a time is the first of several on the days of a recurrence, as in `daily at 8am and 8pm`; a task
+  /// has only one.
   private func isFirstTimeOfDay(_ candidate: Candidate) -> Bool {
     guard case .time = candidate.expression.form, dates.recurrence != nil else { return false }
     return ["and", "&", ","].contains(tokens[candidate.end].text)
@@ -92,7 +93,7 @@ extension QuickEntryParser {
     "next", "no", "on", "postpone", "push", "set",
   ]
 
-  /// Whether `tom` is a person: in capitals, behind a word such as `call`, or before another word.
+  /// Whether `tom` is a person: capitalized, after a word such as `call`, or before another word.
   private func isPerson(_ index: Int, behind lead: Lead) -> Bool {
     guard ["tom", "tod"].contains(tokens[index].text) else { return false }
     let isWithPerson = index > 0 && index != endOfLastPart && Self.wordsBeforePersons.contains(tokens[index - 1].text)
@@ -106,14 +107,14 @@ extension QuickEntryParser {
     "tell", "text", "thank", "to", "uncle", "up", "visit", "with",
   ]
 
-  /// Reads a span of time: the task gets its start, and the words stay in the title.
+  /// Reads a time span: the task gets its start, and the words stay in the title.
   func span(at index: Int) -> Match? {
     var parser = dateParser(at: index)
     _ = parser.take("at")
     guard !isClaimed(at: index), let time = parser.timeSpan(), isEnd(parser.index), isBoundary(parser.index),
       dates.schedule.time == nil
     else { return nil }
-    // Without a day, `open 9am-5pm` and `sleep from 10pm to 6am` say what the task is about.
+    // Without a day, `open 9am-5pm` and `sleep from 10pm to 6am` describe what the task is about.
     let isOfTitle = index > 0 && Self.wordsBeforeSpans.contains(tokens[index - 1].text)
     let isPlan = tokens[index].kind == .number && !isOfTitle && isFollowedByParts(parser.index)
     guard dates.schedule.day != nil || isPlan else { return nil }
@@ -124,7 +125,7 @@ extension QuickEntryParser {
     "available", "closed", "hours", "open", "opening", "quiet", "score", "shift", "sleep", "work",
   ]
 
-  /// Whether a date is surely meant as one.
+  /// Whether the words are surely meant as a date.
   private func isClear(_ candidate: Candidate) -> Bool {
     switch candidate.expression.form {
     case .sinceNow: isToCome(candidate) && !hasCapitalizedUnit(candidate)
@@ -135,18 +136,18 @@ extension QuickEntryParser {
     }
   }
 
-  /// Whether a date is not before today; a task may be overdue from the beginning.
+  /// Whether a date is not in the past, which only a due date may be.
   private func isToCome(_ candidate: Candidate) -> Bool {
     let isDue = candidate.lead == .due
     switch (candidate.expression.form, try? candidate.expression.resolved(against: reference)) {
     case (_, nil): return false
-    // A duration alone is how long something takes.
+    // A duration without `in` or `from now` says how long something takes.
     case (.sinceNow, .instant(let instant)?):
       let isFromNow = ["in", "+"].contains(tokens[candidate.start].text) || tokens[candidate.end - 1].text == "now"
       return instant > reference.now && isFromNow
     case (_, .day(let day)?): return isDue || day >= reference.today
     case (.dayAndTime, .instant(let instant)?):
-      // "This morning", said in the afternoon, is not a plan.
+      // 'This morning', written in the afternoon, is not a plan.
       if tokens[candidate.start].text == "this" { return isDue || instant > reference.now }
       return isDue || CalendarDay(containing: instant, in: reference.timeZone) >= reference.today
     case (_, .instant(let instant)?): return isDue || instant > reference.now
@@ -158,11 +159,11 @@ extension QuickEntryParser {
   private func isClearTime(_ candidate: Candidate) -> Bool {
     let first = tokens[candidate.start]
     let isBoundary = isBoundary(candidate.end)
-    // `at 9`, `by noon`; not `9` and `High Noon`.
+    // `at 9` and `by noon` are times; `9` and `High Noon` are not.
     let hasPreposition = first.text == "at" || candidate.lead != .none
     if candidate.hasBareHour || first.kind == .word && first.text != "at" { return hasPreposition && isBoundary }
     let hasHalf = tokens[candidate.start..<candidate.end].contains { $0.text == "am" || $0.text == "pm" }
-    // `3:16` alone is a verse or a score rather than a plan for the night.
+    // `3:16` alone is more likely a verse or a score than a time at night.
     let isPlausible = first.text.utf8.count == 2 || Int(first.text).map { $0 >= 5 } ?? true
     return hasHalf || hasPreposition || isPlausible && (candidate.start == 0 || isBoundary)
   }
@@ -179,12 +180,12 @@ extension QuickEntryParser {
     case .date: return isBoundary || tokens[candidate.start].text.utf8.count == 4
     case .dayOfYear, .end: return isBoundary
     case .dayOfMonth: return isBoundary && candidate.lead != .none
-    // `som` and `sow` are words of other meanings.
+    // `som`, `sow` and `soy` have other meanings too.
     case .start: return isBoundary && !["som", "sow", "soy"].contains(tokens[candidate.start].text)
     }
   }
 
-  /// Whether digits that look like a date are one, unlike `24/7` and `Ubuntu 24.04.`.
+  /// Whether digits that look like a date are one, unlike those of `24/7` and `Ubuntu 24.04.`.
   private func isClearInDigits(_ candidate: Candidate) -> Bool {
     let start = candidate.start
     guard candidate.lead == .none, tokens[start].kind == .number, start + 2 < candidate.end,
@@ -213,7 +214,7 @@ extension QuickEntryParser {
       return isFollowedByParts(candidate.end) && !isAlsoAWord(candidate.start)
     }
     if day.base == .today { return !isNameOfToday(candidate) && (!isTimeFirst || isBoundary(candidate.end)) }
-    // `Saturday Night Fever`.
+    // As in `Saturday Night Fever`.
     let endsWithPartOfDay = DateParser.isPartOfDay(tokens[candidate.end - 1].text)
     return !isTimeFirst && !endsWithPartOfDay || isBoundary(candidate.end)
   }
@@ -223,12 +224,12 @@ extension QuickEntryParser {
     return parser.day() != nil
   }
 
-  /// Whether `today` and the like are part of a name, as in `Tomorrow Never Dies`.
+  /// Whether `today` or the like is part of a name, as in `Tomorrow Never Dies`.
   private func isNameOfToday(_ candidate: Candidate) -> Bool {
     candidate.lead == .none && tokens[candidate.start].kind == .word && isInName(candidate.start)
   }
 
-  /// Whether a weekday begins the name of a film or a book, as in `watch Friday the 13th`.
+  /// Whether a weekday begins the title of a film or a book, as in `watch Friday the 13th`.
   private func isNameOfWork(_ index: Int) -> Bool {
     hasLowercase && index > 0 && isCapitalized(index)
       && ["watch", "rewatch", "read", "reread", "play", "sing", "stream"].contains(tokens[index - 1].text)
@@ -239,14 +240,15 @@ extension QuickEntryParser {
     hasLowercase && tokens[candidate.start].text == "in" && isCapitalized(candidate.end - 1)
   }
 
-  /// Whether a weekday is abbreviated to another word or a name.
+  /// Whether the abbreviation of a weekday is also another word or a name.
   private func isAlsoAWord(_ index: Int) -> Bool {
     ["mon", "sat", "sun", "wed"].contains(tokens[index].text)
   }
 }
 
 extension QuickEntryParser {
-  /// Skips `remind me to` at the start, if the sentence then has a date to remind of, and returns where to read on.
+  /// Skips `remind me to` at the start if the rest of the sentence has a date for the reminder, and returns the
+  /// index at which to continue.
   mutating func readRequestToRemind() -> Int {
     var parser = dateParser(at: 0)
     guard parser.take(words: "remind", "me", "to"), parser.index < tokens.count else { return 0 }
@@ -278,7 +280,7 @@ extension QuickEntryParser {
     if Self.adverbs.contains(word) {
       return phrase(at: index).flatMap { isFollowedByParts($0.end) ? $0 : nil }
     }
-    // `3 days after completion`; the next word is looked at first, as any number may begin something.
+    // `3 days after completion`; the next word is checked first because a number may begin anything.
     let mayBegin = isEvery || (tokens[index].kind == .number || word == "a") && isUnit(index + 1)
     guard mayBegin, let match = phrase(at: index) else { return nil }
     if let match = withPartOfDay(match) { return match }
@@ -286,7 +288,7 @@ extension QuickEntryParser {
     return isOpening || isBoundary(match.end) ? match : nil
   }
 
-  /// Reads `morning` behind `every saturday`.
+  /// Reads `morning` after `every saturday`.
   private func withPartOfDay(_ match: Match) -> Match? {
     var parser = dateParser(at: match.end)
     guard case .recurrence(let recurrence, _) = match.finding, let time = parser.timeInPartOfDay(), isEnd(parser.index),
@@ -295,7 +297,7 @@ extension QuickEntryParser {
     return Match(finding: .recurrence(recurrence, DateExpression(.time(time))), end: parser.index)
   }
 
-  /// Reads `until 25 nov` or `for 3 weeks` behind a recurrence, where the phrase itself had no end.
+  /// Reads `until 25 nov` or `for 3 weeks` after a recurrence whose phrase has no end.
   func lastDay(at index: Int) -> Match? {
     guard dates.recurrence != nil else { return nil }
     var parser = dateParser(at: index + 1)
@@ -317,7 +319,7 @@ extension QuickEntryParser {
     return Match(finding: .lastDay(DateExpression(.day(day))), end: parser.index)
   }
 
-  /// Whether a token is `every`, or `ev`; `EV` is a car.
+  /// Whether a token is `every` or `ev`; `EV` is a car.
   func isEvery(_ index: Int) -> Bool {
     tokens[index].text == "every" || tokens[index].text == "ev" && !isCapitalized(index)
   }
@@ -325,7 +327,7 @@ extension QuickEntryParser {
   /// Reads `on the 1st of every month`, `the last friday of each month` or `15th each month`.
   private func dayOfEachMonth(at index: Int) -> Match? {
     let start = index + (tokens[index].text == "on" ? 1 : 0)
-    // Looked for at first, as reading phrases costs more.
+    // Checked first because parsing phrases costs more.
     let isEach = { (token: CaptureToken) in token.text == "every" || token.text == "each" }
     guard let each = tokens[start...].prefix(12).firstIndex(where: isEach), each > start, each + 1 < tokens.count,
       ["month", "year"].contains(tokens[each + 1].text)
@@ -341,7 +343,7 @@ extension QuickEntryParser {
     index < tokens.count && RecurrenceUnit.allCases.contains { tokens[index].text.hasPrefix($0.name) }
   }
 
-  /// Reads `every! 3 days`: that long after each completion.
+  /// Reads `every! 3 days`, which counts from each completion.
   private func everyAfterCompletion(at index: Int) -> Match? {
     guard index + 1 < tokens.count, tokens[index + 1].text == "!", tokens[index + 1].isGlued else { return nil }
     let words = phraseWords(from: index + 2)
@@ -351,7 +353,7 @@ extension QuickEntryParser {
     return Match(finding: .recurrence(recurrence, nil), end: end)
   }
 
-  /// Reads what the phrases of recurrences do not have: a day of the year, or a part of the day.
+  /// Reads recurrences that ``Recurrence/init(phrase:)`` does not: by a day of the year, or with a part of the day.
   private func every(at index: Int) -> Match? {
     guard index + 1 < tokens.count else { return nil }
     var parser = dateParser(at: index + 1)
@@ -376,17 +378,17 @@ extension QuickEntryParser {
     return isEnd(end) && !isLimited(end) ? Match(finding: .recurrence(recurrence, nil), end: end) : nil
   }
 
-  /// Whether a recurrence is limited in a way that no rule has: `except sundays`, `in june`.
+  /// Whether a recurrence is limited in a way that no rule can express: `except sundays`, `in june`.
   private func isLimited(_ index: Int) -> Bool {
     guard index < tokens.count else { return false }
     let hasMonth = index + 1 < tokens.count && CalendarNames.commonMonth(tokens[index + 1].text) != nil
     return tokens[index].text == "except" || tokens[index].text == "in" && hasMonth
   }
 
-  /// The words from a token on, as phrases want them: between blanks, with punctuation as words of their own.
+  /// The words from a token on as a phrase needs them: split at blanks, with punctuation as separate words.
   private func phraseWords(from start: Int) -> [(text: String, end: Int)] {
     var words: [(text: String, end: Int)] = []
-    // No phrase has more words.
+    // No phrase has more than 48 words.
     var index = start
     while index < tokens.count, words.count < 48 {
       let first = index
@@ -398,7 +400,7 @@ extension QuickEntryParser {
     return words
   }
 
-  /// Whether a sentence goes on as `every day is Sunday` does.
+  /// Whether a verb or a clause follows, as in `every day is Sunday`.
   private func isFollowedByVerb(_ index: Int) -> Bool {
     index < tokens.count && ["is", "was", "has", "of", "that", "i", "we", "you", "they"].contains(tokens[index].text)
   }

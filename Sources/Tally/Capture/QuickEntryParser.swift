@@ -1,27 +1,27 @@
-/// Reads a task from a sentence, from left to right.
+/// Parses a task from a sentence, from left to right.
 ///
-/// At the start of each word it looks for a part. A part whose field is taken already stays in the title.
+/// At the start of each word it looks for a part. A part whose field already has a value stays in the title.
 struct QuickEntryParser {
   let text: String
   let tokens: [CaptureToken]
   let reference: DateReference
   let lists: KnownListNames?
-  /// What is known about each token in advance: nothing has to look far ahead, so the time to read a sentence is
-  /// proportional to its length.
+  /// Facts about each token, computed in advance so that the parser never has to look far ahead: the time to
+  /// parse a sentence is proportional to its length.
   let marks: QuickEntryMarks
-  /// The lists named after `for`, by the token of that word; only if the lists are known.
+  /// The lists named after `for`, by the index of that word; filled only if the existing lists are known.
   private(set) var namedLists: [Int: Match] = [:]
-  /// Whether capital letters mean something.
+  /// Whether the sentence has lowercase letters, so that capital letters carry meaning.
   let hasLowercase: Bool
 
   var entry: QuickEntry
   var dates = QuickEntryDates()
-  /// Whether a priority was given, which may be none.
+  /// Whether a priority was given, which may be `none`.
   private var hasPriority = false
   let work = CaptureWork()
-  /// Where the last part ends, as an index of a token.
+  /// The index of the token after the last part.
   var endOfLastPart = 0
-  /// The backslashes that kept words from being understood.
+  /// The ranges of the backslashes that escape words.
   private var escapes: [Range<String.Index>] = []
 
   init(_ text: String, reference: DateReference, lists: [String]?) {
@@ -35,7 +35,7 @@ struct QuickEntryParser {
     entry = QuickEntry(title: text)
   }
 
-  /// Reads the sentence.
+  /// Parses the sentence.
   mutating func read() -> QuickEntry {
     findNamedLists()
     var index = readRequestToRemind()
@@ -43,7 +43,7 @@ struct QuickEntryParser {
       index = isStart(index) ? readPart(at: index) : index + 1
     }
     dates.apply(to: &entry, reference: reference)
-    // Without a day, `for 2 hours` is what is done rather than how long.
+    // Without a day, `for 2 hours` says what to do rather than how long it takes.
     if !hasSchedule { entry.leftovers.removeAll { $0.reason == .duration } }
     let title = QuickEntryTitle(text, removing: entry.parts.map(\.range), and: escapes).text
     guard let title else { return QuickEntry(title: text.trimmed) }
@@ -51,8 +51,8 @@ struct QuickEntryParser {
     return entry
   }
 
-  /// Finds the lists named after `for`, from right to left: whether one counts depends on what follows it, which may be
-  /// another one.
+  /// Finds the lists named after `for`, from right to left, because a name counts only if other parts follow
+  /// it, which may be another list.
   private mutating func findNamedLists() {
     guard lists != nil else { return }
     for index in tokens.indices.reversed() where tokens[index].text == "for" {
@@ -60,7 +60,7 @@ struct QuickEntryParser {
     }
   }
 
-  /// Reads what begins at a token, and returns where to read on.
+  /// Reads the part that begins at a token, and returns the index at which to continue.
   mutating func readPart(at index: Int) -> Int {
     work.stepCount += 1
     if let end = endOfQuotation(from: index) { return end }
@@ -85,18 +85,18 @@ struct QuickEntryParser {
     return match.end
   }
 
-  /// Keeps words in the title, and notes that they look like more.
+  /// Leaves words in the title and reports why they set no field.
   private mutating func leave(_ reason: QuickEntry.Reason, from start: Int, to end: Int) {
     let range = tokens[start].range.lowerBound..<tokens[end - 1].range.upperBound
     entry.leftovers.append(QuickEntry.Leftover(range: range, reason: reason))
   }
 
-  /// A reader of dates from a token on.
+  /// A date parser that starts at a token.
   func dateParser(at index: Int) -> DateParser {
     DateParser(tokens, at: index, dateOrder: reference.dateOrder, counting: work)
   }
 
-  /// Leaves out a backslash that keeps the following words as they are.
+  /// Reads a backslash and the words that it escapes, which stay in the title.
   private mutating func readEscape(at index: Int) -> Int {
     if Self.isQuotationMark(tokens[index + 1]) {
       escapes.append(tokens[index].range)
@@ -107,7 +107,7 @@ struct QuickEntryParser {
     return match.end
   }
 
-  /// The place of some tokens, with the parentheses around them.
+  /// The range of some tokens, including parentheses around them.
   func range(from start: Int, to end: Int) -> Range<String.Index> {
     let isInParentheses =
       start > 0 && end < tokens.count
@@ -118,15 +118,15 @@ struct QuickEntryParser {
 }
 
 extension QuickEntryParser {
-  /// Something understood.
+  /// A part of a sentence that was understood.
   enum Finding {
     case schedule(DateExpression)
     case due(DateExpression)
     case reminder(DateExpression)
-    /// A recurrence, with the day or the time at which it begins.
+    /// A recurrence, and the day or the time at which it begins.
     case recurrence(Recurrence, DateExpression?)
     case lastDay(DateExpression)
-    /// The start of a span of time, whose words stay in the title.
+    /// The start of a time span, whose words stay in the title.
     case span(DateExpression)
     case tag(String)
     case priority(Priority)
@@ -145,13 +145,13 @@ extension QuickEntryParser {
     }
   }
 
-  /// Something understood, and the token behind it.
+  /// A finding, and the index of the token after it.
   struct Match {
     let finding: Finding
     let end: Int
   }
 
-  /// The part that begins at a token.
+  /// The finding that begins at a token.
   func match(at index: Int) -> Match? {
     switch tokens[index].text {
     case "#": tag(at: index)
@@ -162,7 +162,7 @@ extension QuickEntryParser {
     }
   }
 
-  /// Keeps a finding, unless its field has a value already.
+  /// Stores a finding, unless its field already has a value.
   private mutating func take(_ finding: Finding) -> Bool {
     switch finding {
     case .schedule, .due, .reminder, .recurrence, .lastDay, .span:
@@ -183,9 +183,9 @@ extension QuickEntryParser {
 }
 
 extension String {
-  /// The text without white space at its ends.
+  /// The text without leading and trailing white space.
   ///
-  /// By scalars, as a title is checked: a combining mark on a blank is something to keep.
+  /// Tests scalars, like the rule for titles: a combining mark on a blank is not white space.
   var trimmed: String {
     let scalars = unicodeScalars
     guard let first = scalars.firstIndex(where: { !$0.properties.isWhitespace }),
@@ -203,7 +203,7 @@ extension QuickEntryParser {
     var end = start
     while end < tokens.count, tokens[end].isGlued, !Self.endOfTag.contains(tokens[end].text) { end += 1 }
     work.stepCount += end - start
-    // Punctuation behind the tag belongs to the sentence.
+    // Punctuation after the tag belongs to the sentence.
     while end > start, tokens[end - 1].kind == .symbol, Self.punctuation.contains(tokens[end - 1].text) { end -= 1 }
     guard end > start, isEnd(end), tokens[start..<end].contains(where: isNameOfTag) else { return nil }
     let tag = String(text[tokens[start].range.lowerBound..<tokens[end - 1].range.upperBound])
@@ -211,14 +211,15 @@ extension QuickEntryParser {
     return Match(finding: .tag(tag), end: end)
   }
 
-  /// Whether `+` or `@` begins a tag: before a word, and not where `@ann` is a person to write to.
+  /// Whether `+` or `@` begins a tag: a word follows, and `@ann` is not the person a verb such as `email` refers to.
   private func isTagOfWord(at index: Int) -> Bool {
     guard index + 1 < tokens.count, tokens[index + 1].isGlued, tokens[index + 1].kind == .word else { return false }
     guard tokens[index].text == "@", index > 0 else { return true }
     return index == endOfLastPart || !Self.wordsBeforeAccounts.contains(tokens[index - 1].text)
   }
 
-  /// Whether a token can stand alone as a tag: a word or a picture, as numbers and punctuation are issues and doodles.
+  /// Whether a token can be a tag by itself: a word or an emoji, but not a number or punctuation, as in issue
+  /// numbers and doodles.
   private func isNameOfTag(_ token: CaptureToken) -> Bool {
     token.kind == .word || token.text.contains { $0.isSymbol && !$0.isASCII }
   }
@@ -230,14 +231,14 @@ extension QuickEntryParser {
     let value = index + (hasColon ? 2 : 1)
     guard value < tokens.count, tokens[value].isGlued, isEnd(value + 1) else { return nil }
     let name = tokens[value].text
-    // `!h` is more often an exclamation.
+    // `!h` is more often an exclamation than a priority.
     guard let priority = Priority(written: name), hasColon || name.utf8.count != 1 || tokens[value].kind == .number,
       isMark || hasColon || isNumberedPriority(at: index)
     else { return nil }
     return Match(finding: .priority(priority), end: value + 1)
   }
 
-  /// Whether `p1` is a priority: not a page, and not the first word of a name such as `P1 bug`.
+  /// Whether `p1` is a priority, not a page number or the first word of a name such as `P1 bug`.
   private func isNumberedPriority(at index: Int) -> Bool {
     guard tokens[index].text == "p", tokens[index + 1].kind == .number else { return false }
     let isPage = index > 0 && index != endOfLastPart && Self.wordsBeforePages.contains(tokens[index - 1].text)
@@ -263,8 +264,8 @@ extension QuickEntryParser {
       guard let lists else {
         return name.allSatisfy(\.isWhitespace) ? nil : Match(finding: .list(String(name)), end: end)
       }
-      // A much longer quotation is not the name: changing the case changes the length of a text less than that. So long
-      // texts are not compared at each word.
+      // A much longer quotation cannot be the name, since changing the case changes the length less than that.
+      // Long texts are therefore not compared at each word.
       let names = lists.names(at: tokens[start + 1]).filter { 4 * $0.utf8.count >= name.utf8.count }
       let known = names.first { $0 == name } ?? names.first { $0.lowercased() == name.lowercased() }
       return known.map { Match(finding: .list($0), end: end) }
@@ -278,7 +279,7 @@ extension QuickEntryParser {
     return Match(finding: .list(String(name)), end: end)
   }
 
-  /// Reads the longest name of a list that stands at a token.
+  /// Reads the longest list name that begins at a token.
   func knownList(at index: Int, ignoringCase: Bool = false) -> Match? {
     guard let lists, index < tokens.count else { return nil }
     let names = lists.names(at: tokens[index])
@@ -294,12 +295,12 @@ extension QuickEntryParser {
     return matches.max { $0.end < $1.end }.map { Match(finding: .list($0.name), end: $0.end) }
   }
 
-  /// Reads a capitalized word as a list, if a part stands before it and none or only parts behind it.
+  /// Reads a capitalized word as a list, if a part comes before it and only parts, or nothing, come after it.
   private func guessedList(at index: Int) -> Match? {
     guard index < tokens.count, index > 1, endOfLastPart == index - 1, hasLowercase, tokens[index].kind == .word,
       isCapitalized(index), isEnd(index + 1), isFollowedByParts(index + 1)
     else { return nil }
-    // `for Monday` is a day.
+    // In `for Monday`, the word is a day.
     var parser = dateParser(at: index)
     guard parser.expression() == nil, CalendarNames.commonMonth(tokens[index].text) == nil else { return nil }
     return Match(finding: .list(String(text[tokens[index].range])), end: index + 1)
@@ -320,7 +321,7 @@ extension QuickEntryParser {
 }
 
 extension QuickEntryParser {
-  /// Whether a part may begin at a token: behind a blank, an opening parenthesis or, for a tag, another one.
+  /// Whether a part may begin at a token: after a blank, an opening parenthesis or, for a tag, another tag.
   func isStart(_ index: Int) -> Bool {
     guard index > 0, tokens[index].isGlued else { return true }
     let hasComma = tokens[index - 1].text == ","
@@ -331,7 +332,7 @@ extension QuickEntryParser {
   /// Whether a part may end before a token: at a blank, or at punctuation that ends a word.
   func isEnd(_ index: Int) -> Bool { marks.isEnd[index] }
 
-  /// Whether nothing comes behind a part that could belong to it, as `report` does in `friday report`.
+  /// Whether no word follows that could belong to the part, as `report` does in `friday report`.
   func isBoundary(_ index: Int) -> Bool {
     guard index < tokens.count else { return true }
     let token = tokens[index]
@@ -355,7 +356,7 @@ extension QuickEntryParser {
     var parser = dateParser(at: index)
     parser.allowsBareHours = false
     guard let expression = parser.expression(), isEnd(parser.index) else { return false }
-    // `The 13th` alone is no date: `Friday the 13th` is a film.
+    // `The 13th` alone is not a date: `Friday the 13th` is a film.
     if case .day(let day) = expression.form, case .dayOfMonth = day.base { return false }
     return true
   }
@@ -375,7 +376,8 @@ extension QuickEntryParser {
     index > 0 && index != endOfLastPart && Self.claimingWords.contains(tokens[index - 1].text)
   }
 
-  /// The token behind a date that belongs to the title, or behind several, so that no part of it is taken for a date.
+  /// The index of the token after one or more dates that belong to the title, so that no part of them is read
+  /// as a date.
   func endOfLiteralDate(at index: Int) -> Int? {
     var parser = dateParser(at: index)
     guard let first = parser.expression() else { return nil }
@@ -389,7 +391,7 @@ extension QuickEntryParser {
     return end
   }
 
-  /// Whether a date is one end of a span or one of several, such as `monday to friday` or `8am and 8pm`.
+  /// Whether a date is one end of a span or one of several, as in `monday to friday` or `8am and 8pm`.
   func isOneOfSeveral(_ expression: DateExpression, before end: Int) -> Bool {
     if isRow(of: expression, before: end) { return true }
     guard isJoin(end) else { return false }
@@ -398,7 +400,7 @@ extension QuickEntryParser {
     var parser = dateParser(at: end + 1)
     parser.allowsBareHours = false
     switch (expression.form, parser.expression()?.form) {
-    // A time behind a comma belongs to the day.
+    // A time after a comma belongs to the day.
     case (.day, .time?): return tokens[end].text != ","
     case (_, nil): return false
     default: return true
@@ -417,13 +419,13 @@ extension QuickEntryParser {
     index < tokens.count && !tokens[index].isGlued && CalendarNames.commonWeekday(tokens[index].text) != nil
   }
 
-  /// Whether a token joins dates; `until` after a recurrence ends that.
+  /// Whether a token joins dates; after a recurrence, `until` begins its end instead.
   private func isJoin(_ index: Int) -> Bool {
     guard index < tokens.count, dates.recurrence == nil || tokens[index].text != "until" else { return false }
     return Self.joiningWords.contains(tokens[index].text)
   }
 
-  /// Whether a word is written as part of a name: with a capital letter, beside another one.
+  /// Whether a word is part of a name: capitalized, next to another capitalized word.
   func isInName(_ index: Int) -> Bool {
     guard hasLowercase, isCapitalized(index) else { return false }
     let followsName = index > 1 && isCapitalized(index - 1)
@@ -434,13 +436,13 @@ extension QuickEntryParser {
     text[tokens[index].range.lowerBound].isUppercase
   }
 
-  /// Words that begin something new, so that a date before them stands alone.
+  /// Words that begin a new phrase, so that a date before them is complete.
   private static let functionWords: Set = [
     "about", "after", "and", "at", "because", "before", "but", "due", "for", "from", "if", "in", "near", "on", "re",
     "regarding", "so", "then", "to", "until", "via", "when", "while", "with", "without",
   ]
 
-  /// Words that make the following date part of the title, those of Good Friday and the like included.
+  /// Words that make the following date part of the title, including those of names such as Good Friday.
   private static let claimingWords: Set = [
     "a", "after", "an", "and", "before", "between", "each", "every", "for", "from", "is", "its", "last",
     "my",
@@ -455,7 +457,7 @@ extension QuickEntryParser {
 }
 
 extension QuickEntryParser {
-  /// The token behind a quotation that begins here; `nil` where none does, or where it is not closed.
+  /// The index of the token after a quotation that begins here; `nil` if none begins here or it is not closed.
   func endOfQuotation(from index: Int) -> Int? {
     guard Self.isQuotationMark(tokens[index]) else { return nil }
     return marks.closing[index].map { $0 + 1 }
