@@ -1,33 +1,34 @@
 import Foundation
 
-/// The tree of a filter, in a normal form that has one text.
+/// The syntax tree of a filter, in a normal form with exactly one text.
 ///
-/// Made by `conjunction`, `disjunction` and `negation` only: `and` and `or` have at least two operands, none of the same
-/// kind as themselves and no constants; a negation holds neither a constant nor a negation.
+/// Build it only with `conjunction`, `disjunction` and `negation`. They ensure that `and` and `or` have at
+/// least two operands, none of which is a constant or of the same kind, and that a negation contains neither a
+/// constant nor a negation.
 indirect enum FilterNode: Hashable, Sendable {
   case constant(Bool)
   case condition(FilterCondition)
   case not(FilterNode)
   case and([FilterNode])
   case or([FilterNode])
-  /// Stands for a filter composed beyond ``TaskFilter/maximumNesting``; cannot be evaluated.
+  /// A filter composed beyond ``TaskFilter/maximumNesting``, which cannot be evaluated.
   case tooDeep
 }
 
 extension FilterNode {
-  /// All of some operands.
+  /// Creates the conjunction of some operands.
   static func conjunction(_ operands: [FilterNode]) -> FilterNode {
     let flat = operands.flatMap { if case .and(let inner) = $0 { inner } else { [$0] } }
     return joined(flat, neutral: true) { .and($0) }
   }
 
-  /// Any of some operands.
+  /// Creates the disjunction of some operands.
   static func disjunction(_ operands: [FilterNode]) -> FilterNode {
     let flat = operands.flatMap { if case .or(let inner) = $0 { inner } else { [$0] } }
     return joined(flat, neutral: false) { .or($0) }
   }
 
-  /// The opposite of an operand.
+  /// Creates the negation of an operand.
   static func negation(_ operand: FilterNode) -> FilterNode {
     switch operand {
     case .constant(let value): .constant(!value)
@@ -48,7 +49,7 @@ extension FilterNode {
 }
 
 extension FilterNode {
-  /// How many parentheses and negations lie around the innermost condition of the text.
+  /// The number of parentheses and negations around the innermost condition in the text.
   var nesting: Int {
     switch self {
     case .constant(let value): value ? 0 : 1
@@ -68,7 +69,7 @@ extension FilterNode {
     }
   }
 
-  /// The same tree with other conditions.
+  /// Returns the same tree with each condition transformed.
   func mapConditions(_ transform: (FilterCondition) -> FilterCondition) -> FilterNode {
     switch self {
     case .constant, .tooDeep: self
@@ -79,7 +80,7 @@ extension FilterNode {
     }
   }
 
-  /// Whether any condition passes a test.
+  /// Whether any condition satisfies a test.
   func contains(where test: (FilterCondition) -> Bool) -> Bool {
     switch self {
     case .constant, .tooDeep: false
@@ -104,7 +105,7 @@ enum FilterCondition: Hashable, Sendable {
   case property(TaskFilter.Property)
   case attribute(String, FilterOperator, String)
 
-  /// Whether the opposite is written with `!=` instead of a negation.
+  /// Whether the negation is written with `!=` instead of `-`.
   var hasNegatedForm: Bool {
     switch self {
     case .priority(.equal, _), .date(_, .equal, _), .attribute(_, .equal, _): true
@@ -113,21 +114,21 @@ enum FilterCondition: Hashable, Sendable {
   }
 }
 
-/// The lists that a condition means.
+/// The lists that a condition refers to.
 enum FilterList: Hashable, Sendable {
   /// Tasks without a list and without a day.
   case inbox
   /// Tasks without a list.
   case none
   case id(UUID)
-  /// The lists with a name, in another case only if none has it exactly.
+  /// The lists with a name; in any case, but only if no list has exactly this name.
   case name(FilterListName)
 
-  /// Reads a name, an id, `inbox` or `none`, none of which a list may have as its name.
+  /// Reads a name, an id, `inbox` or `none`; a list cannot be found by name if its name is one of the others.
   ///
   /// - Parameters:
   ///   - text: The text.
-  ///   - column: Where it stands in the text of a filter; `nil` for one that a program composes.
+  ///   - column: The column in the text of a filter; `nil` for a filter composed in Swift.
   init(text: String, column: Int? = nil) {
     switch text.lowercased() {
     case "inbox": self = .inbox
@@ -146,10 +147,10 @@ enum FilterList: Hashable, Sendable {
   }
 }
 
-/// The name of a list, and where a text has it; two names are equal wherever they stand.
+/// The name of a list and its position in a filter's text; two names are equal wherever they are.
 struct FilterListName: Hashable, Sendable {
   let text: String
-  /// From 1, in characters; `nil` if the filter was not read from a text.
+  /// The column, from 1, in characters; `nil` if the filter was not read from a text.
   let column: Int?
 
   static func == (left: FilterListName, right: FilterListName) -> Bool { left.text == right.text }
@@ -157,12 +158,12 @@ struct FilterListName: Hashable, Sendable {
   func hash(into hasher: inout Hasher) { hasher.combine(text) }
 }
 
-/// The cause of an error about a list that a filter names: messages of the library never contain a name.
+/// The cause of an error about an unknown list in a filter; the library's messages never contain the name.
 package struct UnknownFilterList: Error {
   package let name: String
 }
 
-/// An operator as it stands in a normal form, without `!=`; the raw value is its text.
+/// An operator in normal form, which excludes `!=`; the raw value is its text.
 enum FilterOperator: String, Hashable, Sendable {
   case equal = "="
   case less = "<"
@@ -171,7 +172,7 @@ enum FilterOperator: String, Hashable, Sendable {
   case greaterOrEqual = ">="
   case contains = "~"
 
-  /// Whether the operator holds for two values that can be ordered; `contains` never does.
+  /// Whether the operator holds between two comparable values; `contains` never does.
   func holds<Value: Comparable>(_ left: Value, _ right: Value) -> Bool {
     switch self {
     case .equal: left == right
@@ -184,13 +185,13 @@ enum FilterOperator: String, Hashable, Sendable {
   }
 }
 
-/// What stands before an operator.
+/// The left side of an operator.
 enum FilterField {
   case list, tag, state, parent, has, `is`, priority, attribute
   case text(TaskFilter.TextField)
   case date(TaskFilter.DateField)
 
-  /// The field with a name, in any case; that of an attribute has none of its own.
+  /// Creates the field with a name, in any case; `attribute` has no name of its own.
   init?(name: String) {
     guard let field = Self.named[name.lowercased()] else { return nil }
     self = field
@@ -200,7 +201,7 @@ enum FilterField {
     var fields: [String: FilterField] = [
       "list": .list, "tag": .tag, "state": .state, "parent": .parent, "has": .has, "is": .is, "priority": .priority,
     ]
-    // As other programs call them.
+    // Names that other programs use.
     (fields["p"], fields["pri"], fields["scheduled"]) = (.priority, .priority, .date(.day))
     for field in TaskFilter.TextField.allCases { fields[field.rawValue] = .text(field) }
     for field in TaskFilter.DateField.allCases { fields[field.rawValue] = .date(field) }
@@ -209,7 +210,7 @@ enum FilterField {
 
   static let names = named.keys.filter { !["p", "pri", "scheduled"].contains($0) }.sorted()
 
-  /// The field and the comparison of `due.before` and the like, which shells leave alone.
+  /// The field and the comparison of a name such as `due.before`, which needs no quoting in shells.
   static func compared(by name: String) -> (FilterField, TaskFilter.Comparison)? {
     let parts = name.lowercased().split(separator: ".", omittingEmptySubsequences: false).map(String.init)
     guard parts.count == 2, let field = FilterField(name: parts[0]), let comparison = comparisonNames[parts[1]] else {
@@ -224,7 +225,7 @@ enum FilterField {
     "from": .atLeast, "min": .atLeast, "has": .contains, "contains": .contains,
   ]
 
-  /// The comparisons that make sense.
+  /// The comparisons that the field supports.
   var comparisons: [TaskFilter.Comparison] {
     switch self {
     case .list, .tag, .state, .parent, .has, .is: [.equals, .isNot]
@@ -234,7 +235,7 @@ enum FilterField {
     }
   }
 
-  /// A condition as an example.
+  /// A condition on the field, as an example for error messages.
   var example: String {
     switch self {
     case .list: "list:Work"
@@ -250,13 +251,13 @@ enum FilterField {
     }
   }
 
-  /// An example for a field that somebody may have meant by another name.
+  /// An example for the field that somebody may have meant by an unknown name.
   static func example(meantBy name: String) -> String? {
     if let field = synonyms[name.lowercased()] { return field.example }
     return name.nearName(among: names).flatMap(FilterField.init)?.example
   }
 
-  /// A condition in other programs' words, as it is written here: `list:Home` for `project:Home`.
+  /// A condition in another program's words as it is written here: `list:Home` for `project:Home`.
   static func condition(meantBy name: String, _ value: String) -> String? {
     guard !value.isEmpty else { return nil }
     return switch synonyms[name.lowercased()] {
@@ -266,7 +267,7 @@ enum FilterField {
     }
   }
 
-  /// The names of other programs for a field.
+  /// The names that other programs use for a field.
   private static let synonyms: [String: FilterField] = [
     "scheduleddate": .date(.day), "planned": .date(.day), "date": .date(.day),
     "on": .date(.day), "duedate": .date(.due), "dueday": .date(.due), "deadline": .date(.due), "by": .date(.due),
@@ -278,14 +279,14 @@ enum FilterField {
 }
 
 extension String {
-  /// The closest of some names, if this one may be a typing error.
+  /// The closest of some names, if this one may be a typing error of it.
   func nearName(among names: [String]) -> String? {
-    // A long word is none, and the distance costs the product of the lengths.
+    // A long word is not a typing error, and computing the distance costs the product of both lengths.
     utf8.count <= 32 ? nearNames(among: names, limit: 1).first : nil
   }
 }
 
-/// Why a text is not a filter.
+/// Why a text is not a valid filter.
 enum FilterFault {
   case tooLong, tooDeep, nullCharacter
   case openQuote, badEscape, quoteInsideWord, textAfterQuote
@@ -298,7 +299,7 @@ enum FilterFault {
   case badDate(TallyError, in: String), dateOfSeveralWords
   case badTag(TallyError), badAttributeName, badID
 
-  /// A fault and the number of scalars before it.
+  /// A fault and its offset in Unicode scalars.
   struct Place: Error {
     let fault: FilterFault
     let offset: Int
@@ -308,7 +309,7 @@ enum FilterFault {
     }
   }
 
-  /// The error at a column.
+  /// The error for the fault at a column.
   func error(at column: Int) -> TallyError {
     let cause: (any Error)? =
       switch self {
@@ -325,7 +326,7 @@ enum FilterFault {
       .invalidFilter, message, remedy: remedy, at: TextPosition(line: 1, column: column), cause: cause)
   }
 
-  /// The fault and the remedy, without any of the text.
+  /// The message and the remedy, without any of the text.
   private var words: (message: String, remedy: String) {
     switch self {
     case .tooLong: ("The filter has more than \(TaskFilter.maximumLength) characters", "Look for less at a time")
@@ -371,22 +372,22 @@ enum FilterFault {
   }
 }
 
-/// The cause of an error about a field that does not exist: messages of the library never contain a name.
+/// The cause of an error about an unknown field in a filter; the library's messages never contain the name.
 package struct UnknownFilterField: Error {
   package let name: String
-  /// Whether somebody may have meant an attribute: a colon would rather be part of an address.
+  /// Whether an attribute may have been meant; with a colon, the text is more likely an address.
   package let mayBeAttribute: Bool
-  /// What somebody meant who used the name of another program.
+  /// The condition that was meant, if the name is another program's.
   package let meantCondition: String?
 }
 
-/// The cause of an error about a date that cannot be read: messages of the library never contain a text of the user.
+/// The cause of an error about an unreadable date in a filter; the library's messages never contain the user's text.
 package struct UnreadFilterDate: Error {
   package let text: String
 }
 
 extension [String] {
-  /// The words with commas, and `or` before the last one.
+  /// The words joined with commas, and with `or` before the last one.
   fileprivate var listed: String {
     count < 2 ? joined() : dropLast().joined(separator: ", ") + " or " + (last ?? "")
   }

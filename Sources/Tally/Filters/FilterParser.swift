@@ -1,29 +1,29 @@
 import Foundation
 
-/// Reads the text of a filter by recursive descent; <doc:Filters> has the grammar.
+/// Parses the text of a filter by recursive descent; the grammar is in <doc:Filters>.
 struct FilterParser {
   var scanner: FilterScanner
-  /// How many parentheses and negations are open.
+  /// The number of open parentheses and negations.
   private var depth = 0
 
-  /// Takes a text, which may come from anywhere.
+  /// Creates a parser for a text, which may be untrusted.
   init(_ text: String) throws(TallyError) {
-    // Counted first in UTF-8, which costs nothing: no scalar has more than four bytes.
+    // Checks the length in UTF-8 first, which takes constant time: no scalar has more than four bytes.
     guard text.utf8.count <= 4 * TaskFilter.maximumLength, text.unicodeScalars.count <= TaskFilter.maximumLength else {
       throw FilterFault.tooLong.error(at: 1)
     }
     scanner = FilterScanner(text)
-    // It separates the parts of a position in a view.
+    // NUL separates the parts of a position in a view.
     if let offset = scanner.offset(of: "\0") { throw error(.nullCharacter, at: offset) }
   }
 
-  /// Reads the whole text.
+  /// Parses the whole text.
   mutating func filter() throws(TallyError) -> FilterNode {
     do throws(FilterFault.Place) {
       scanner.skipWhiteSpace()
       guard scanner.next != nil else { return .constant(true) }
       let node = try alternatives()
-      // Everything else that may come next begins another condition.
+      // Anything else that can come next would have begun another condition.
       guard scanner.next == nil else { throw .init(.strayParenthesis, scanner.offset) }
       return node
     } catch {
@@ -31,7 +31,7 @@ struct FilterParser {
     }
   }
 
-  /// The error of a fault at an offset.
+  /// The error for a fault at an offset.
   func error(_ fault: FilterFault, at offset: Int) -> TallyError {
     fault.error(at: scanner.column(of: offset))
   }
@@ -73,7 +73,7 @@ struct FilterParser {
     .negation(try nested(at: start) { parser throws(FilterFault.Place) in try parser.term() })
   }
 
-  /// Reads one level further down, unless that is too deep for the stack.
+  /// Parses one level deeper, unless the nesting would be too deep for the stack.
   private mutating func nested(
     at start: Int, _ read: (inout FilterParser) throws(FilterFault.Place) -> FilterNode
   ) throws(FilterFault.Place) -> FilterNode {
@@ -86,14 +86,14 @@ struct FilterParser {
 }
 
 extension FilterParser {
-  /// The keyword that comes next, if one does.
+  /// The next word if it is a keyword.
   var nextKeyword: FilterKeyword? {
     var ahead = scanner
     let word = ahead.word(endingAtOperator: true)
     return ahead.isAtOperator ? nil : FilterKeyword(word)
   }
 
-  /// Reads a keyword if it comes next, with the white space around it.
+  /// Skips a keyword, if it comes next, and the white space around it.
   private mutating func skipKeyword(_ keyword: FilterKeyword) throws(FilterFault.Place) -> Bool {
     scanner.skipWhiteSpace()
     guard nextKeyword == keyword else { return false }
@@ -103,7 +103,7 @@ extension FilterParser {
 }
 
 extension FilterParser {
-  /// Reads one condition; something other than white space comes next.
+  /// Parses one condition; the next scalar is not white space.
   mutating func condition() throws(FilterFault.Place) -> FilterNode {
     let start = scanner.offset
     switch scanner.next {
@@ -112,7 +112,7 @@ extension FilterParser {
     case "#":
       _ = scanner.skip("#")
       return .condition(.tag(try tag()))
-    // A number behind the sign is one to look for, as in a telephone number.
+    // A sign before a digit belongs to the text to search for, as in a telephone number.
     case "+" where scanner.isBeforeLetter:
       _ = scanner.skip("+")
       return .condition(.tag(try tag()))
@@ -123,13 +123,13 @@ extension FilterParser {
     }
   }
 
-  /// Reads a word to look for, or a field with what it is compared with.
+  /// Parses a word to search for, or a field with its operator and value.
   private mutating func wordOrField() throws(FilterFault.Place) -> FilterNode {
     let word = scanner.word(endingAtOperator: true)
     guard scanner.next != "\"" else { throw .init(.quoteInsideWord, scanner.offset) }
     var ahead = scanner
     ahead.skipWhiteSpace()
-    // Blanks may stand around an operator, but a colon belongs to its field.
+    // Other operators may have blanks around them, but a colon must directly follow its field.
     let isField = ahead.isAtOperator && (ahead.offset == scanner.offset || ahead.next != ":")
     guard isField else { return .condition(.text(.text, word.text)) }
     guard !word.text.isEmpty else { throw .init(.missingField, word.offset) }
@@ -161,7 +161,7 @@ extension FilterParser {
     case .parent: return comparison.node(.parent(try id()))
     case .has: return comparison.node(try possession())
     case .is:
-      // The constants have a name so that every filter has a text.
+      // The constants have a name so that every filter can be written as a text.
       let value = try value(of: field)
       if value.text.lowercased() == "any" { return .constant(comparison == .equals) }
       return comparison.node(.property(try name(value, of: field, among: TaskFilter.Property.allCases, \.rawValue)))
@@ -178,7 +178,7 @@ extension FilterParser {
     }
   }
 
-  /// Reads `@name`, an operator and a value, or `@tag`; `@` has been read.
+  /// Parses `@name` with an operator and a value, or `@tag`; the `@` has already been read.
   private mutating func attribute() throws(FilterFault.Place) -> FilterNode {
     let start = scanner
     let name = try scanner.next == "\"" ? scanner.quoted() : scanner.word(endingAtOperator: true)
@@ -193,7 +193,7 @@ extension FilterParser {
     return comparison.filter { .attribute(name.text, $0, value) }.root
   }
 
-  /// Reads what follows `has:`.
+  /// Parses the text after `has:`.
   private mutating func possession() throws(FilterFault.Place) -> FilterCondition {
     guard scanner.skip("@") else {
       return .has(try name(of: .has, among: TaskFilter.Field.allCases, \.rawValue))
@@ -205,14 +205,14 @@ extension FilterParser {
 }
 
 extension TaskFilter.Comparison {
-  /// A condition of which only equality can be asked.
+  /// A condition that can only be compared for equality.
   fileprivate func node(_ condition: FilterCondition) -> FilterNode {
     self == .isNot ? .negation(.condition(condition)) : .condition(condition)
   }
 }
 
 extension FilterParser {
-  /// Reads the operator of a field, at which the scanner may stand behind white space, and the white space after it.
+  /// Parses the operator of a field, with any white space around it.
   mutating func comparison(of field: FilterField) throws(FilterFault.Place) -> TaskFilter.Comparison {
     scanner.skipWhiteSpace()
     let start = scanner.offset
@@ -224,7 +224,7 @@ extension FilterParser {
     return comparison
   }
 
-  /// Reads a value, with or without quotation marks, which is not empty.
+  /// Parses a non-empty value, with or without quotation marks.
   mutating func value(of field: FilterField) throws(FilterFault.Place) -> FilterScanner.Word {
     let value = try scanner.next == "\"" ? scanner.quoted() : scanner.word(endingAtOperator: false)
     guard !value.text.isEmpty else { throw .init(.missingValue(field), value.offset) }
@@ -234,7 +234,7 @@ extension FilterParser {
     return value
   }
 
-  /// Reads one of some names, in any case.
+  /// Looks up a value among some names, in any case.
   func name<Value>(
     _ value: FilterScanner.Word, of field: FilterField, among values: [Value], _ name: (Value) -> String
   ) throws(FilterFault.Place) -> Value {
@@ -250,11 +250,11 @@ extension FilterParser {
     try self.name(try value(of: field), of: field, among: values, name)
   }
 
-  /// Reads a tag that a task can have.
+  /// Parses a tag that a task can have.
   mutating func tag() throws(FilterFault.Place) -> String {
     let value = try value(of: .tag)
     do throws(TallyError) {
-      // Blanks around a tag would be removed by the tasks that have it.
+      // Tasks would remove the blanks around the tag.
       guard TagSet.trimmed(value.text).utf8.elementsEqual(value.text.utf8) else { throw Self.blank }
       try TagSet.validate(value.text)
     } catch {
@@ -269,7 +269,7 @@ extension FilterParser {
     return id
   }
 
-  /// Reads a day or an instant; one of several words needs quotation marks.
+  /// Parses a day or an instant, which needs quotation marks if it has several words.
   mutating func date(of field: FilterField) throws(FilterFault.Place) -> DateExpression {
     let value = try value(of: field)
     if !value.isQuoted, isStartOfDate(value.text) { throw .init(.dateOfSeveralWords, value.offset) }
@@ -280,9 +280,9 @@ extension FilterParser {
     }
   }
 
-  /// Whether some of the following words belong to a date, as in `due<=next friday`.
+  /// Whether the following words belong to the date, as in `due<=next friday`.
   ///
-  /// `due<=today 5pm` would otherwise look for the text `5pm`.
+  /// Otherwise `due<=today 5pm` would search for the text `5pm`.
   private func isStartOfDate(_ text: String) -> Bool {
     var (ahead, words) = (scanner, text)
     for _ in 0..<Self.mostWordsOfDate {
@@ -302,19 +302,20 @@ extension FilterParser {
 }
 
 extension String {
-  /// Whether an attribute can have this name.
+  /// Whether this is a valid attribute name.
   var isAttributeName: Bool { (try? AttributeValue.validate([self: .flag(true)])) != nil }
 }
 
-/// Reads the words, values and operators of a filter's text, scalar by scalar.
+/// Reads the words, values and operators of a filter's text.
 ///
-/// By scalars and not by characters: a combining mark behind a quotation mark would make another character of it.
+/// Works on scalars and not on characters, because a combining mark after a quotation mark would form another
+/// character with it.
 struct FilterScanner {
   private let scalars: [Unicode.Scalar]
-  /// How many scalars have been read.
+  /// The number of scalars read so far.
   private(set) var offset = 0
 
-  /// A word or a value, and where it began.
+  /// A word or a value, with its offset.
   struct Word {
     let text: String
     let offset: Int
@@ -338,21 +339,22 @@ struct FilterScanner {
     while let next, next.properties.isWhitespace { offset += 1 }
   }
 
-  /// Reads a scalar if it comes next.
+  /// Skips a scalar if it comes next.
   mutating func skip(_ scalar: Unicode.Scalar) -> Bool {
     guard next == scalar else { return false }
     offset += 1
     return true
   }
 
-  /// Reads up to white space, a parenthesis or a quotation mark; up to an operator as well if asked; may be empty.
+  /// Reads up to white space, a parenthesis, a quotation mark or, if `endingAtOperator` is true, an operator;
+  /// may be empty.
   mutating func word(endingAtOperator: Bool) -> Word {
     let start = offset
     while let next, !next.endsFilterWord, !(endingAtOperator && isAtOperator) { offset += 1 }
     return Word(text: text(of: start..<offset), offset: start, isQuoted: false)
   }
 
-  /// Reads a text in quotation marks, at which the scanner stands.
+  /// Reads a text in quotation marks; the next scalar must be the opening one.
   mutating func quoted() throws(FilterFault.Place) -> Word {
     let start = offset
     var text = String.UnicodeScalarView()
@@ -371,15 +373,15 @@ struct FilterScanner {
     throw .init(.openQuote, start)
   }
 
-  /// The number of scalars before the first one of a kind.
+  /// The offset of the first scalar with a value.
   func offset(of scalar: Unicode.Scalar) -> Int? { scalars.firstIndex(of: scalar) }
 
-  /// Whether an operator comes next; an exclamation mark alone is none.
+  /// Whether an operator comes next; an exclamation mark alone is not one.
   var isAtOperator: Bool {
     next == "!" ? scalar(at: offset + 1) == "=" : next?.beginsFilterOperator ?? false
   }
 
-  /// Reads an operator, of which `:` means the same as `=`.
+  /// Reads an operator, where `:` means the same as `=`.
   mutating func comparison() -> TaskFilter.Comparison? {
     guard isAtOperator, let first = next else { return nil }
     offset += 1
@@ -392,12 +394,12 @@ struct FilterScanner {
     }
   }
 
-  /// Whether a letter or a quotation mark follows the next scalar.
+  /// Whether a letter or a quotation mark comes after the next scalar.
   var isBeforeLetter: Bool { scalar(at: offset + 1).map { $0 == "\"" || $0.properties.isAlphabetic } ?? false }
 
-  /// The column of an offset: characters from 1.
+  /// The column of an offset: characters, counted from 1.
   func column(of offset: Int) -> Int {
-    // One that begins before the offset and ends behind it holds it.
+    // The character that begins before the offset and ends after it contains it.
     var (column, end) = (1, 0)
     for character in text(of: 0..<scalars.count) {
       end += character.unicodeScalars.count
@@ -415,12 +417,12 @@ struct FilterScanner {
 }
 
 extension Unicode.Scalar {
-  /// Whether a word or a value without quotation marks ends here.
+  /// Whether a word or an unquoted value ends at this scalar.
   var endsFilterWord: Bool {
     self == "(" || self == ")" || self == "\"" || properties.isWhitespace
   }
 
-  /// Whether an operator may begin here.
+  /// Whether an operator may begin with this scalar.
   var beginsFilterOperator: Bool {
     switch self {
     case ":", "=", "<", ">", "~", "!": true
@@ -428,7 +430,7 @@ extension Unicode.Scalar {
     }
   }
 
-  /// Whether something other than a word to look for begins here.
+  /// Whether this scalar begins something other than a word to search for.
   var beginsFilterTerm: Bool {
     switch self {
     case "-", "#", "@", "!": true
@@ -437,7 +439,7 @@ extension Unicode.Scalar {
   }
 }
 
-/// A word that joins conditions; its case does not matter.
+/// A word that combines conditions, in any case.
 enum FilterKeyword: String {
   case and, or, not
 

@@ -1,9 +1,9 @@
 public import Foundation
 import Synchronization
 
-/// Which tasks to look for.
+/// A filter that selects tasks.
 ///
-/// Filters compose in Swift and have one text form, which the command line and saved filters use as well:
+/// Filters are composed in Swift, and have a text form that the command line and saved filters use as well:
 ///
 /// ```swift
 /// let filter: TaskFilter = .tag("home") && .due(before: .tomorrow) && !.has(.notes)
@@ -11,22 +11,22 @@ import Synchronization
 /// try TaskFilter(text: "#home (priority>=medium or is:overdue) -list:Work")
 /// ```
 ///
-/// Dates stay relative: `due<=today` means another day tomorrow. A comparison with a field that a task lacks is false, and
-/// `!` is always the opposite, so `due!=today`, which is the same as `!due=today`, also finds tasks without a due date.
-/// <doc:Filters> has the grammar.
+/// Dates stay relative: `due<=today` means another day tomorrow. A comparison with a field that a task does not
+/// have is false. `!` is always the exact opposite, so `due!=today`, which means `!due=today`, also selects
+/// tasks without a due date. The grammar is in <doc:Filters>.
 ///
-/// Filters are equal if they are built alike: `a && b` and `b && a` are not.
+/// Filters are equal if they were built in the same way: `a && b` and `b && a` are not equal.
 public struct TaskFilter: Hashable, Sendable {
   let root: FilterNode
-  /// What is known about the filter; shared by its copies.
+  /// Whether the filter is known to be valid; shared by its copies.
   let knowledge = Knowledge()
 
-  /// Whether a filter has been found to be valid, so that a query need not check it again.
+  /// Records that a filter has been validated, so that a query need not validate it again.
   final class Knowledge: Sendable {
     let isValid = Atomic(false)
   }
 
-  /// Takes a tree; one that nests too deeply becomes ``FilterNode/tooDeep``.
+  /// Creates a filter from a tree; a tree that nests too deeply becomes ``FilterNode/tooDeep``.
   init(_ root: FilterNode) {
     self.root = root.nesting > Self.maximumNesting ? .tooDeep : root
   }
@@ -35,114 +35,115 @@ public struct TaskFilter: Hashable, Sendable {
     root = .condition(condition)
   }
 
-  /// The greatest number of parentheses and negations around a condition; reading, printing and evaluation recurse.
+  /// The maximum number of parentheses and negations around a condition, because parsing, printing and
+  /// evaluation recurse.
   static let maximumNesting = 64
-  /// The greatest length of a text in Unicode scalars.
+  /// The maximum length of a filter's text in Unicode scalars.
   static let maximumLength = 10_000
 
-  /// Every task.
+  /// Selects every task.
   public static let all = TaskFilter(.constant(true))
 
-  /// Whether both were built alike.
+  /// Whether both filters were built in the same way.
   public static func == (left: TaskFilter, right: TaskFilter) -> Bool { left.root == right.root }
 
-  /// Hashes how the filter was built.
+  /// Hashes the filter's tree.
   public func hash(into hasher: inout Hasher) { hasher.combine(root) }
 
-  /// The tasks that both filters find.
+  /// Selects the tasks that both filters select.
   public static func && (left: TaskFilter, right: TaskFilter) -> TaskFilter {
     TaskFilter(.conjunction([left.root, right.root]))
   }
 
-  /// The tasks that either filter finds.
+  /// Selects the tasks that at least one of the filters selects.
   public static func || (left: TaskFilter, right: TaskFilter) -> TaskFilter {
     TaskFilter(.disjunction([left.root, right.root]))
   }
 
-  /// The tasks that a filter does not find.
+  /// Selects the tasks that a filter does not select.
   public static prefix func ! (filter: TaskFilter) -> TaskFilter {
     TaskFilter(.negation(filter.root))
   }
 }
 
 extension TaskFilter {
-  /// The tasks of the lists with a name.
+  /// Selects the tasks of the lists with a name.
   ///
-  /// If no list has the name exactly, lists that have it in another case count. `inbox` means tasks without a list and
-  /// without a day, `none` those without a list, and the text of a UUID the list with that id.
+  /// If no list has exactly this name, lists that have it in another case count. `inbox` means tasks without a list and
+  /// without a day, `none` means tasks without a list, and the text of a UUID means the list with that id.
   public static func list(_ name: String) -> TaskFilter { TaskFilter(.list(FilterList(text: name))) }
 
-  /// The tasks of a list, or without one for `nil`.
+  /// Selects the tasks of a list; with `nil`, the tasks without a list.
   public static func list(_ id: UUID?) -> TaskFilter { TaskFilter(.list(id.map { .id($0) } ?? .none)) }
 
-  /// The tasks with a tag; case does not matter.
+  /// Selects the tasks with a tag; case does not matter.
   public static func tag(_ name: String) -> TaskFilter { TaskFilter(.tag(name)) }
 
-  /// The tasks in a state.
+  /// Selects the tasks in a state.
   public static func state(_ state: TaskState) -> TaskFilter { TaskFilter(.state(state)) }
 
-  /// The sub-tasks of a task.
+  /// Selects the sub-tasks of a task.
   public static func parent(_ id: UUID) -> TaskFilter { TaskFilter(.parent(id)) }
 
-  /// The tasks of which something is true.
+  /// Selects the tasks with a property.
   public static func `is`(_ property: Property) -> TaskFilter { TaskFilter(.property(property)) }
 
-  /// The tasks that have a field.
+  /// Selects the tasks that have a field.
   public static func has(_ field: Field) -> TaskFilter { TaskFilter(.has(field)) }
 
-  /// The tasks that have an attribute.
+  /// Selects the tasks that have an attribute.
   public static func has(attribute name: String) -> TaskFilter { TaskFilter(.hasAttribute(name)) }
 }
 
 extension TaskFilter {
-  /// The tasks with a text in their title or notes; case, accents and width do not matter.
+  /// Selects the tasks with a text in their title or notes; case, accents and width do not matter.
   public static func text(contains text: String) -> TaskFilter { TaskFilter(.text(.text, text)) }
 
-  /// The tasks with a text in their title.
+  /// Selects the tasks with a text in their title.
   public static func title(contains text: String) -> TaskFilter { TaskFilter(.text(.title, text)) }
 
-  /// The tasks with a text in their notes.
+  /// Selects the tasks with a text in their notes.
   public static func notes(contains text: String) -> TaskFilter { TaskFilter(.text(.notes, text)) }
 }
 
 extension TaskFilter {
-  /// The tasks with a priority; `none` is less than `low`.
+  /// Selects the tasks whose priority compares with another; `none` is less than `low`.
   ///
   /// - Parameters:
-  ///   - comparison: how to compare; `contains` finds nothing.
-  ///   - priority: the priority to compare with.
-  /// - Returns: the filter.
+  ///   - comparison: The comparison; `contains` selects nothing.
+  ///   - priority: The priority to compare with.
+  /// - Returns: The filter.
   public static func priority(_ comparison: Comparison, _ priority: Priority) -> TaskFilter {
     comparison == .contains ? !.all : comparison.filter { .priority($0, priority) }
   }
 
-  /// The tasks with exactly a priority.
+  /// Selects the tasks with exactly this priority.
   public static func priority(_ priority: Priority) -> TaskFilter { .priority(.equals, priority) }
 
-  /// The tasks with a priority or a higher one.
+  /// Selects the tasks with this priority or a higher one.
   public static func priority(atLeast priority: Priority) -> TaskFilter { .priority(.atLeast, priority) }
 
-  /// The tasks with a priority or a lower one, none included.
+  /// Selects the tasks with this priority or a lower one, including none.
   public static func priority(atMost priority: Priority) -> TaskFilter { .priority(.atMost, priority) }
 
-  /// The tasks whose attribute compares with a value.
+  /// Selects the tasks whose attribute compares with a value.
   ///
   /// ```swift
   /// let large: TaskFilter = .attribute("cost", .atLeast, 12.5) && .attribute("client", .contains, "acme")
   /// ```
   ///
   /// - Parameters:
-  ///   - name: the attribute's name.
-  ///   - comparison: how to compare; bytes are never equal to a value, nor less or greater.
-  ///   - value: the value, read as the attribute's own kind.
-  /// - Returns: the filter.
+  ///   - name: The attribute's name.
+  ///   - comparison: The comparison; bytes are never equal to, less than or greater than a value.
+  ///   - value: The value, which is read as the attribute's own kind.
+  /// - Returns: The filter.
   public static func attribute(_ name: String, _ comparison: Comparison, _ value: Literal) -> TaskFilter {
     comparison.filter { .attribute(name, $0, value.text) }
   }
 }
 
 extension TaskFilter.Comparison {
-  /// A condition with this comparison; `isNot` is the opposite of `equals`.
+  /// Creates a filter with this comparison; `isNot` is the negation of `equals`.
   func filter(_ condition: (FilterOperator) -> FilterCondition) -> TaskFilter {
     guard let comparison = FilterOperator(rawValue: rawValue) else { return !TaskFilter(condition(.equal)) }
     return TaskFilter(condition(comparison))
@@ -150,72 +151,72 @@ extension TaskFilter.Comparison {
 }
 
 extension TaskFilter {
-  /// Whether it matters with which day a week begins.
+  /// Whether the meaning depends on the first day of the week.
   package var countsWeeks: Bool {
     root.contains { if case .date(_, _, let date) = $0 { date.countsWeeks } else { false } }
   }
 }
 
 extension TaskFilter {
-  /// The tasks whose day or instant compares with another one.
+  /// Selects the tasks whose day or instant compares with another.
   ///
-  /// Days are compared where either side has no time: `due<=friday` asks for the local day of the due date. With a time,
-  /// instants are compared, and a due day counts as its last moment. The planned day is always compared as a day.
+  /// If either side has no time, days are compared: `due<=friday` uses the local day of the due date. Otherwise
+  /// instants are compared, and a due day counts as its last microsecond. The planned day is always compared as a day.
   ///
   /// - Parameters:
-  ///   - field: the field to look at; a comparison with a missing one is false.
-  ///   - comparison: how to compare; `contains` finds nothing.
-  ///   - date: the day or instant, which stays relative.
-  /// - Returns: the filter.
+  ///   - field: The field to compare; a comparison with a missing field is false.
+  ///   - comparison: The comparison; `contains` selects nothing.
+  ///   - date: The day or instant, which stays relative.
+  /// - Returns: The filter.
   public static func date(
     _ field: DateField, _ comparison: Comparison, _ date: DateExpression
   ) -> TaskFilter {
     comparison == .contains ? !.all : comparison.filter { .date(field, $0, date) }
   }
 
-  /// The tasks planned for a day, or for any day of a span; as ``date(_:_:_:)``.
+  /// Selects the tasks planned for a day or within a span, by the rules of ``date(_:_:_:)``.
   public static func day(
     on day: DateExpression? = nil, after start: DateExpression? = nil, before end: DateExpression? = nil
   ) -> TaskFilter {
     span(.day, on: day, after: start, before: end)
   }
 
-  /// The tasks due on a day, or in a span; as ``date(_:_:_:)``.
+  /// Selects the tasks due on a day or within a span, by the rules of ``date(_:_:_:)``.
   public static func due(
     on day: DateExpression? = nil, after start: DateExpression? = nil, before end: DateExpression? = nil
   ) -> TaskFilter {
     span(.due, on: day, after: start, before: end)
   }
 
-  /// The tasks with a reminder on a day, or in a span; as ``date(_:_:_:)``.
+  /// Selects the tasks with a reminder on a day or within a span, by the rules of ``date(_:_:_:)``.
   public static func reminder(
     on day: DateExpression? = nil, after start: DateExpression? = nil, before end: DateExpression? = nil
   ) -> TaskFilter {
     span(.reminder, on: day, after: start, before: end)
   }
 
-  /// The tasks created on a day, or in a span; as ``date(_:_:_:)``.
+  /// Selects the tasks created on a day or within a span, by the rules of ``date(_:_:_:)``.
   public static func created(
     on day: DateExpression? = nil, after start: DateExpression? = nil, before end: DateExpression? = nil
   ) -> TaskFilter {
     span(.created, on: day, after: start, before: end)
   }
 
-  /// The tasks last changed on a day, or in a span; as ``date(_:_:_:)``.
+  /// Selects the tasks last changed on a day or within a span, by the rules of ``date(_:_:_:)``.
   public static func updated(
     on day: DateExpression? = nil, after start: DateExpression? = nil, before end: DateExpression? = nil
   ) -> TaskFilter {
     span(.updated, on: day, after: start, before: end)
   }
 
-  /// The tasks completed on a day, or in a span; as ``date(_:_:_:)``.
+  /// Selects the tasks completed on a day or within a span, by the rules of ``date(_:_:_:)``.
   public static func completed(
     on day: DateExpression? = nil, after start: DateExpression? = nil, before end: DateExpression? = nil
   ) -> TaskFilter {
     span(.completed, on: day, after: start, before: end)
   }
 
-  /// All the comparisons that are given; without any, the tasks that have the field.
+  /// The conjunction of the given comparisons; if there are none, selects the tasks that have the field.
   private static func span(
     _ field: DateField, on day: DateExpression?, after start: DateExpression?, before end: DateExpression?
   ) -> TaskFilter {
@@ -229,32 +230,33 @@ extension TaskFilter {
 extension TaskFilter: TextCodable, CustomStringConvertible {
   /// The filter's canonical text; reading it gives an equal filter.
   ///
-  /// The text of a filter that ``validate()`` refuses cannot be read.
+  /// A filter that ``validate()`` refuses has a text that cannot be read back.
   public var text: String { root.text }
 
   /// The same as ``text``.
   public var description: String { text }
 
-  /// Reads a filter; an empty text means every task.
+  /// Parses a filter; an empty text selects every task.
   ///
-  /// - Throws: `invalidFilter`, with the column of the fault and the text expected there.
-  /// - Complexity: the length of the text, which is at most 10,000 Unicode scalars.
+  /// - Throws: `invalidFilter`, with the column of the fault and what was expected there.
+  /// - Complexity: Linear in the length of the text, which is at most 10,000 Unicode scalars.
   public init(text: String) throws(TallyError) {
     var parser = try FilterParser(text)
     let root = try parser.filter()
-    // The canonical text may be longer, or nest deeper: `state!=active` becomes `-state:active`.
+    // The canonical text may be longer or nest deeper than the given one: `state!=active` becomes
+    // `-state:active`.
     guard root.nesting <= Self.maximumNesting else { throw parser.error(.tooDeep, at: 0) }
     guard root.text.unicodeScalars.count <= Self.maximumLength else { throw parser.error(.tooLong, at: 0) }
     self.init(root)
     knowledge.isValid.store(true, ordering: .relaxed)
   }
 
-  /// Checks a filter that was composed in Swift; one that was read is valid.
+  /// Checks a filter that was composed in Swift; one that was parsed is always valid.
   ///
-  /// A filter that was found to be valid is not checked again, and neither are its copies.
+  /// After a filter has been found valid, neither it nor its copies are checked again.
   ///
-  /// - Throws: `invalidFilter` for an empty text, a tag or the name of an attribute that no task can have, more than 64
-  ///   nested operations or a text of more than 10,000 Unicode scalars.
+  /// - Throws: `invalidFilter` for an empty text to search for, a tag or an attribute name that no task can
+  ///   have, more than 64 nested operations, or a text of more than 10,000 Unicode scalars.
   public func validate() throws(TallyError) {
     if knowledge.isValid.load(ordering: .relaxed) { return }
     guard root != .tooDeep else { throw FilterFault.tooDeep.error(at: 1) }
@@ -262,7 +264,7 @@ extension TaskFilter: TextCodable, CustomStringConvertible {
     knowledge.isValid.store(true, ordering: .relaxed)
   }
 
-  /// Writes the text; throws `EncodingError` for a filter that ``validate()`` refuses.
+  /// Encodes the text; throws `EncodingError` for a filter that ``validate()`` refuses.
   public func encode(to encoder: any Encoder) throws {
     do {
       try validate()
@@ -296,11 +298,11 @@ extension FilterNode {
     }
   }
 
-  /// The text behind another operand of `and`.
+  /// The text after another operand of `and`.
   private func text(after previous: FilterNode?) -> String {
     switch self {
     case .or: textAsOperand
-    // `due<=today 5pm` would be a date of two words.
+    // Without quotation marks, `due<=today 5pm` would be read as a date of two words.
     case .condition(.text(.text, let wanted)) where previous?.isDate ?? false: wanted.inFilterQuotes
     case .not(.condition(.text(.text, let wanted))) where previous?.isDate ?? false: "-" + wanted.inFilterQuotes
     default: text
@@ -343,20 +345,20 @@ extension FilterCondition {
 }
 
 extension String {
-  /// A value behind an operator, in quotation marks unless it can stand without them.
+  /// The text as a value after an operator, with quotation marks if it needs them.
   fileprivate var filterValue: String {
-    // `<` and a value that begins with `=` would read as `<=`.
+    // `<` and a value that begins with `=` would be read as `<=`.
     let isPlain = unicodeScalars.first != "=" && !isEmpty && unicodeScalars.allSatisfy { !$0.endsFilterWord }
     return isPlain ? self : inFilterQuotes
   }
 
-  /// The name of an attribute before an operator.
+  /// The text as an attribute's name before an operator, with quotation marks if it needs them.
   fileprivate var filterName: String {
     let isPlain = !isEmpty && unicodeScalars.allSatisfy { !$0.endsFilterWord && !$0.beginsFilterOperator }
     return isPlain ? self : inFilterQuotes
   }
 
-  /// A text to look for, which must not read as anything else.
+  /// The text as a word to search for, with quotation marks if it could be read as anything else.
   fileprivate var filterWord: String {
     let isPlain =
       filterName == self && !FilterKeyword.isOne(self) && !isTagOfFilter
@@ -364,14 +366,14 @@ extension String {
     return isPlain ? self : inFilterQuotes
   }
 
-  /// Whether the text would be read as `+tag`.
+  /// Whether the text would be read as a tag, such as `+tag`.
   private var isTagOfFilter: Bool {
     unicodeScalars.first == "+" && unicodeScalars.dropFirst().first?.properties.isAlphabetic ?? false
   }
 
   fileprivate var inFilterQuotes: String {
     var quoted = String.UnicodeScalarView("\"".unicodeScalars)
-    // By scalars, as a combining mark behind a backslash makes another character of it.
+    // Works on scalars, because a combining mark after a backslash would form another character with it.
     for scalar in unicodeScalars {
       if scalar == "\"" || scalar == "\\" { quoted.append("\\") }
       quoted.append(scalar)
@@ -382,23 +384,23 @@ extension String {
 }
 
 extension TaskFilter {
-  /// A field with a day or an instant; the raw value is its name in texts.
+  /// A field that holds a day or an instant; the raw value is its name in filter texts.
   public enum DateField: String, CaseIterable, Hashable, Sendable {
     /// The day for which a task is planned.
     case day
     /// The due date or due day.
     case due
-    /// The reminder.
+    /// The instant of the reminder.
     case reminder
-    /// The creation.
+    /// The instant of creation.
     case created
-    /// The last change.
+    /// The instant of the last change.
     case updated
-    /// The completion.
+    /// The instant of completion.
     case completed
   }
 
-  /// Where to look for a text; the raw value is its name in texts.
+  /// The texts to search; the raw value is their name in filter texts.
   public enum TextField: String, CaseIterable, Hashable, Sendable {
     /// The title.
     case title
@@ -408,7 +410,7 @@ extension TaskFilter {
     case text
   }
 
-  /// A field that a task may lack; the raw value is its name in texts.
+  /// A field that a task may not have; the raw value is its name in filter texts.
   public enum Field: String, CaseIterable, Hashable, Sendable {
     /// The notes.
     case notes
@@ -424,69 +426,69 @@ extension TaskFilter {
     case tags
     /// A priority other than `none`.
     case priority
-    /// The task to which a sub-task belongs.
+    /// The parent of a sub-task.
     case parent
-    /// The rule by which the task recurs.
+    /// The recurrence.
     case recurrence
     /// Any attribute.
     case attributes
-    /// The completion.
+    /// The instant of completion.
     case completed
   }
 
-  /// What can be said of a task as a whole; the raw value is its name in texts.
+  /// A property of a task as a whole; the raw value is its name in filter texts.
   public enum Property: String, CaseIterable, Hashable, Sendable {
-    /// Not completed.
+    /// The task is not completed.
     case open
-    /// Completed.
+    /// The task is completed.
     case done
-    /// In the state `active`.
+    /// The task is in the state `active`.
     case active
-    /// Open, and the due date has passed or the due day has ended; without either, the reminder has passed.
+    /// The task is open, and its due date has passed or its due day has ended; without either, its reminder has passed.
     case overdue
-    /// Recurs.
+    /// The task recurs.
     case recurring
-    /// Belongs to another task.
+    /// The task is a part of another task.
     case subtask
-    /// Has sub-tasks.
+    /// The task has sub-tasks.
     case parent
   }
 
-  /// How a field is compared with a value; the raw value is its text.
+  /// A comparison of a field with a value; the raw value is its text.
   public enum Comparison: String, CaseIterable, Hashable, Sendable {
-    /// Equal.
+    /// Equal to the value.
     case equals = "="
-    /// The opposite of ``equals``, so it also finds tasks without the field.
+    /// The opposite of ``equals``, which also selects tasks without the field.
     case isNot = "!="
-    /// Less, or earlier.
+    /// Less than the value, or earlier.
     case less = "<"
-    /// At most, or no later.
+    /// At most the value, or no later.
     case atMost = "<="
-    /// More, or later.
+    /// Greater than the value, or later.
     case greater = ">"
-    /// At least, or no earlier.
+    /// At least the value, or no earlier.
     case atLeast = ">="
-    /// Contains a text; only attributes are compared so.
+    /// Contains the value as a text; only for attributes.
     case contains = "~"
   }
 
-  /// A value that an attribute is compared with, as its text.
+  /// A value to compare an attribute with, given by its text.
   ///
-  /// An attribute's own kind decides how the text is read: as a number, a flag (`true` or `false`), a day or instant, or
-  /// as it stands.
+  /// The attribute's own kind decides how the text is read: as a number, a flag (`true` or `false`), a day, an
+  /// instant, or a plain text.
   public struct Literal: Hashable, Sendable {
     /// The text.
     public let text: String
 
-    /// A text.
+    /// Creates a text.
     public init(_ text: String) { self.text = text }
-    /// A number.
+    /// Creates a whole number.
     public init(_ number: Int64) { text = String(number) }
-    /// A number.
+    /// Creates a number.
     public init(_ number: Double) { text = String(number) }
-    /// A flag.
+    /// Creates a flag.
     public init(_ flag: Bool) { text = String(flag) }
-    /// A day or an instant.
+    /// Creates a day or an instant.
     public init(_ date: DateExpression) { text = date.description }
   }
 }
@@ -494,12 +496,12 @@ extension TaskFilter {
 extension TaskFilter.Literal: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,
   ExpressibleByBooleanLiteral
 {
-  /// A text.
+  /// Creates a text.
   public init(stringLiteral value: String) { self.init(value) }
-  /// A number.
+  /// Creates a whole number.
   public init(integerLiteral value: Int64) { self.init(value) }
-  /// A number.
+  /// Creates a number.
   public init(floatLiteral value: Double) { self.init(value) }
-  /// A flag.
+  /// Creates a flag.
   public init(booleanLiteral value: Bool) { self.init(value) }
 }

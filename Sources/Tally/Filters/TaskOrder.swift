@@ -1,14 +1,14 @@
-/// The order of a query's tasks, which is the same on every machine: equal tasks are ordered by creation and id.
+/// The sort order of a query's tasks, the same on every machine: ties are sorted by creation and id.
 ///
-/// Tasks without the value stand last in either direction.
+/// Tasks without the value are last in both directions.
 public struct TaskOrder: Hashable, Sendable {
-  /// The compared value; the raw value is the name in texts.
+  /// The value to sort by; the raw value is its name in texts.
   public enum Key: String, CaseIterable, Hashable, Sendable {
-    /// As in a list: active tasks first, then those not started, then the completed ones; inside a state by hand.
+    /// As in a list: active tasks first, then those not started, then completed ones; within a state, in manual order.
     case place
-    /// By due date or the end of the due day, soonest first.
+    /// By the due date or the end of the due day, soonest first.
     case due
-    /// By priority, highest first, then as ``place``.
+    /// By priority, highest first, then by ``place``.
     case priority
     /// By creation, oldest first.
     case created
@@ -16,25 +16,26 @@ public struct TaskOrder: Hashable, Sendable {
     case updated
     /// By completion, newest first.
     case completed
-    /// What to do next: active tasks, then overdue ones, then those due or planned today, then all that can be done now, and
-    /// last those planned for later; among equals by the day on which they are due, priority, due time and ``place``.
+    /// By what to do next: active tasks, then overdue ones, then those due or planned today, then all others
+    /// that can be done now, and last those planned for later. Ties are sorted by due day, priority, due time
+    /// and ``place``.
     ///
-    /// ``NextWeights`` change it.
+    /// ``NextWeights`` change this order.
     case next
 
     /// Whether the greatest value comes first by default.
     var isDescendingByDefault: Bool { self == .updated || self == .completed }
 
-    /// Whether the order makes sense the other way round.
+    /// Whether the order can be reversed in a meaningful way.
     var canBeReversed: Bool { self != .place && self != .next }
   }
 
-  /// The compared value.
+  /// The value to sort by.
   public let key: Key
-  /// Whether the order is the other way round than the key's own; never for `place` and `next`.
+  /// Whether the direction is the opposite of the key's default; always false for `place` and `next`.
   public let isReversed: Bool
 
-  /// Creates an order; `isReversed` does not matter for `place` and `next`.
+  /// Creates an order; `isReversed` is ignored for `place` and `next`.
   public init(_ key: Key, isReversed: Bool = false) {
     self.key = key
     self.isReversed = isReversed && key.canBeReversed
@@ -55,12 +56,12 @@ public struct TaskOrder: Hashable, Sendable {
   /// ``Key/next``.
   public static let next = TaskOrder(.next)
 
-  /// The same order the other way round.
+  /// The same order in the other direction.
   public var reversed: TaskOrder { TaskOrder(key, isReversed: !isReversed) }
 }
 
 extension TaskOrder: TextCodable {
-  /// The name, with `:reversed` for the other way round.
+  /// The key's name, with `:reversed` for the other direction.
   public var text: String { key.rawValue + (isReversed ? Self.reversedEnding : "") }
 
   /// Reads an order; throws `invalidToken` for any other text.
@@ -79,10 +80,10 @@ extension TaskOrder: TextCodable {
   private static let reversedEnding = ":reversed"
 }
 
-/// The weights that order tasks in ``TaskOrder/Key/next``.
+/// The weights that sort tasks by ``TaskOrder/Key/next``.
 ///
-/// A task gets the greatest of the weights that apply to it. Tasks of equal weight are ordered by due day, then by
-/// priority; if ``priority`` weighs more than ``due``, by priority first.
+/// Each task gets the greatest of the weights that apply to it. Tasks of equal weight are sorted by due day and
+/// then by priority, or by priority first if ``priority`` is greater than ``due``.
 ///
 /// ```swift
 /// var configuration = TaskStore.Configuration()
@@ -91,25 +92,25 @@ extension TaskOrder: TextCodable {
 public struct NextWeights: Hashable, Sendable {
   /// The weight of a task in progress.
   public var started = 50
-  /// The weight of a late task: its due time or day has passed, or, without either, its reminder.
+  /// The weight of an overdue task: its due time or day has passed, or, without either, its reminder.
   public var overdue = 40
   /// The weight of a task that is due today or planned for today.
   public var today = 30
-  /// The weight of a task that is left from an earlier day.
+  /// The weight of a task planned for an earlier day.
   public var left = 10
-  /// The weight of a task that can be done now, as it is planned for no day.
+  /// The weight of a task that can be done now because it is not planned for a day.
   public var free = 10
-  /// The weight of a task that is planned for a later day.
+  /// The weight of a task planned for a later day.
   public var later = 0
-  /// The weight of the day on which a task is due, among tasks of one weight.
+  /// The weight of the due day among tasks of equal weight.
   public var due = 2
-  /// The weight of the priority, among tasks of one weight.
+  /// The weight of the priority among tasks of equal weight.
   public var priority = 1
 
-  /// The weights of a new store.
+  /// Creates the default weights.
   public init() {}
 
-  /// The weights that can be given; others count as the nearest one.
+  /// The range of a weight; other values are clamped to it.
   public static let range = 0...100
 
   /// The rank of an open task in the order: a greater weight gives a lower rank.
@@ -139,13 +140,13 @@ public struct NextWeights: Hashable, Sendable {
 }
 
 extension NextWeights {
-  // The order is that of the text, which programs hand on to each other.
+  // This order is that of the text form, which programs exchange.
   private var numbers: [Int] { [started, overdue, today, left, free, later, due, priority] }
 
-  /// The weights in the order of the properties, with commas between them: `50,40,30,10,10,0,2,1`.
+  /// The weights in the order of the properties, separated by commas: `50,40,30,10,10,0,2,1`.
   public var text: String { numbers.map(String.init).joined(separator: ",") }
 
-  /// Reads what ``text`` gives; `nil` for any other text, and for a weight outside ``range``.
+  /// Reads the form of ``text``; `nil` for any other text, and for a weight outside ``range``.
   public init?(text: String) {
     let numbers = text.split(separator: ",", omittingEmptySubsequences: false).map { Int($0) }
     guard numbers.count == 8, numbers.allSatisfy({ $0.map(Self.range.contains) ?? false }) else { return nil }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A comparison of an attribute with a value, which is read as each kind that an attribute may have.
+/// A comparison of an attribute with a value, which is parsed as each kind that an attribute can have.
 struct AttributeTest: Hashable {
   private let comparison: FilterOperator
   private let text: String
@@ -35,12 +35,13 @@ struct AttributeTest: Hashable {
   }
 }
 
-/// Consecutive days; none if the first one is after the last.
+/// A range of consecutive days; empty if the first one is after the last.
 struct DayTest: Hashable {
   let first: Int64
   let last: Int64
 
-  /// The days that compare with a value, given the last day below it and the last one that is not above it.
+  /// Creates the range of days for which a comparison holds, given the last day below the value and the last
+  /// day not above it.
   private init(_ comparison: FilterOperator, lastBelow: Int64, lastNotAbove: Int64) {
     switch comparison {
     case .equal: (first, last) = (lastBelow + 1, lastNotAbove)
@@ -57,7 +58,7 @@ struct DayTest: Hashable {
     self.init(comparison, lastBelow: number - 1, lastNotAbove: number)
   }
 
-  /// The planned days that compare with a day, or with the local day of an instant.
+  /// Creates the range of planned days that compare with a day, or with the local day of an instant.
   init(planned comparison: FilterOperator, _ date: ResolvedDate, in timeZone: TimeZone) {
     switch date {
     case .day(let day): self.init(comparison, day)
@@ -65,7 +66,7 @@ struct DayTest: Hashable {
     }
   }
 
-  /// The due days that compare with a day, or whose last microsecond compares with an instant.
+  /// Creates the range of due days that compare with a day, or whose last microsecond compares with an instant.
   init(due comparison: FilterOperator, _ date: ResolvedDate, in timeZone: TimeZone) {
     switch date {
     case .day(let day): self.init(comparison, day)
@@ -81,7 +82,7 @@ struct DayTest: Hashable {
   /// The last day whose last microsecond is not after an instant.
   private static func lastDay(endingAtOrBefore microseconds: Int64, in timeZone: TimeZone) -> Int64 {
     var day = CalendarDay(containing: Timestamp(clamping: microseconds), in: timeZone)
-    // Where clocks go back over midnight the day of an instant may have ended once before.
+    // If clocks go back over midnight, the day of the instant may already have ended once before.
     if let next = try? day.adding(days: 1) { day = next }
     while day.end(in: timeZone).microsecondsSince1970 > microseconds {
       guard let previous = try? day.adding(days: -1) else { return Int64(day.dayNumber) - 1 }
@@ -98,14 +99,14 @@ extension CalendarDay {
   }
 }
 
-/// The end of a local day, which is the start of the next one.
+/// The end of a local day, which is the start of the next day.
 struct DayEnd: Hashable {
-  /// The first instant of the next day; of the first instant of all days before there are any.
+  /// The first instant of the next day in microseconds since 1970; the minimum or maximum outside the years 1 to 9999.
   let start: Int64
   private let day: Int64
   private let timeZone: TimeZone
 
-  /// The longest time of a day that comes again after the next one has begun, where clocks go back over midnight.
+  /// The longest time for which a day can come again after the next one has begun, if clocks go back over midnight.
   private static let longestRepeat: Int64 = 3 * 3_600_000_000
 
   init(_ day: Int64, in timeZone: TimeZone) {
@@ -118,21 +119,21 @@ struct DayEnd: Hashable {
     }
   }
 
-  /// Whether an instant lies on a later day; the zone is asked only where that is in doubt, as it costs a microsecond.
+  /// Whether an instant is on a later day; asks the time zone, which takes a microsecond, only where that is in doubt.
   func isBefore(_ microseconds: Int64) -> Bool {
     guard microseconds >= start else { return false }
     if microseconds >= latestStart || start == .min { return true }
     return CalendarDay(containing: Timestamp(clamping: microseconds), in: timeZone).dayNumber > day
   }
 
-  /// From here on no instant lies on this day.
+  /// The instant from which on no instant is on this day.
   var latestStart: Int64 { start > .max - Self.longestRepeat ? .max : start + Self.longestRepeat }
 }
 
-/// A comparison of an instant, or of its local day, with bounds that are known.
+/// A comparison of an instant, or of its local day, with resolved bounds.
 enum InstantTest: Hashable {
   case instant(FilterOperator, Int64)
-  /// After the end of one day, and not after that of another one.
+  /// After the end of one day, and not after the end of another.
   case days(after: DayEnd?, notAfter: DayEnd?)
 
   init(_ comparison: FilterOperator, _ date: ResolvedDate, in timeZone: TimeZone) {
@@ -159,7 +160,7 @@ enum InstantTest: Hashable {
     }
   }
 
-  /// The instants that may pass, and some more where a day begins twice.
+  /// The range of instants that can satisfy the test; slightly too large if a day begins twice.
   var span: Range<Int64> {
     switch self {
     case .instant(.equal, let instant): instant..<instant.successor
