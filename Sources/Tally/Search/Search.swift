@@ -1,41 +1,42 @@
 import Foundation
 import LMDB
 
-/// What to search for in titles, notes and tags.
+/// A query that searches titles, notes and tags.
 ///
 /// ```swift
 /// SearchQuery("tax for")               // "for" is a prefix: form, forms
 /// SearchQuery("\"tax form\" 2026")     // the two words in a row, and the year
 /// SearchQuery("orm", .substrings)      // anywhere, inside words too
 /// ```
-///
-/// Every word must be found, in any order and any of the three texts; a phrase in one of them. The last word is taken
-/// as the beginning of one, unless it is quoted. Case, accents and width do not matter (``TextFolder``). In
-/// scripts without spaces, Chinese, Japanese, Korean, Thai and others, a word is found inside longer text.
+/// Every word must be found, in any order and in any of the three texts; a phrase must be found in one of them.
+/// The last word matches as a prefix unless it is quoted. Case, accents and width do not matter
+/// (``TextFolder``). In scripts without spaces, such as Chinese, Japanese, Korean and Thai, a word is found
+/// inside a longer text.
 public struct SearchQuery: Hashable, Sendable {
-  /// How words of a query are found.
+  /// How the words of a query are matched.
   public enum Matching: Hashable, Sendable {
-    /// As words, the last one as the beginning of a word.
+    /// As words, the last one as a prefix.
     case words
-    /// Anywhere in a text. Looks at every task: the index knows words.
+    /// Anywhere in a text. This reads every task, because the index contains only words.
     case substrings
   }
 
-  /// The given query.
+  /// The text of the query.
   public let text: String
-  /// How its words are found.
+  /// How its words are matched.
   public let matching: Matching
-  /// What must be found, all of it; empty if the text has no word.
+  /// The terms, all of which must be found; empty if the text has no words.
   let terms: [SearchTerm]
 
-  /// Creates a query from any text; searching for more than 256 different words or 10,000 bytes throws `valueOutOfRange`.
+  /// Creates a query from any text; a search for more than 256 different words or 10,000 bytes throws
+  /// `valueOutOfRange`.
   ///
-  /// A quotation mark that is not closed quotes to the end, where one is typing.
+  /// An unclosed quotation mark quotes up to the end, where the person is typing.
   public init(_ text: String, _ matching: Matching = .words) {
     self.text = text
     self.matching = matching
     var folder = TextFolder()
-    // Parts without words are left out first: "milk -" ends in a prefix, too.
+    // Parts without words are dropped first, so that "milk -" also ends in a prefix.
     let found = Self.pieces(of: text).map { (bytes: FoldedText($0.text, with: &folder).utf8, isClosed: $0.isClosed) }
       .filter { SearchTerm($0.bytes, endsInPrefix: false, matching) != nil }
     var terms: [SearchTerm] = []
@@ -51,15 +52,15 @@ public struct SearchQuery: Hashable, Sendable {
       || terms.reduce(0) { $0 + $1.bytes.count } > Self.mostBytes
   }
 
-  /// Whether it has too many words or bytes to search for: each term is looked for in each text.
+  /// Whether the query has too many words or bytes, since each term is searched for in each text.
   let isTooLong: Bool
   static let mostWords = 256
   private static let mostBytes = 10_000
 
-  /// Whether it has no words: a search for it throws `emptySearch`.
+  /// Whether the query has no words; searching for it throws `emptySearch`.
   public var isEmpty: Bool { terms.isEmpty }
 
-  /// The parts between spaces and quotation marks.
+  /// The parts of a text between spaces and quotation marks.
   private static func pieces(of text: String) -> [(text: String, isClosed: Bool)] {
     var pieces: [(text: String, isClosed: Bool)] = []
     var piece = ""
@@ -82,25 +83,25 @@ public struct SearchQuery: Hashable, Sendable {
   }
 }
 
-/// One thing that must be found: a word, a phrase, or any bytes.
+/// One term to be found: a word, a phrase, or any bytes.
 struct SearchTerm: Hashable, Sendable {
   /// A word of the term.
   struct Word: Hashable, Sendable {
-    /// Folded, in UTF-8.
+    /// The word in UTF-8, folded.
     var bytes: [UInt8]
     var isUnspaced: Bool
   }
 
-  /// The words that must follow each other; empty when looking for bytes.
+  /// The words in sequence; empty for a term of any bytes.
   let words: [Word]
-  /// Whether the last word may be the beginning of one.
+  /// Whether the last word matches as a prefix.
   let endsInPrefix: Bool
-  /// The whole term, folded.
+  /// The whole term in UTF-8, folded.
   let bytes: [UInt8]
-  /// Bytes without which no text has the term: the longest word.
+  /// Bytes that every text with the term contains: its longest word.
   let needle: [UInt8]
 
-  /// `nil` if there is nothing to look for.
+  /// Creates a term; `nil` if the text has nothing to search for.
   init?(_ folded: [UInt8], endsInPrefix: Bool, _ matching: SearchQuery.Matching) {
     bytes = folded
     self.endsInPrefix = endsInPrefix
@@ -113,7 +114,7 @@ struct SearchTerm: Hashable, Sendable {
   }
 }
 
-/// A task that a search has found, and where.
+/// A task that a search has found, with the ranges that match.
 ///
 /// ```swift
 /// for match in try store.search(SearchQuery("tax for"), limit: 20) {
@@ -123,9 +124,9 @@ struct SearchTerm: Hashable, Sendable {
 public struct SearchMatch: Hashable, Sendable {
   /// The task.
   public let task: TaskItem
-  /// The ranges of the title that match, in ascending order, without overlaps.
+  /// The ranges of the title that match, in ascending order and without overlaps.
   public let titleRanges: [Range<String.Index>]
-  /// The ranges of the notes that match; none if there are no notes.
+  /// The ranges of the notes that match; empty if there are no notes.
   public let notesRanges: [Range<String.Index>]
   /// The ranges of each tag that match, in the order of the task's tags.
   public let tagRanges: [[Range<String.Index>]]
@@ -139,24 +140,24 @@ public struct SearchMatch: Hashable, Sendable {
 }
 
 extension StoreTransaction where Base: ~Copyable {
-  /// The tasks that have all words of a query in their titles, notes and tags, best first.
+  /// Returns the tasks that have all words of a query in their titles, notes and tags, best match first.
   ///
   /// ```swift
   /// let matches = try store.read { try $0.search(SearchQuery("tax form"), limit: 20) }
   /// ```
   ///
-  /// A match in the title comes before one in a tag, that before one in the notes; then a whole word before the
-  /// beginning of one, an open task before a completed one, a newer one before an older one; at last ids decide. What
-  /// this transaction has written is found.
+  /// A match in the title comes before one in a tag, and that before one in the notes. Then a whole word comes
+  /// before a prefix, an open task before a completed one, and a newer task before an older one; ties are
+  /// sorted by id. What this transaction has written is included.
   ///
   /// - Parameters:
-  ///   - query: The words to look for.
-  ///   - limit: The most matches to return; `nil` for all.
+  ///   - query: The words to search for.
+  ///   - limit: The maximum number of matches to return; `nil` for all.
   /// - Returns: The matches, best first.
-  /// - Throws: `emptySearch` for a query without words (``SearchQuery/isEmpty``); `valueOutOfRange` for one of more
-  ///   than 256 different words or 10,000 bytes; `damagedStore`, and what else the storage throws.
-  /// - Complexity: two lookups for each 8,192 tasks and word, then one record for each match; some hundred tasks that
-  ///   have changed last are read. Substrings are looked for in every task.
+  /// - Throws: `emptySearch` for a query without words (``SearchQuery/isEmpty``); `valueOutOfRange` for a query
+  ///   of more than 256 different words or 10,000 bytes; `damagedStore`, and the errors of the storage.
+  /// - Complexity: Two lookups for each word in each 8,192 tasks, and one record for each match. A few hundred
+  ///   recently changed tasks are read in addition. A search for substrings reads every task.
   public func search(_ query: SearchQuery, limit: Int? = nil) throws -> [SearchMatch] {
     let limit = limit ?? .max
     guard !query.isEmpty else {
@@ -176,7 +177,7 @@ extension StoreTransaction where Base: ~Copyable {
     try readTail(after: index.state.through, &matcher) { heap.insert(RankedItem(rank: $0)) }
     var lookups = IndexLookup.lookups(of: query)
     var cursor = try tables.search.cursor(in: base)
-    // Open a segment only when its first task could be the next result.
+    // Opens a segment only when its first task could be the next result.
     var searches = [SegmentSearch?](repeating: nil, count: index.segments.count)
     for (number, segment) in index.segments.enumerated() {
       heap.insert(RankedItem(rank: segment.bestRank, segment: number))
@@ -200,7 +201,7 @@ extension StoreTransaction where Base: ~Copyable {
     return matches
   }
 
-  /// The rank of a task that a segment names; `nil` if it has changed since, is deleted, or does not match.
+  /// The rank of a task in a segment; `nil` if it has changed since it was indexed, is deleted, or does not match.
   private func rank(of id: UUID, in segment: SearchSegment, _ matcher: inout SearchMatcher) throws -> SearchRank? {
     guard let record = try tables.tasks.bytes(forKey: IDKey(id), in: base) else { return nil }
     let fields = try TaskFields(record)
@@ -208,7 +209,7 @@ extension StoreTransaction where Base: ~Copyable {
     return try matcher.rank(of: fields, id)
   }
 
-  /// Reads the tasks that have changed since the index was written.
+  /// Reads the tasks that have changed since the index was last extended.
   private func readTail(
     after row: ChangeKey, _ matcher: inout SearchMatcher, _ body: (SearchRank) -> Void
   ) throws {
@@ -222,7 +223,8 @@ extension StoreTransaction where Base: ~Copyable {
   }
 }
 
-/// A task that was found, the next candidate of a segment, or a segment that is not open yet, by their best ranks.
+/// A task that was found, the next candidate of a segment, or a segment not yet opened, ordered by best
+/// possible rank.
 private struct RankedItem: Comparable {
   var rank: SearchRank
   /// The number of the segment; `nil` for a task that was found.
@@ -233,7 +235,7 @@ private struct RankedItem: Comparable {
 }
 
 extension SearchSegment {
-  /// The rank that a candidate has at best.
+  /// The best possible rank of a candidate.
   fileprivate func rank(of candidate: SegmentSearch.Posting, by cursor: inout SearchCursor) throws -> SearchRank {
     let member = try member(candidate.task, by: &cursor)
     return SearchRank(

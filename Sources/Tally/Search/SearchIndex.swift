@@ -1,24 +1,25 @@
 import Foundation
 import LMDB
 
-// The search index follows from the records, and lags behind them. Tasks whose last change lies in a range of the log of
-// changes (`byChange`) are a segment, which is written once and never changed: a task that changes leaves its segment by
-// that, as its row moves to the end of the log. What the log has after the last segment, the tail, is read by every search.
-// So a write has nothing to do for the index, and a search is exact all the same.
+// The search index is derived from the records and lags behind them. A segment covers the tasks whose last
+// change is in a range of the change log (`byChange`). It is written once and never modified: when a task
+// changes, its row moves to the end of the log, and so the task leaves its segment. The part of the log after
+// the last segment, the tail, is read by every search. A write therefore does nothing for the index, and a
+// search is still exact.
 
-/// What there is of the search index in one snapshot.
+/// The search index in one snapshot.
 struct SearchIndex {
   private(set) var state: SearchState
-  /// In the order of the log.
+  /// The segments in the order of the log.
   private(set) var segments: [SearchSegment]
 
-  /// An index in which there is nothing.
+  /// Creates an empty index.
   init() {
     state = SearchState()
     segments = []
   }
 
-  /// Reads how far the index reaches; one of another version, or one that cannot be right, counts as empty.
+  /// Reads the index; one of another version, or an invalid one, counts as empty.
   init<T: LMDBTransaction & ~Copyable>(_ tables: Tables, in transaction: borrowing T) throws {
     self.init()
     guard let bytes = try tables.search.bytes(forKey: SearchKey(.state), in: transaction),
@@ -47,12 +48,12 @@ struct SearchIndex {
 
   private static let segmentPrefix = SearchKey.prefix(of: 0) + [SearchKey.Kind.segment.rawValue]
 
-  /// How many tasks the segments hold, those included that have changed since.
+  /// The number of tasks in the segments, including those that have changed since.
   var taskCount: Int { segments.reduce(0) { $0 + $1.taskCount } }
 }
 
 extension TaskFields {
-  /// Calls `body` with each text of the task that is searched.
+  /// Calls `body` with each searched text of the task.
   func forEachText(_ body: (RawSpan, SearchedField) -> Void) throws(LMDBError) {
     body(titleBytes, .title)
     var cursor = cursor
@@ -65,26 +66,26 @@ extension TaskFields {
   }
 }
 
-/// Brings the search index up to the log of changes, in steps that a write transaction can afford.
+/// Extends the search index to the end of the change log, in steps that a write transaction can afford.
 struct SearchIndexer {
   let tables: Tables
 
-  /// How many rows the tail may have before a write makes a segment of them: a search reads them all.
+  /// The number of rows at which a write turns the tail into a segment; a search reads the whole tail.
   static let tailLimit = 512
-  /// Every few dozen commits a write looks how long the tail is.
+  /// The number of commits between checks of the tail's length.
   static let commitsPerLook: UInt64 = 64
-  /// The most tasks that a write indexes on its way.
+  /// The maximum number of tasks that an ordinary write indexes.
   static let taskLimitOfWrite = 1_024
-  /// The most tasks of a segment that a step makes: some hundredths of a second.
+  /// The maximum number of tasks in a step's segment, which takes some hundredths of a second.
   static let taskLimit = 8_192
-  /// The bytes of records after which a step ends, however few tasks it has read.
+  /// The number of record bytes after which a step ends, however few tasks it has read.
   static let byteLimit = 4 << 20
-  /// The most bytes of records to index again when several segments become one.
+  /// The maximum number of record bytes to index again when segments are merged.
   private static let byteLimitOfRenewal = 16 << 20
-  /// How many small segments there may be at the end of the log.
+  /// The number of small segments at the end of the log at which they are merged.
   private static let smallSegmentLimit = 16
 
-  /// Indexes the end of the log if a commit is due to look, and finds enough there.
+  /// Indexes the end of the log if this commit is due for a check and the tail is long enough.
   func advanceIfDue(at sequence: UInt64, in transaction: inout WriteTransaction) throws {
     guard sequence.isMultiple(of: Self.commitsPerLook) else { return }
     let index = try SearchIndex(tables, in: transaction)
@@ -98,13 +99,13 @@ struct SearchIndexer {
     }
   }
 
-  /// Makes a segment of the next tasks in the log, and joins or renews others that need it.
+  /// Indexes the next tasks in the log as a segment, and merges or renews other segments that need it.
   ///
-  /// A segment ends after `limit` tasks, or with the task whose record reaches `byteLimit`. Returns whether there is more in
-  /// the log.
+  /// A segment ends after `limit` tasks, or with the task whose record reaches `byteLimit`. Returns whether
+  /// there are more tasks to index.
   func advance(atMost limit: Int, byteCount byteLimit: Int, in transaction: inout WriteTransaction) throws -> Bool {
     var index = try SearchIndex(tables, in: transaction)
-    // Rows of another version, or that cannot be right, would be in the way.
+    // Removes rows of another version and invalid rows, which would be in the way.
     if index.state == SearchState() { try tables.search.removeAll(in: &transaction) }
     let step = try rows(after: index.state.through, atMost: limit, byteCount: byteLimit, in: transaction)
     if let last = step.last {
@@ -121,8 +122,8 @@ struct SearchIndexer {
     return !step.isAtEnd
   }
 
-  /// The segments that should be one: the small ones at the end, or the ones that were made first if many of the tasks
-  /// in segments have changed since.
+  /// The segments to merge: the small ones at the end, or, if many indexed tasks have changed since, the ones
+  /// written first.
   private static func segmentsToRenew(_ index: SearchIndex, liveCount: Int) -> Range<Int>? {
     let segments = index.segments
     let small = segments.reversed().prefix { $0.taskCount < taskLimit / 2 }
@@ -138,7 +139,7 @@ struct SearchIndexer {
     return oldest..<end
   }
 
-  /// The last of some segments, as many as one step can join; `nil` if these are too few for it to be of use.
+  /// The longest suffix of some segments that one step can merge; `nil` if it is too short to be useful.
   private func affordable<T: LMDBTransaction & ~Copyable>(
     _ segments: ArraySlice<SearchSegment>, in transaction: borrowing T
   ) throws -> ArraySlice<SearchSegment>? {
@@ -153,7 +154,7 @@ struct SearchIndexer {
     return few.count == segments.count || few.count >= Self.smallSegmentLimit ? few : nil
   }
 
-  /// The bytes of the records of a segment's live tasks; counted only until there are too many for a step.
+  /// The total size of the records of a segment's live tasks in bytes; counting stops once it is too large for a step.
   private func byteCount<T: LMDBTransaction & ~Copyable>(
     of segment: SearchSegment, in transaction: borrowing T
   ) throws -> Int {
@@ -168,7 +169,7 @@ struct SearchIndexer {
     return byteCount
   }
 
-  /// Makes one segment of several that follow each other: from the log, in which only their live tasks are.
+  /// Merges adjacent segments into one by indexing their range of the log again, which contains only their live tasks.
   private func renew(
     _ segments: ArraySlice<SearchSegment>, state: SearchState, in transaction: inout WriteTransaction
   ) throws {
@@ -184,7 +185,7 @@ struct SearchIndexer {
 }
 
 extension SearchIndexer {
-  /// Calls `body` with each row of the log after another one, until it answers false.
+  /// Calls `body` with each row of the log after another row, until it returns false.
   func forEachRow<T: LMDBTransaction & ~Copyable>(
     after lower: ChangeKey, in transaction: borrowing T, _ body: (ChangeKey) throws -> Bool
   ) throws {
@@ -194,7 +195,7 @@ extension SearchIndexer {
     }
   }
 
-  /// Reads the tasks of some rows of the log.
+  /// Reads the tasks of a range of rows of the log.
   func rows<T: LMDBTransaction & ~Copyable>(
     after lower: ChangeKey, through upper: ChangeKey? = nil, atMost limit: Int = .max, byteCount byteLimit: Int = .max,
     in transaction: borrowing T
@@ -210,7 +211,7 @@ extension SearchIndexer {
       }
       if row.kind == .task, let record = try tables.tasks.bytes(forKey: IDKey(row.id), in: transaction) {
         byteCount += record.byteCount
-        // A record that cannot be read is found by verifying, and must not keep others from being written.
+        // Skips a record that cannot be read, which verification reports, so that it does not block other writes.
         try? builder.add(IDKey(row.id), record)
       }
       last = row
@@ -219,7 +220,7 @@ extension SearchIndexer {
     return (builder, last, isAtEnd)
   }
 
-  /// Writes a segment's rows behind all others, and the state.
+  /// Appends a segment's rows to the index, and writes the state.
   private func write(
     _ builder: SegmentBuilder, after lower: ChangeKey, through upper: ChangeKey, _ state: inout SearchState,
     in transaction: inout WriteTransaction
@@ -243,7 +244,7 @@ extension SearchIndexer {
     try tables.search.put(state.encodedBytes, forKey: SearchKey(.state), in: &transaction)
   }
 
-  /// Appends a row, which fills the pages; one that must come earlier, as after damage, is put in its place.
+  /// Appends a row, which fills pages completely; a row that belongs earlier, as after damage, is inserted instead.
   private func append(_ value: [UInt8], forKey key: SearchKey, in transaction: inout WriteTransaction) throws {
     do throws(LMDBError) {
       try tables.search.append(value, forKey: key, in: &transaction)
@@ -255,7 +256,7 @@ extension SearchIndexer {
 }
 
 extension SegmentBuilder {
-  /// Adds a task's record.
+  /// Adds a task and its texts from its record.
   mutating func add(_ key: IDKey, _ record: RawSpan) throws(LMDBError) {
     let fields = try TaskFields(record)
     add(Member(id: key.id, createdAt: try fields.createdAt, isCompleted: fields.isCompleted))
@@ -264,9 +265,9 @@ extension SegmentBuilder {
 }
 
 extension SegmentBuilder.Member {
-  /// The id and the time of creation; which tasks are open the segment says.
+  /// The size of the id and the time of creation in bytes; the segment says which tasks are open.
   static let width = 24
-  /// How many are in a row: two rows fill a page.
+  /// The number of members in a row, chosen so that two rows fill a page.
   static let countPerRow = 80
 
   var encodedBytes: [UInt8] {
@@ -283,26 +284,28 @@ extension SegmentBuilder.Member {
 }
 
 extension TaskStore {
-  /// The tasks that have all words of a query, best first, in a snapshot of their own.
+  /// Returns the tasks that have all words of a query, best match first, in a snapshot of their own.
   ///
-  /// As ``StoreTransaction/search(_:limit:)``.
+  /// The result is that of ``StoreTransaction/search(_:limit:)``.
   ///
   /// - Parameters:
-  ///   - query: The words to look for.
-  ///   - limit: The most matches to return; `nil` for all.
+  ///   - query: The words to search for.
+  ///   - limit: The maximum number of matches to return; `nil` for all.
   /// - Returns: The matches, best first.
-  /// - Throws: what ``read(_:)`` throws.
+  /// - Throws: The errors of ``StoreTransaction/search(_:limit:)`` and ``read(_:)``.
   public func search(_ query: SearchQuery, limit: Int? = nil) throws -> [SearchMatch] {
     try read { try $0.search(query, limit: limit) }
   }
 
   /// Brings the search index up to date, in several commits of some hundredths of a second each.
   ///
-  /// Searches find everything without it. Writes keep the index up to date by themselves; only after many tasks have
-  /// been written at once, as by an import, searches are slower for some hundred commits, or until this is called.
+  /// Searches find everything without this call, and writes extend the index on their own. Only after many
+  /// tasks have been written at once, as by an import, searches are slower for some hundred commits, or until
+  /// this is called.
   ///
-  /// - Throws: `permissionDenied` for a store opened for reading only; `cancelled`, `diskFull`, and what writing throws.
-  /// - Complexity: some microseconds for each task that has changed since.
+  /// - Throws: `permissionDenied` for a store opened for reading only; `cancelled`, `diskFull`, and the errors
+  ///   of a write.
+  /// - Complexity: Some microseconds for each task that has changed since the last update.
   @available(*, noasync)
   public func updateSearchIndex() throws {
     var isBehind = true
@@ -321,21 +324,21 @@ extension TaskStore {
   }
 }
 
-/// Compares the search index with the records: every live task in the range of a segment is there once, with its terms
-/// and no others.
+/// Compares the search index with the records: every live task in a segment's range must be in the segment
+/// exactly once, with exactly its terms.
 ///
-/// What a segment says of tasks that have changed since is not looked at, as searches do not believe it either.
+/// Entries of tasks that have changed since are not checked, because searches ignore them as well.
 struct SearchIndexCheck {
   private let tables: Tables
   private(set) var faults: [StoreFault] = []
 
-  /// Reads the whole index, and the tasks in its segments again.
+  /// Reads the whole index, and the tasks of its segments.
   init<T: LMDBTransaction & ~Copyable>(
     _ tables: Tables, lastSequence: UInt64, in transaction: borrowing T
   ) throws {
     self.tables = tables
     let state = try tables.search.bytes(forKey: SearchKey(.state), in: transaction)
-    // An index of another version is built again before it is used.
+    // An index of another version is rebuilt before it is used.
     if let state, state.byteCount >= 2, !SearchState.knownVersions.contains(state.load(bigEndianAt: 0)) { return }
     let index = try SearchIndex(tables, in: transaction)
     guard index.state.through.sequence <= lastSequence else {
@@ -356,7 +359,7 @@ struct SearchIndexCheck {
     faults.append(StoreFault(kind: kind, table: TableName.search.rawValue, id: id))
   }
 
-  /// Every row belongs to a segment, or is one of those that name the segments.
+  /// Checks that every row belongs to a segment or is one of those that describe the segments.
   private mutating func checkRows<T: LMDBTransaction & ~Copyable>(
     of index: SearchIndex, in transaction: borrowing T
   ) throws {
@@ -369,7 +372,7 @@ struct SearchIndexCheck {
       }
       let isKnown =
         switch key.kind {
-        // That they can be read, the index has found out.
+        // Reading the index has already shown that these can be decoded.
         case .state, .segment: key.segment == 0 && index.state != SearchState()
         case .term, .members: numbers.contains(key.segment)
         case nil: false
@@ -380,7 +383,7 @@ struct SearchIndexCheck {
     if strangerCount > 0 { add(.danglingEntry) }
   }
 
-  /// Between segments there may be rows of the log, but no tasks.
+  /// Checks that the log has no tasks in the gap between two segments.
   private mutating func checkGap<T: LMDBTransaction & ~Copyable>(
     after lower: ChangeKey, through upper: ChangeKey, in transaction: borrowing T
   ) throws {
@@ -413,12 +416,12 @@ struct SearchIndexCheck {
       if members[place] != member { add(.wrongEntry, member.id) }
       liveNumbers[place] = number
     }
-    // Of a task that is missing, or twice there, the postings cannot be compared.
+    // If a task is missing or duplicated, its postings cannot be compared.
     guard faults.isEmpty else { return }
     if try !postingsAreEqual(in: segment, liveNumbers, expected, transaction) { add(.wrongEntry) }
   }
 
-  /// The tasks of a segment; `nil` if they are not as many as they should be, or not in order.
+  /// The tasks of a segment; `nil` if their number or order is wrong.
   private func members<T: LMDBTransaction & ~Copyable>(
     of segment: SearchSegment, in transaction: borrowing T
   ) throws -> [SegmentBuilder.Member]? {
@@ -432,12 +435,12 @@ struct SearchIndexCheck {
       }
       return members
     } catch is TallyError {
-      // What the storage throws goes on: a page that cannot be read says nothing about the index.
+      // Errors of the storage propagate: an unreadable page says nothing about the index.
       return nil
     }
   }
 
-  /// Whether the postings of the live tasks are those that their texts give.
+  /// Whether the postings of the live tasks are exactly those of their texts.
   private func postingsAreEqual<T: LMDBTransaction & ~Copyable>(
     in segment: SearchSegment, _ liveNumbers: [Int?], _ expected: [[UInt8]: [UInt8]], _ transaction: borrowing T
   ) throws -> Bool {

@@ -1,14 +1,14 @@
 import Foundation
 
-/// Finds a query's terms in the texts of one task after the other, by reading them.
+/// Finds a query's terms by reading the texts of tasks, one task at a time.
 ///
-/// This is what matching means: the index only proposes tasks, and what it does not know yet is read like this.
+/// This defines what a match is: the index only proposes candidates, and tasks not yet indexed are read in this way.
 struct SearchMatcher {
   let query: SearchQuery
   private var folder = TextFolder()
-  /// The text that is being read, folded.
+  /// The folded text that is being read.
   private var buffer: [UInt8] = []
-  /// The best match of each term in the texts read since ``begin()``.
+  /// The best match of each term in the texts read since ``begin()``; `nil` if there is none.
   private var best: [MatchQuality?]
 
   init(_ query: SearchQuery) {
@@ -16,14 +16,15 @@ struct SearchMatcher {
     best = Array(repeating: nil, count: query.terms.count)
   }
 
-  /// Starts over with another task.
+  /// Starts a new task.
   mutating func begin() {
     for index in best.indices { best[index] = nil }
   }
 
-  /// Reads one of the task's texts.
+  /// Reads one text of the task.
   mutating func read(_ text: RawSpan, as field: SearchedField) {
-    // Most texts have none of the words: they are not divided into theirs, and if they are ASCII not even folded.
+    // Most texts contain none of the words. They are not split into words, and if they are ASCII they are not
+    // even folded.
     if text.isASCII, !query.terms.contains(where: { $0.needle.span.isFoundIgnoringCase(in: text) }) { return }
     buffer.removeAll(keepingCapacity: true)
     folder.fold(text, into: &buffer)
@@ -40,7 +41,7 @@ struct SearchMatcher {
     }
   }
 
-  /// How well the task matches; `nil` unless every term was found.
+  /// The quality of the task's match; `nil` unless every term was found.
   var quality: MatchQuality? {
     var combined: MatchQuality?
     for quality in best {
@@ -50,7 +51,7 @@ struct SearchMatcher {
     return combined
   }
 
-  /// Where a text has any of the terms: ranges in ascending order that do not overlap.
+  /// The ranges of a text that match any of the terms, in ascending order and without overlaps.
   mutating func ranges(in text: String) -> [Range<String.Index>] {
     let folded = FoldedText(text, with: &folder)
     let words = folded.utf8.words
@@ -72,7 +73,7 @@ struct SearchMatcher {
 }
 
 extension String {
-  /// The range of some bytes of the UTF-8, which begin and end with scalars.
+  /// The range for offsets of the UTF-8, which must be on scalar boundaries.
   fileprivate func range(ofUTF8 offsets: Range<Int>) -> Range<Index> {
     let start = utf8.index(startIndex, offsetBy: offsets.lowerBound)
     return start..<utf8.index(start, offsetBy: offsets.count)
@@ -80,7 +81,7 @@ extension String {
 }
 
 extension SearchTerm {
-  /// Calls `body` with the range and the extent of each place where a folded text has the term.
+  /// Calls `body` with the range and the extent of each match of the term in a folded text.
   func forEachMatch(
     in folded: [UInt8], words found: [FoldedWord], _ body: (Range<Int>, MatchQuality.Extent) -> Void
   ) {
@@ -108,12 +109,14 @@ extension SearchTerm {
     }
   }
 
-  /// Where the first word begins in a word of the text that can be the first; the last word is looked at by itself.
+  /// Where a match can start in a word of the text; `nil` if it cannot start there.
+  ///
+  /// If the term has only one word, `end(in:_:)` compares it.
   private func start(in folded: [UInt8], _ found: FoldedWord) -> Int? {
     let word = words[0]
     guard word.isUnspaced == found.isUnspaced else { return nil }
     if words.count == 1 { return found.range.lowerBound }
-    // Text without spaces goes on from before.
+    // In a script without spaces, the match may start inside the text's word.
     let suffix = folded[found.range].suffix(word.isUnspaced ? word.bytes.count : found.range.count)
     return suffix.elementsEqual(word.bytes) ? suffix.startIndex : nil
   }
@@ -122,7 +125,7 @@ extension SearchTerm {
     word.isUnspaced == found.isUnspaced && folded[found.range].elementsEqual(word.bytes)
   }
 
-  /// Where the last word ends in a word of the text, if it can be the last, and how much of it that is.
+  /// Where a match can end in a word of the text, and how much of the word it covers; `nil` if it cannot end there.
   private func end(in folded: [UInt8], _ found: FoldedWord) -> (Int, MatchQuality.Extent)? {
     let word = words[words.count - 1]
     guard word.isUnspaced == found.isUnspaced, folded[found.range].starts(with: word.bytes) else { return nil }
@@ -131,7 +134,7 @@ extension SearchTerm {
     return (found.range.lowerBound + word.bytes.count, isWhole ? .whole : .prefix)
   }
 
-  /// How much of a word a range of bytes is.
+  /// How much of a word a range of bytes covers.
   private func extent(_ range: Range<Int>, _ found: [FoldedWord]) -> MatchQuality.Extent {
     guard found.contains(where: { $0.range.lowerBound == range.lowerBound }) else { return .inside }
     return found.contains { $0.range.upperBound == range.upperBound } ? .whole : .prefix
@@ -139,7 +142,7 @@ extension SearchTerm {
 }
 
 extension [UInt8] {
-  /// Calls `body` with each range of bytes that equals others, from left to right without overlaps.
+  /// Calls `body` with each occurrence of some bytes in a range, from left to right and without overlaps.
   fileprivate func forEachOccurrence(of bytes: [UInt8], within range: Range<Int>, _ body: (Range<Int>) -> Void) {
     var start = range.lowerBound
     while start + bytes.count <= range.upperBound {
@@ -154,16 +157,17 @@ extension [UInt8] {
   }
 }
 
-// Words follow Unicode Standard Annex #29 with two differences, both for search. Apostrophes, full stops and low lines
-// separate words, where the annex joins letters and digits around them: so `eau` finds l'eau and `example` finds
-// example.com, while a query's own `don't` or `3.14` is looked for as its parts in a row. And what the annex leaves
-// to dictionaries, scripts without spaces, is one word from separator to separator in which any part can be found.
-// The standard library's word breaking is not public, and Foundation's depends on the locale and the system's version.
+// Words follow Unicode Standard Annex #29, with two differences for search. First, apostrophes, full stops and
+// underscores separate words, where the annex joins letters and digits around them. So `eau` finds l'eau and
+// `example` finds example.com, while `don't` or `3.14` in a query is searched for as a sequence of its parts.
+// Second, text in scripts without spaces, which the annex leaves to dictionaries, is one word from separator to
+// separator, and any part of it can be found. The standard library's word breaking is not public, and
+// Foundation's depends on the locale and the system's version.
 
-/// A word of a folded text: the range of its bytes.
+/// A word of a folded text, as a range of its bytes.
 struct FoldedWord: Equatable {
   var range: Range<Int>
-  /// Whether it is text of a script without spaces, so that any part of it counts as a word.
+  /// Whether the word is in a script without spaces, so that any part of it counts as a word.
   var isUnspaced: Bool
 }
 
@@ -193,7 +197,7 @@ extension [UInt8] {
     return words
   }
 
-  /// The scalar at an offset of a folded text, which is well-formed UTF-8.
+  /// Decodes the scalar at an offset of a folded text, which is well-formed UTF-8.
   @inline(__always)
   func foldedScalar(at offset: Int) -> Unicode.Scalar {
     let first = UInt32(self[offset])
@@ -213,16 +217,16 @@ extension [UInt8] {
   private func continuation(_ offset: Int) -> UInt32 { UInt32(self[offset] & 0x3F) }
 }
 
-/// What a scalar of a folded text is to words.
+/// The role of a scalar in dividing a folded text into words.
 enum WordKind {
-  /// Separates words.
+  /// A scalar that separates words.
   case separator
-  /// Belongs to a word between separators: letters and digits of most scripts.
+  /// A letter or digit of a script with spaces between words, as most have.
   case spaced
-  /// Belongs to a script without spaces, such as Chinese, Japanese, Thai, or is an emoji; Korean too, whose words are
-  /// written together often.
+  /// An emoji, or a letter of a script without spaces, such as Chinese, Japanese and Thai; also of Korean,
+  /// whose words are often written together.
   case unspaced
-  /// Belongs to what comes before it: vowel signs and other marks.
+  /// A vowel sign or another mark, which belongs to the scalar before it.
   case mark
 }
 
@@ -231,7 +235,7 @@ extension Unicode.Scalar {
     switch value {
     case 0x30...0x39, 0x61...0x7A: .spaced
     case 0x00...0x7F: .separator
-    // Letters of the commonest alphabets, before the look-up.
+    // The letters of the most common alphabets, checked before the lookup of properties.
     case 0x03B1...0x03C9, 0x0430...0x045F, 0x05D0...0x05EA, 0x0620...0x063F, 0x0641...0x064A: .spaced
     case 0x3041...0x3096, 0x30A1...0x30FA, 0x3400...0x4DBF, 0x4E00...0x9FFF, 0xAC00...0xD7A3: .unspaced
     default: wordKindByCategory
@@ -244,9 +248,9 @@ extension Unicode.Scalar {
       .letterNumber, .otherNumber:
       isOfUnspacedScript ? .unspaced : .spaced
     case .nonspacingMark, .spacingMark, .enclosingMark: isOfUnspacedScript ? .unspaced : .mark
-    // Emoji, which are pictures of words.
+    // An emoji stands for a word.
     case .otherSymbol: .unspaced
-    // Tones of skin.
+    // The modifiers of skin tone are emoji; other modifiers separate words.
     case .modifierSymbol: properties.isEmoji ? .unspaced : .separator
     default: .separator
     }
@@ -262,14 +266,14 @@ extension Unicode.Scalar {
   }
 }
 
-/// The texts of a task that are searched, the most important first.
+/// The searched texts of a task, the most important first.
 enum SearchedField: UInt8, CaseIterable, Sendable {
   case title, tags, notes
 }
 
-/// How well something was found in a task: in which text, and as how much of a word; the best comes first.
+/// How well a term was found in a task: in which text, and how much of a word it covers; the best one is the smallest.
 struct MatchQuality: Comparable, Hashable, Sendable {
-  /// How much of a word was found.
+  /// How much of a word a match covers.
   enum Extent: UInt8, Sendable {
     case whole, prefix, inside
   }
@@ -282,16 +286,16 @@ struct MatchQuality: Comparable, Hashable, Sendable {
     self.extent = extent
   }
 
-  /// A whole word of the title.
+  /// The best quality: a whole word of the title.
   static let best = MatchQuality(field: .title, extent: .whole)
 
-  /// The quality as a number, of which the least is the best.
+  /// The quality as a number; the smallest is the best.
   var rank: UInt8 { field.rawValue * 3 + extent.rawValue }
 
-  /// How many qualities there are.
+  /// The number of different qualities.
   static let rankCount: UInt8 = 9
 
-  /// The quality of a number that ``rank`` gave.
+  /// Creates a quality from its ``rank``.
   init(rank: UInt8) {
     field = SearchedField(rawValue: rank / 3) ?? .notes
     extent = Extent(rawValue: rank % 3) ?? .inside
@@ -308,7 +312,7 @@ struct MatchQuality: Comparable, Hashable, Sendable {
       extent: extent.rawValue < other.extent.rawValue ? other.extent : extent)
   }
 
-  /// The better text and the better extent of two.
+  /// A bound for two qualities: the better text and the better extent.
   func bound(with other: Self) -> Self {
     MatchQuality(
       field: field.rawValue < other.field.rawValue ? field : other.field,
@@ -316,7 +320,7 @@ struct MatchQuality: Comparable, Hashable, Sendable {
   }
 }
 
-/// The place of a task among the results, best first: how well it matches, open before completed, newer first, id.
+/// The sort key of a task among the results, best first: quality, open before completed, newer before older, id.
 struct SearchRank: Comparable, Hashable, Sendable {
   var quality: MatchQuality
   var isCompleted: Bool

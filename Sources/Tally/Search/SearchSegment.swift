@@ -1,7 +1,7 @@
 import Foundation
 import LMDB
 
-/// A part of the search index: the tasks whose last change lies in a range of the log of changes.
+/// A part of the search index: the tasks whose last change is in a range of the change log.
 ///
 /// ```
 /// offset size
@@ -12,7 +12,7 @@ import LMDB
 ///     58    8  when the first of them was created, in microseconds since 1970; missing in version 1
 /// ```
 ///
-/// A task that has changed since has a later row, and no longer belongs to the segment, whatever its postings say.
+/// A task that has changed since has a later row and no longer belongs to the segment, although its postings remain.
 struct SearchSegment: Equatable {
   private static let widthInVersion1 = 2 * ChangeKey.width + 8
   static let width = widthInVersion1 + 8
@@ -20,17 +20,17 @@ struct SearchSegment: Equatable {
   var lower: ChangeKey
   var upper: ChangeKey
   var taskCount: Int
-  /// The open tasks come first.
+  /// The number of open tasks, which come first.
   var openCount: Int
-  /// When the first task was created; `nil` if version 1 has written the segment.
+  /// When the first task was created; `nil` if the segment was written in version 1.
   var firstCreatedAt: Timestamp?
 
-  /// The best rank that a task of the segment can have.
+  /// The best possible rank of a task in the segment.
   var bestRank: SearchRank {
     SearchRank(quality: .best, isCompleted: openCount == 0, createdAt: firstCreatedAt ?? .latest, id: .lowest)
   }
 
-  /// Whether a task with its last change in a commit belongs to the segment.
+  /// Whether a task that was last changed in a commit belongs to the segment.
   func contains(_ id: UUID, changedIn sequence: UInt64) -> Bool {
     let row = ChangeKey(sequence: sequence, .task, id)
     return lower < row && row <= upper
@@ -68,7 +68,7 @@ struct SearchSegment: Equatable {
   }
 }
 
-/// How far the search index reaches.
+/// How far the search index reaches in the change log.
 ///
 /// ```
 /// offset size
@@ -77,9 +77,9 @@ struct SearchSegment: Equatable {
 ///      6   25  the last row of the log that is indexed
 /// ```
 struct SearchState: Equatable {
-  /// Of any other version nothing is used: the index is built again.
+  /// The versions that can be read; an index of any other version is rebuilt.
   ///
-  /// Version 2 differs from version 1 in the rows of segments only, and both kinds of rows may be in one index.
+  /// Version 2 differs from version 1 only in the rows that describe segments, and one index may contain both kinds.
   static let knownVersions: ClosedRange<UInt16> = 1...2
   static let width = 6 + ChangeKey.width
   var nextSegment: UInt32 = 1
@@ -89,10 +89,10 @@ struct SearchState: Equatable {
     Self.knownVersions.upperBound.bigEndianBytes + nextSegment.bigEndianBytes + through.encodedBytes
   }
 
-  /// Nothing is indexed.
+  /// Creates the state of an empty index.
   init() {}
 
-  /// `nil` for a state of another version, or one that cannot be right.
+  /// Decodes a state; `nil` for one of another version or an invalid one.
   init?(_ bytes: RawSpan) {
     guard bytes.byteCount == Self.width, Self.knownVersions.contains(bytes.load(bigEndianAt: 0)) else { return nil }
     nextSegment = bytes.load(bigEndianAt: 2)
@@ -102,7 +102,7 @@ struct SearchState: Equatable {
 }
 
 extension ChangeKey: Comparable {
-  /// Before every row of the log.
+  /// A key before every row of the log.
   static let beforeAll = ChangeKey(sequence: 0, .task, .lowest)
 
   static func < (left: Self, right: Self) -> Bool {
@@ -111,7 +111,7 @@ extension ChangeKey: Comparable {
   }
 }
 
-/// Gathers the terms of some tasks, and gives the rows of a segment of the index.
+/// Collects the terms of some tasks, and produces the rows of an index segment.
 struct SegmentBuilder {
   /// A task of the segment.
   struct Member: Equatable {
@@ -119,7 +119,7 @@ struct SegmentBuilder {
     var createdAt: Timestamp
     var isCompleted: Bool
 
-    /// Whether the task comes before another of the same quality, see ``SearchRank``.
+    /// Whether the task precedes another with the same quality of match; see ``SearchRank``.
     func precedes(_ other: Self) -> Bool {
       if isCompleted != other.isCompleted { return other.isCompleted }
       if createdAt != other.createdAt { return createdAt > other.createdAt }
@@ -129,23 +129,23 @@ struct SegmentBuilder {
 
   private var members: [Member] = []
   private var terms = TermTable()
-  /// A term's number, a task's number in the order of addition, and a text, in one number.
+  /// Each number combines the number of a term, the number of a task in the order of insertion, and a text.
   private var postings: [UInt64] = []
   private var folder = TextFolder()
-  /// The text that is being added, folded.
+  /// The folded text that is being added.
   private var buffer: [UInt8] = []
 
-  /// The most tasks of a segment.
+  /// The maximum number of tasks in a segment.
   static let maximumTaskCount = 1 << 20
 
   var taskCount: Int { members.count }
 
-  /// Adds a task, whose texts follow.
+  /// Adds a task; its texts are added next.
   mutating func add(_ member: Member) {
     members.append(member)
   }
 
-  /// Adds a text of the task that was added last.
+  /// Adds a text of the last task added.
   mutating func add(_ text: RawSpan, as field: SearchedField) {
     let task = UInt64(members.count - 1) << 2 | UInt64(field.rawValue)
     buffer.removeAll(keepingCapacity: true)
@@ -156,9 +156,9 @@ struct SegmentBuilder {
     }
   }
 
-  /// The tasks in the order of ``SearchRank``, which is that of their numbers in the postings.
+  /// Calls `body` with each term, in byte order, and its posting list.
   ///
-  /// Calls `body` with each term, in the order of the bytes, and its list of postings.
+  /// Returns the tasks in the order of ``SearchRank``, in which the postings number them.
   mutating func finish(_ body: (ArraySlice<UInt8>, [UInt8]) throws -> Void) rethrows -> [Member] {
     let order = members.indices.sorted { members[$0].precedes(members[$1]) }
     var numbers = [UInt64](repeating: 0, count: members.count)
@@ -187,7 +187,7 @@ struct SegmentBuilder {
         (rank, last) = (rank + 1, nil)
       }
       let task = Int(posting >> 2 & 0x3FFF_FFFF)
-      // The best text comes first.
+      // The best text of a task comes first.
       guard task != last, let field = SearchedField(rawValue: UInt8(posting & 3)) else { continue }
       PostingList.append(task, field, after: last, to: &list)
       last = task
@@ -196,14 +196,14 @@ struct SegmentBuilder {
   }
 }
 
-/// Numbers the terms of a segment in the order in which they are met.
+/// Numbers the terms of a segment in the order of their first occurrence.
 ///
-/// A hash table of its own: one of arrays would allocate memory for each word of each text.
+/// A custom hash table, because a dictionary with array keys would allocate memory for each word of each text.
 struct TermTable {
-  /// The terms, one after the other.
+  /// The bytes of all terms, concatenated.
   private var bytes: [UInt8] = []
   private var ends: [Int] = []
-  /// The number of a term plus one, at its hash; zero is free.
+  /// For each hash slot, the number of a term plus one; zero if the slot is free.
   private var slots = [UInt32](repeating: 0, count: 1 << 10)
 
   var count: Int { ends.count }
@@ -213,7 +213,7 @@ struct TermTable {
     bytes[(number == 0 ? 0 : ends[number - 1])..<ends[number]]
   }
 
-  /// The number of a term, which is added if it is new.
+  /// The number of a term, which is inserted if it is new.
   mutating func number(of range: Range<Int>, in text: [UInt8]) -> Int {
     var slot = Self.hash(range, in: text) & (slots.count - 1)
     while slots[slot] != 0 {
@@ -238,7 +238,7 @@ struct TermTable {
     }
   }
 
-  /// FNV-1a, with its high bits mixed into the low ones that choose the slot.
+  /// The FNV-1a hash, with its high bits mixed into the low ones that select the slot.
   private static func hash(_ range: Range<Int>, in text: [UInt8]) -> Int {
     var hash: UInt64 = 0xCBF2_9CE4_8422_2325
     for offset in range { hash = (hash ^ UInt64(text[offset])) &* 0x100_0000_01B3 }
@@ -246,17 +246,18 @@ struct TermTable {
   }
 }
 
-/// The terms under which the index finds a text: its words, and of text without spaces every scalar with the next one.
+/// The terms under which the index finds a text: its words, and each pair of adjacent scalars in scripts
+/// without spaces.
 ///
-/// The last scalar of such text is a term by itself, so that a single one is found as the beginning of a term, wherever
-/// it stands.
+/// The last scalar of such text is also a term, so that a single scalar is found as the prefix of a term
+/// wherever it occurs.
 enum IndexTerm {
-  /// The longest term; of a longer word the beginning is the term.
+  /// The maximum size of a term in bytes; longer words are cut to it.
   ///
-  /// A key of liblmdb has at most 511 bytes.
+  /// liblmdb allows keys of at most 511 bytes.
   static let maximumByteCount = 60
 
-  /// Calls `body` with the bytes of each term of a folded text; a term may come several times.
+  /// Calls `body` with the bytes of each term of a folded text; terms may repeat.
   static func forEach(in folded: [UInt8], _ body: (Range<Int>) -> Void) {
     folded.forEachWord { word in
       if word.isUnspaced {
@@ -267,13 +268,13 @@ enum IndexTerm {
     }
   }
 
-  /// The terms that every text has in which a word of a query is found; the last may be the beginning of one.
+  /// The terms that every text with a query's word has; the last one may be a prefix.
   static func terms(of word: SearchTerm.Word) -> [[UInt8]] {
     let bytes = word.bytes
     guard word.isUnspaced else { return [Array(bytes[shortened(bytes.startIndex..<bytes.endIndex, in: bytes)])] }
     var pairs: [[UInt8]] = []
     forEachPair(in: bytes, bytes.startIndex..<bytes.endIndex) { pairs.append(Array(bytes[$0])) }
-    // In a text the last scalar may go on to be a pair.
+    // In a text, the last scalar may be followed by another and form a pair with it.
     return pairs.count > 1 ? pairs.dropLast() : pairs
   }
 
@@ -290,18 +291,18 @@ enum IndexTerm {
   private static func shortened(_ word: Range<Int>, in folded: [UInt8]) -> Range<Int> {
     guard word.count > maximumByteCount else { return word }
     var end = word.lowerBound + maximumByteCount
-    // At the beginning of a scalar.
+    // Moves the end to a scalar boundary.
     while folded[end] & 0xC0 == 0x80 { end -= 1 }
     return word.lowerBound..<end
   }
 }
 
-/// The tasks of a segment that have a term, in ascending order, each with the best text that has it.
+/// The tasks of a segment that have a term, in ascending order, each with the best text that contains it.
 ///
-/// Stored as one number for each task, in groups of seven bits, the lowest first: the distance from the task before,
-/// times four, plus the text.
+/// Each posting is stored as one number in groups of seven bits, the lowest first: the distance from the
+/// previous task, times four, plus the text.
 enum PostingList {
-  /// Appends the stored form of one posting.
+  /// Appends a posting in its stored form.
   static func append(_ task: Int, _ field: SearchedField, after previous: Int?, to bytes: inout [UInt8]) {
     assert(task > previous ?? -1, "postings are out of order")
     var number = UInt64(task - (previous ?? -1)) << 2 | UInt64(field.rawValue)
@@ -312,23 +313,23 @@ enum PostingList {
     bytes.append(UInt8(truncatingIfNeeded: number))
   }
 
-  /// Reads a list on demand; several lists may be in the same bytes.
+  /// Reads a posting list on demand; several lists may share the same bytes.
   struct Reader {
     private var offset: Int
     private let end: Int
-    /// The task that was read last; -1 before the first.
+    /// The task of the last posting; -1 before the first.
     private(set) var task = -1
-    /// The best text of that task that has the term.
+    /// The best text of that task that contains the term.
     private(set) var field = SearchedField.title
-    /// Whether the bytes read so far are postings.
+    /// Whether all bytes read so far are valid postings.
     private(set) var isSound = true
 
-    /// Reads a range of some bytes, which the caller has checked.
+    /// Creates a reader for a range of bytes, which the caller has checked.
     init(_ range: Range<Int>) { (offset, end) = (range.lowerBound, range.upperBound) }
 
     /// Advances to the next posting.
     ///
-    /// - Returns: false at the end of the list, and if the bytes are not a posting for that many tasks.
+    /// - Returns: false at the end of the list, and if the bytes are not a valid posting for that number of tasks.
     @inline(__always)
     mutating func next(in bytes: RawSpan, of taskCount: Int) -> Bool {
       guard offset < end else { return false }
@@ -359,7 +360,7 @@ enum PostingList {
 
   /// Calls `body` with each posting.
   ///
-  /// - Returns: false if the bytes are not a list of postings of that many tasks.
+  /// - Returns: false if the bytes are not a valid posting list for that number of tasks.
   @inline(__always)
   static func forEach(in bytes: RawSpan, of taskCount: Int, _ body: (Int, SearchedField) -> Void) -> Bool {
     var reader = Reader(0..<bytes.byteCount)

@@ -1,18 +1,18 @@
 import LMDB
 
-/// The tasks of one segment that may match a query, best first, as far as the index knows.
+/// The tasks of one segment that may match a query according to the index, best first.
 struct SegmentSearch {
   let segment: SearchSegment
-  /// The tasks of each lookup, those with the fewest bytes first.
+  /// A cursor for each lookup, the one with the fewest bytes first.
   private var lookups: [LookupCursor] = []
-  /// The number from which on to look for the next task; `nil` when all have been found.
+  /// The task number from which to search for the next candidate; `nil` once all have been found.
   private var position: Int? = 0
-  /// The tasks that were found, but that a task not read yet may beat.
+  /// Candidates that were found, but that a later task may outrank.
   private var waiting: [Posting] = []
-  /// How many of those that wait have been returned.
+  /// The number of waiting candidates already returned.
   private var returnedCount = 0
 
-  /// A task's number with the quality of its match.
+  /// The number of a task and the quality of its match.
   struct Posting {
     private let bits: UInt64
 
@@ -23,23 +23,23 @@ struct SegmentSearch {
     var task: Int { Int(bits & 0xFFFF_FFFF) }
   }
 
-  /// Looks for the tasks that have everything that is asked for.
+  /// Searches a segment for the tasks that all lookups find.
   ///
-  /// The lists of postings are copied now, and read later only as far as candidates are asked for.
+  /// The posting lists are copied at once, but are decoded only as far as candidates are needed.
   ///
-  /// Most segments lack one of the words, often the same one: what is missing here comes first in `lookups` afterwards,
-  /// so that one look is enough for the next such segment.
+  /// Most segments lack one of the words, often the same one. A lookup that finds nothing here is therefore
+  /// moved to the front of `lookups`, so that the next such segment needs only one lookup.
   init(_ segment: SearchSegment, for lookups: inout [IndexLookup], by cursor: inout SearchCursor) throws {
     self.segment = segment
     self.lookups.reserveCapacity(lookups.count)
     for (index, lookup) in lookups.enumerated() {
-      // Skip a prefix's many lists if no task has all the other words.
+      // Skips a prefix's many lists if no task has all the other words.
       if lookup.isPrefix, !self.lookups.isEmpty, try nextOfAll(from: 0) == nil {
         position = nil
         return
       }
       guard let lists = try LookupCursor(lookup, in: segment, by: &cursor) else {
-        // Prefixes stay last: they are read only if the other words share a task.
+        // Prefixes stay last: they are read only if some task has all the other words.
         let place = lookup.isPrefix ? lookups.firstIndex(where: \.isPrefix) ?? 0 : 0
         lookups.insert(lookups.remove(at: index), at: place)
         position = nil
@@ -50,7 +50,7 @@ struct SegmentSearch {
     if lookups.count > 1 { self.lookups.sort { $0.byteCount < $1.byteCount } }
   }
 
-  /// The next candidate, with the best quality that its match can have.
+  /// Returns the next candidate, with the best quality that its match can have.
   mutating func next() throws -> Posting? {
     while let start = position {
       guard let posting = try nextOfAll(from: start) else {
@@ -59,7 +59,7 @@ struct SegmentSearch {
         break
       }
       position = posting.task + 1
-      // The tasks are in the order of the results, except for how well they match.
+      // Tasks are numbered in the order of the results, except for the quality of their matches.
       if posting.quality <= bestQuality { return posting }
       waiting.append(posting)
     }
@@ -73,7 +73,7 @@ struct SegmentSearch {
     lookups.reduce(.best) { $0.combined(with: $1.bestQuality) }
   }
 
-  /// The first task, from a number on, that all lookups find.
+  /// The first task from a number on that all lookups find.
   private mutating func nextOfAll(from start: Int) throws -> Posting? {
     guard !lookups.isEmpty else { return nil }
     var task = start
@@ -91,7 +91,7 @@ struct SegmentSearch {
     }
   }
 
-  /// Sorts postings, which are in the order of the tasks, by their qualities: there are only a few of these.
+  /// Sorts postings by quality, keeping the order of their tasks, with one bucket for each of the few qualities.
   private static func sorted(_ postings: [Posting]) -> [Posting] {
     var lists = [[Posting]](repeating: [], count: Int(MatchQuality.rankCount))
     for posting in postings { lists[posting.rank].append(posting) }
@@ -101,18 +101,18 @@ struct SegmentSearch {
 
 /// The tasks of a segment that one lookup finds, in ascending order, read on demand.
 private struct LookupCursor {
-  /// The lists of the terms, one after the other.
+  /// The posting lists of the terms, concatenated.
   private var bytes: [UInt8] = []
-  /// One reader for each list, the one with the first task at the top.
+  /// One reader for each list; the one with the first task is on top.
   private var lists = MinimumHeap<TermCursor>()
   private let taskCount: Int
   private let isOfPhrase: Bool
-  /// How much of its word the closest of the terms matches.
+  /// How much of a word the best of the terms covers.
   private var bestExtent: MatchQuality.Extent
-  /// The posting that was read last.
+  /// The last posting returned.
   private var current: SegmentSearch.Posting?
 
-  /// `nil` if the segment has none of the terms.
+  /// Opens the lists of a lookup; `nil` if the segment has none of its terms.
   init?(_ lookup: IndexLookup, in segment: SearchSegment, by cursor: inout SearchCursor) throws {
     (taskCount, isOfPhrase, bestExtent) = (segment.taskCount, lookup.isOfPhrase, lookup.extentOfLonger)
     let key = SearchKey(.term, of: segment.number, lookup.term)
@@ -141,7 +141,7 @@ private struct LookupCursor {
   /// The best quality that a task can have.
   var bestQuality: MatchQuality { MatchQuality(field: .title, extent: bestExtent) }
 
-  /// The first task from a number on, but none before the one that was read last.
+  /// Returns the first posting from a task number on, which must not go back before the last one returned.
   mutating func first(from task: Int) throws -> SegmentSearch.Posting? {
     while current.map({ $0.task < task }) ?? true {
       guard let first = lists.first else { return nil }
@@ -165,7 +165,7 @@ private struct LookupCursor {
 typealias SearchCursor = Cursor<SearchKey, [UInt8]>
 
 extension SearchSegment {
-  /// The id and the time of creation of a task.
+  /// Reads the id and the time of creation of a task.
   func member(_ task: Int, by cursor: inout SearchCursor) throws -> SegmentBuilder.Member {
     let index = task % SegmentBuilder.Member.countPerRow
     let key = SearchKey(.members, of: number, number: UInt32(task - index))
@@ -181,10 +181,10 @@ private struct TermCursor: Comparable {
   var reader: PostingList.Reader
   let extent: MatchQuality.Extent
 
-  /// How well the task that was read last matches.
+  /// The quality of the last task read.
   var quality: MatchQuality { MatchQuality(field: reader.field, extent: extent) }
 
-  /// Advances to the next posting; false at the end.
+  /// Advances to the next posting; returns false at the end.
   mutating func next(in bytes: [UInt8], of taskCount: Int) throws -> Bool {
     if unsafe reader.next(in: bytes.span.bytes, of: taskCount) { return true }
     guard reader.isSound else { throw TallyError.damagedSearchIndex }
@@ -200,20 +200,20 @@ extension TallyError {
     .damagedStore, "The search index contradicts itself", remedy: "Run a repair, which builds it again")
 }
 
-/// What the index is asked for one part of a query: the tasks with a term, or with terms that begin alike.
+/// What one part of a query asks of the index: the tasks with a term, or with any term that has a prefix.
 ///
-/// A task that matches the query is found by all lookups of it. The converse holds only for words by themselves: the
-/// index does not know whether the words of a phrase follow each other.
+/// All lookups of a query find every task that matches it. The converse holds only for single words: the index
+/// does not know whether the words of a phrase follow each other.
 struct IndexLookup: Hashable {
   let term: [UInt8]
-  /// Whether longer terms are found, too.
+  /// Whether longer terms with this prefix are found as well.
   let isPrefix: Bool
-  /// How much of a word a longer term shows to be found.
+  /// How much of a word a match of a longer term covers.
   let extentOfLonger: MatchQuality.Extent
-  /// Whether the term is of a phrase, so that the phrase may be in another text than the best one that has the term.
+  /// Whether the term belongs to a phrase, so that the phrase may be in another text than the term's best one.
   let isOfPhrase: Bool
 
-  /// The lookups of a query; prefixes last, as they have more lists to read.
+  /// The lookups of a query; prefixes are last because they have more lists to read.
   static func lookups(of query: SearchQuery) -> [IndexLookup] {
     var lookups: [IndexLookup] = []
     var known: Set<IndexLookup> = []
@@ -232,7 +232,7 @@ struct IndexLookup: Hashable {
     of word: SearchTerm.Word, endsInPrefix: Bool, isOfPhrase: Bool
   ) -> [IndexLookup] {
     let terms = IndexTerm.terms(of: word)
-    // A single scalar without spaces is the beginning of its pair with the next one.
+    // In a script without spaces, a single scalar is the prefix of its pair with the next one.
     let isPrefix = word.isUnspaced ? word.bytes.isSingleScalar : endsInPrefix
     return terms.map {
       IndexLookup(
@@ -242,6 +242,6 @@ struct IndexLookup: Hashable {
 }
 
 extension [UInt8] {
-  /// Whether the bytes are one scalar of a folded text.
+  /// Whether the bytes are exactly one scalar of a folded text.
   fileprivate var isSingleScalar: Bool { !isEmpty && UTF8.width(foldedScalar(at: 0)) == count }
 }
