@@ -1,7 +1,7 @@
 import Foundation
 import LMDB
 
-/// A question to a store: which tasks, in which order, how many, and where to go on.
+/// A query to a store: which tasks, in which order, how many, and from which position on.
 ///
 /// ```swift
 /// var query = TaskQuery(try TaskFilter(text: "#home is:open"), by: .due, limit: 50)
@@ -12,22 +12,22 @@ import LMDB
 /// } while query.position != nil
 /// ```
 public struct TaskQuery: Hashable, Codable, Sendable {
-  /// Which tasks to look for.
+  /// The filter that selects the tasks.
   public var filter: TaskFilter
-  /// Their order.
+  /// The order of the tasks.
   public var order: TaskOrder
-  /// How many tasks at most; all of them for `nil`.
+  /// The maximum number of tasks; `nil` for all.
   public var limit: Int?
-  /// Where to go on: the end of an earlier page of the same filter and order.
+  /// The position to continue from: the end of an earlier page of the same filter and order; `nil` for the beginning.
   public var position: ViewPosition?
 
   /// Creates a query.
   ///
   /// - Parameters:
-  ///   - filter: which tasks to look for.
-  ///   - order: their order.
-  ///   - limit: how many tasks at most; all of them for `nil`.
-  ///   - position: where to go on; `nil` to begin.
+  ///   - filter: The filter that selects the tasks.
+  ///   - order: The order of the tasks.
+  ///   - limit: The maximum number of tasks; `nil` for all.
+  ///   - position: The position to continue from; `nil` for the beginning.
   public init(
     _ filter: TaskFilter, by order: TaskOrder = .place, limit: Int? = nil, after position: ViewPosition? = nil
   ) {
@@ -39,38 +39,38 @@ public struct TaskQuery: Hashable, Codable, Sendable {
 }
 
 extension StoreTransaction where Base: ~Copyable {
-  /// What a query finds: its first tasks, or those after a position.
+  /// Returns the first tasks of a query, or those after its position.
   ///
   /// ```swift
   /// let filter = try TaskFilter(text: "#home due<=today+3d")
   /// let page = try store.read { try $0.tasks(TaskQuery(filter, by: .due, limit: 50)) }
   /// ```
   ///
-  /// - Parameter query: the filter, the order, the limit and the position.
-  /// - Returns: the tasks, and where to go on if there are more.
-  /// - Throws: `invalidFilter`, `listNotFound` for a list that the filter names, `valueOutOfRange` for a limit below one,
-  ///   for the position of another query and for dates beyond the years 1 to 9999.
-  /// - Complexity: what the best index leaves to look at, see ``explain(_:)``; a sorted query looks at everything that it
-  ///   finds, and keeps `limit` tasks of it.
+  /// - Parameter query: The filter, the order, the limit and the position.
+  /// - Returns: The tasks, and the position to continue from if there are more.
+  /// - Throws: `invalidFilter`; `listNotFound` for a list that the filter names; `valueOutOfRange` for a limit
+  ///   below one, for the position of another query and for dates outside the years 1 to 9999.
+  /// - Complexity: The number of entries that the best index leaves to examine; see ``explain(_:)``. A sorted
+  ///   query examines all tasks that it finds, and keeps `limit` of them.
   public func tasks(_ query: TaskQuery) throws -> ViewPage {
     try page(of: query.view, after: query.position, limit: query.limit ?? .max)
   }
 
-  /// How many tasks a filter finds.
+  /// Returns the number of tasks that a filter selects.
   ///
-  /// - Throws: as ``tasks(_:)``.
-  /// - Complexity: a lookup where counters know the number, as that of the open tasks with a tag; the keys of an index where
-  ///   they say all, as for overdue tasks; otherwise as ``tasks(_:)``.
+  /// - Throws: The errors of ``tasks(_:)``.
+  /// - Complexity: A lookup if counters have the number, such as that of the open tasks with a tag. If the keys
+  ///   of an index are enough, as for overdue tasks, the number of keys. Otherwise that of ``tasks(_:)``.
   public func count(_ filter: TaskFilter) throws -> Int {
     let query = try resolved(filter, by: .created)
     return try countByCounters(query) ?? count(query)
   }
 
-  /// How a query is answered: by which index, and how much of it is looked at.
+  /// Explains how a query is answered: from which index, and how many entries are examined.
   ///
-  /// The query is answered for that.
+  /// To find out, it runs the query.
   ///
-  /// - Throws: as ``tasks(_:)``.
+  /// - Throws: The errors of ``tasks(_:)``.
   public func explain(_ query: TaskQuery) throws -> QueryExplanation {
     let limit = query.limit ?? .max
     try checkPage(of: query.view, after: query.position, limit: limit)
@@ -87,7 +87,7 @@ extension StoreTransaction where Base: ~Copyable {
       foundCount: work.foundCount, returnedCount: count)
   }
 
-  /// The number of open tasks: all, those with one tag or one priority, in one list or in none; `nil` if no counter has it.
+  /// The number of open tasks in all, with one tag or priority, in one list or in no list; `nil` if no counter has it.
   private func countByCounters(_ query: ResolvedQuery) throws -> Int? {
     guard query.tests.count == query.predicate.conjuncts.count else { return nil }
     let others = query.tests.filter { if case .states = $0 { false } else { true } }
@@ -107,31 +107,31 @@ extension StoreTransaction where Base: ~Copyable {
 
 /// How a query was answered.
 public struct QueryExplanation: Hashable, Codable, Sendable {
-  /// The table that was walked: `tasks` for all tasks, else an index, by its name in <doc:StorageFormat>.
+  /// The table that was walked: `tasks` for all tasks, or an index, by its name in <doc:StorageFormat>.
   public let index: String
-  /// Whether the tasks were sorted after they were found, as no index has them in the query's order.
+  /// Whether the tasks were sorted after they were found, because the index is not in the query's order.
   public let isSorted: Bool
-  /// How many entries were looked at.
+  /// The number of entries that were examined.
   public let examinedCount: Int
-  /// How many of their tasks the filter found.
+  /// The number of their tasks that the filter selected.
   public let foundCount: Int
-  /// How many tasks were returned.
+  /// The number of tasks that were returned.
   public let returnedCount: Int
 }
 
 extension TaskQuery {
-  /// The query as a view, without its limit and its position: to be observed, or walked.
+  /// The query as a view without its limit and its position, for observing or walking it.
   public var view: TaskView { .matching(filter, by: order) }
 }
 
-/// What a query has looked at.
+/// Counts the work of a query.
 struct QueryWork {
   var examinedCount = 0
   var foundCount = 0
 }
 
 extension StoreTransaction where Base: ~Copyable {
-  /// The filter resolved for this transaction's lists, clock and calendar.
+  /// Resolves a filter against this transaction's lists, clock and calendar.
   func resolved(_ filter: TaskFilter, by order: TaskOrder) throws -> ResolvedQuery {
     let reference = DateReference(now: now, today: today, calendar: calendar)
     let resolution = FilterResolution(reference, lists: filter.namesLists ? try lists() : [])
@@ -139,7 +139,7 @@ extension StoreTransaction where Base: ~Copyable {
     return ResolvedQuery(try resolution.predicate(filter), sorter: sorter)
   }
 
-  /// Walks what a query finds by the plan that is likely to look at the fewest tasks.
+  /// Walks the tasks of a query by the plan that is likely to examine the fewest tasks.
   func scan(
     _ query: ResolvedQuery, after position: ViewKey?, limit: Int?, _ work: inout QueryWork,
     _ body: (UUID) throws -> Bool
@@ -147,16 +147,16 @@ extension StoreTransaction where Base: ~Copyable {
     try scan(try plan(query, limit: limit), after: position, limit: limit, &work, body)
   }
 
-  /// Walks what a plan finds, in the query's order and after a position, until `body` returns false.
+  /// Walks the tasks of a plan in the query's order, after a position, until `body` returns false.
   ///
-  /// - Returns: the position of the last accepted task if `body` refused one.
+  /// - Returns: The position of the last accepted task if `body` refused one.
   func scan(
     _ plan: QueryPlan, after position: ViewKey?, limit: Int?, _ work: inout QueryWork,
     _ body: (UUID) throws -> Bool
   ) throws -> ViewKey? {
     if let order = plan.path.keyOrder { return try walk(plan, order, after: position, &work, body) }
     var last = position
-    // One more than asked for shows whether there is another page.
+    // One task more than the limit shows whether there is another page.
     for found in try sorted(plan, after: position, limit: limit.map { min($0, .max - 1) + 1 }, &work) {
       guard try body(found.id) else { return last }
       last = found.key
@@ -166,7 +166,7 @@ extension StoreTransaction where Base: ~Copyable {
 
   /// Walks a path whose keys are in the query's order.
   ///
-  /// If its ranges cover the whole filter, no record is read on the way.
+  /// If the path covers the whole filter, no record is read.
   private func walk(
     _ plan: QueryPlan, _ order: QueryPath.KeyOrder, after position: ViewKey?, _ work: inout QueryWork,
     _ body: (UUID) throws -> Bool
@@ -191,7 +191,7 @@ extension StoreTransaction where Base: ~Copyable {
     return nil
   }
 
-  /// Walks all of a path, and sorts the tasks found.
+  /// Walks a whole path, and sorts the tasks found.
   private func sorted(
     _ plan: QueryPlan, after position: ViewKey?, limit: Int?, _ work: inout QueryWork
   ) throws -> [FoundTask] {
@@ -204,7 +204,7 @@ extension StoreTransaction where Base: ~Copyable {
     return heap?.sorted ?? found.sorted()
   }
 
-  /// Counts what a query finds; where the keys of an index say all, without looking at a task.
+  /// Counts the tasks of a query, without reading a task if the keys of an index are enough.
   func count(_ query: ResolvedQuery) throws -> Int {
     for path in query.paths(in: tables) where query.plan(path).rest == nil {
       if path.isWholeTable { return try tables.tasks.count(in: base) }
@@ -215,7 +215,7 @@ extension StoreTransaction where Base: ~Copyable {
     return work.foundCount
   }
 
-  /// Hands the position of each task that a plan finds to a closure, in no order.
+  /// Calls `body` with the position of each task that a plan finds, in no particular order.
   private func forEachKey(
     of plan: QueryPlan, _ work: inout QueryWork, _ body: (ViewKey, UUID) -> Void
   ) throws {
@@ -226,7 +226,7 @@ extension StoreTransaction where Base: ~Copyable {
     for range in plan.path.ranges {
       try walk.run(range, after: nil, by: &cursor) { key, record in
         work.examinedCount += 1
-        // Most records of a whole table fail here.
+        // Most records of the whole table are rejected here.
         if isWholeTable, try !tester.mayHold(record) { return true }
         let id = key.idAtEnd
         let found = try isWholeTable ? tester.key(of: id, record) { try hasSubtasks($0) } : self.key(of: id, &tester)
@@ -239,7 +239,7 @@ extension StoreTransaction where Base: ~Copyable {
     }
   }
 
-  /// The position of a task that an index names; `nil` if the filter does not find it.
+  /// The position of a task in an index; `nil` if the filter does not select it.
   private func key(of id: UUID, _ tester: inout QueryTester) throws -> ViewKey? {
     guard let record = try tables.tasks.bytes(forKey: IDKey(id), in: base) else {
       throw TallyError.missingRecord(of: "a task index")
@@ -248,7 +248,7 @@ extension StoreTransaction where Base: ~Copyable {
     return try tester.key(of: id, record) { try hasSubtasks($0) }
   }
 
-  /// The position of a task in a query; `nil` if the filter does not find it.
+  /// The position of a task in a query; `nil` if the filter does not select it.
   func key(of task: TaskItem, in query: ResolvedQuery) throws -> ViewKey? {
     guard let record = try tables.tasks.bytes(forKey: IDKey(task.id), in: base) else { return nil }
     var tester = QueryTester(query.predicate, query.sorter)
@@ -257,7 +257,7 @@ extension StoreTransaction where Base: ~Copyable {
 
 }
 
-/// A task that a query has found, in the query's order.
+/// A task found by a query, compared by its position in the query's order.
 struct FoundTask: Comparable {
   let key: ViewKey
   let id: UUID
@@ -265,12 +265,12 @@ struct FoundTask: Comparable {
   static func < (left: FoundTask, right: FoundTask) -> Bool { left.key < right.key }
 }
 
-/// Tests records, and finds their positions.
+/// Tests records, and computes their positions.
 private struct QueryTester {
   private let program: RecordProgram
   private var sorter: QuerySorter
   private var folder = TextFolder()
-  /// The last tag of a field that is looked at.
+  /// The last field tag that has to be read.
   private let lastTag: UInt8
 
   init(_ plan: QueryPlan) {
@@ -283,13 +283,13 @@ private struct QueryTester {
     lastTag = max(predicate?.lastTag ?? 0, sorter.lastTag)
   }
 
-  /// Whether a task may pass by the head of its record.
+  /// Whether a task can pass, judged by the header of its record.
   mutating func mayHold(_ record: RawSpan) throws(LMDBError) -> Bool {
     let head = try TaskFields(record)
     return program.mayHold(try head.state, head.titleBytes, &folder)
   }
 
-  /// The position of a task; `nil` if it fails.
+  /// The position of a task; `nil` if it does not pass.
   mutating func key(of id: UUID, _ record: RawSpan, isParent: (UUID) throws -> Bool) throws -> ViewKey? {
     let facts = try FilterFacts(id, record, upTo: lastTag)
     guard try program.holds(facts, &folder, isParent: isParent) else { return nil }
@@ -297,7 +297,7 @@ private struct QueryTester {
   }
 }
 
-/// A walk over the keys of ranges, in either direction.
+/// A walk over the keys in ranges, in either direction.
 private struct KeyWalk {
   let isReversed: Bool
   private(set) var isStopped = false
@@ -306,7 +306,7 @@ private struct KeyWalk {
     self.isReversed = isReversed
   }
 
-  /// Hands the keys and values of one range to a closure, after a key if there is one, until it returns false.
+  /// Calls `body` with the keys and values of a range, after a key if one is given, until it returns false.
   @inline(__always)
   mutating func run(
     _ range: KeyRange, after start: KeyBytes?, by cursor: inout RawCursor, _ body: (RawSpan, RawSpan) throws -> Bool
@@ -316,7 +316,7 @@ private struct KeyWalk {
       isAtEntry = try cursor.move(toLastBefore: start.map { min($0, range.upper) } ?? range.upper)
     } else {
       isAtEntry = try cursor.move(toFirstAtOrAfter: start.map { max($0, range.lower) } ?? range.lower)
-      // The task at the position, if it is still there.
+      // Skips the entry at the position, if it still exists.
       if isAtEntry, let start, try cursor.key() == start { isAtEntry = try cursor.next() }
     }
     let bound = isReversed ? range.lower : range.upper
@@ -331,7 +331,7 @@ private struct KeyWalk {
 }
 
 extension TaskFilter {
-  /// Whether lists must be known to resolve the filter.
+  /// Whether resolving the filter needs the lists.
   var namesLists: Bool {
     root.contains { condition in
       switch condition {
@@ -343,10 +343,10 @@ extension TaskFilter {
 }
 
 extension TaskView {
-  /// Whether changes may concern tasks of the view that they do not name.
+  /// Whether changes may affect tasks of the view that they do not name.
   func isUnpredictable(after changes: ChangeSet) -> Bool {
     guard let query else { return false }
-    // A list gets another name; a task gets its first sub-task, or loses its last.
+    // A list was renamed, or a task got its first sub-task or lost its last one.
     return query.filter.namesLists && !changes.lists.all.isEmpty
       || query.filter.asksForParents && !changes.tasks.all.isEmpty
   }
@@ -357,9 +357,9 @@ extension TaskFilter {
 }
 
 extension StoreTransaction where Base: ~Copyable {
-  /// Hands over the tasks that time alone may have moved into a query, or out of it, since an instant.
+  /// Calls `body` with the tasks that the passing of time alone may have moved into or out of a query since an instant.
   ///
-  /// - Returns: false if they cannot be listed, as at midnight, when `today` moves, or where no index has a field.
+  /// - Returns: False if they cannot be listed, as after midnight, when `today` changes, or if no index has a field.
   func forEachTask(
     whosePlaceIn query: (filter: TaskFilter, order: TaskOrder), changedSince former: Timestamp,
     _ body: (UUID) -> Void
@@ -381,7 +381,7 @@ extension StoreTransaction where Base: ~Copyable {
     return true
   }
 
-  /// What a filter means at a moment of today.
+  /// The meaning of a filter at another moment of the current day.
   private func predicate(
     of filter: TaskFilter, _ lists: [TaskList], at now: Timestamp
   ) throws -> RecordPredicate {
@@ -389,7 +389,7 @@ extension StoreTransaction where Base: ~Copyable {
     return try FilterResolution(reference, lists: lists).predicate(filter)
   }
 
-  /// Hands over the tasks of a range of an index.
+  /// Calls `body` with the tasks in a range of an index.
   func forEachTask(of index: RawIndex, in range: KeyRange, _ body: (UUID) -> Void) throws {
     var cursor = try index.cursor(in: base)
     var walk = RangeWalk(isReversed: false, after: nil)
@@ -400,15 +400,15 @@ extension StoreTransaction where Base: ~Copyable {
   }
 }
 
-/// The keys of tasks for which a filter means something else than before, as time has passed.
+/// The keys of tasks for which the meaning of a filter has changed with the passing of time.
 private struct TimeShifts {
   var due: [KeyRange] = []
   var created: [KeyRange] = []
   var completed: [KeyRange] = []
-  /// Whether the keys are all.
+  /// Whether the ranges contain all such keys.
   var areKnown = true
 
-  /// Compares two resolutions of one filter, which differ in their instants alone.
+  /// Compares two resolutions of a filter that differ only in their instants.
   mutating func compare(_ old: RecordPredicate, _ new: RecordPredicate) {
     switch (old, new) {
     case (.test(let old), .test(let new)): if old != new { add(old, new) }
@@ -444,14 +444,14 @@ private struct TimeShifts {
   }
 }
 
-/// The position of a task in an order, as bytes that compare as the order does; all end in the task's id.
+/// Computes positions of tasks in an order, as bytes whose order is that of the tasks; all end with the task's id.
 struct QuerySorter {
   let order: TaskOrder
   private let now: Int64
   private let today: Int32
   private let timeZone: TimeZone
   private let weights: NextWeights
-  /// The ends of due days that have been asked for: each costs some microseconds.
+  /// A cache of the ends of due days, because computing one takes some microseconds.
   private var endsOfDays: [Int32: Int64] = [:]
 
   init(_ order: TaskOrder, against reference: DateReference, _ weights: NextWeights) {
@@ -462,7 +462,7 @@ struct QuerySorter {
     self.weights = weights
   }
 
-  /// The last tag of a field that the order looks at.
+  /// The last field tag that the order has to read.
   var lastTag: UInt8 {
     switch order.key {
     case .place, .created, .updated: 0
@@ -472,7 +472,7 @@ struct QuerySorter {
     }
   }
 
-  /// The position of a task.
+  /// The position of a task in the order.
   mutating func key(of task: borrowing FilterFacts) -> ViewKey {
     var bytes = KeyBytes()
     switch order.key {
@@ -490,7 +490,7 @@ struct QuerySorter {
     return ViewKey(prefix: KeyBytes(), bytes, isReversed: false)
   }
 
-  /// An instant and the id, the other way round if the order is; tasks without one last.
+  /// An instant and the id, reversed if the order is descending; tasks without the instant are last.
   private func key(of microseconds: Int64?, _ task: borrowing FilterFacts) -> KeyBytes {
     let instant = InstantKey(microseconds: microseconds ?? task.created, id: task.id)
     let isDescending = order.isReversed != order.key.isDescendingByDefault
@@ -513,7 +513,7 @@ struct QuerySorter {
     return end
   }
 
-  /// The rank by the weights, the due day and the priority, the due time; completed tasks last.
+  /// Appends the rank by the weights, the due day, the priority and the due time; completed tasks are last.
   private mutating func appendNext(_ task: borrowing FilterFacts, to bytes: inout KeyBytes) {
     guard task.isOpen else {
       bytes.append(UInt8.max)
@@ -523,7 +523,7 @@ struct QuerySorter {
     let isOverdue = task.isOverdue(at: now, today)
     let isLateByReminder = isOverdue && !task.has(.dueDate) && !task.has(.dueDay)
     let instant = due(of: task) ?? (isLateByReminder ? task.reminder : nil)
-    // The end of a due day is known already; the day of an instant depends on the zone.
+    // The end of a due day is cached; the day of an instant depends on the time zone.
     let day: Int32? = task.has(.dueDay) ? task.dueDay : instant.map(localDay)
     let planned = task.has(.scheduledDate) ? NextWeights.DayRelation(of: task.day, to: today) : nil
     bytes.append(
@@ -544,17 +544,17 @@ struct QuerySorter {
 }
 
 extension TaskOrder.Key {
-  /// Whether a task may lack the compared value.
+  /// Whether tasks may lack the value to sort by.
   var mayBeAbsent: Bool { self == .due || self == .completed }
 }
 
 extension InstantKey {
-  /// The instant alone.
+  /// The bytes of the instant without the id.
   fileprivate var instantBytes: KeyBytes { KeyBytes(self)[0..<8] }
 }
 
 extension KeyBytes {
-  /// Appends the rank of the state and the position inside it.
+  /// Appends the rank of the state and the position within it.
   fileprivate mutating func append(place task: borrowing FilterFacts) {
     append(StateRank(task.state).rawValue)
     append(task.order)

@@ -1,10 +1,10 @@
 import Foundation
 import LMDB
 
-/// A query as it will be done: a path, the tests that are left, and whether the tasks are sorted.
+/// How a query is executed: the path, the remaining tests, and the order.
 struct QueryPlan {
   let path: QueryPath
-  /// What the path does not ensure; `nil` if nothing.
+  /// The tests that the path does not guarantee; `nil` if there are none.
   let rest: RecordPredicate?
   let sorter: QuerySorter
 
@@ -15,7 +15,7 @@ struct QueryPlan {
 struct ResolvedQuery {
   let predicate: RecordPredicate
   let sorter: QuerySorter
-  /// The states that a task can have.
+  /// The states that the tasks can be in, as one bit for each raw value.
   let states: UInt8
   /// The tests that every task must pass.
   let tests: [RecordTest]
@@ -34,18 +34,18 @@ struct ResolvedQuery {
     }
   }
 
-  /// Every task that the query can find, by one path after the other.
+  /// The possible paths of the query, each of which contains every task that it can find.
   func paths(in tables: Tables) -> [QueryPath] {
     let paths = QueryPaths(tables: tables, order: sorter.order, states: states)
     return [paths.whole] + (paths.ordered.map { [$0] } ?? []) + tests.compactMap(paths.path)
   }
 
-  /// The plan that takes a path.
+  /// The plan that uses a path.
   func plan(_ path: QueryPath) -> QueryPlan {
     let rest = predicate.conjuncts.filter { conjunct in
       switch conjunct {
       case .constant(true): return false
-      // The path has the ranges of all states that are left.
+      // The path has ranges only for the states that the query allows.
       case .test(.states): return !path.covered.contains(.states(states))
       case .test(let test): return !path.covered.contains(test)
       default: return true
@@ -56,14 +56,14 @@ struct ResolvedQuery {
 }
 
 extension StoreTransaction where Base: ~Copyable {
-  /// The plan that is likely to look at the fewest tasks.
+  /// Chooses the plan that is likely to examine the fewest tasks.
   ///
-  /// What an index has is counted by counters, or by walking as far as the best plan so far allows: so choosing costs a
-  /// fraction of the query.
+  /// The size of an index range is known from counters, or is counted only as far as the best plan so far
+  /// allows, so that choosing costs a fraction of the query.
   func plan(_ query: ResolvedQuery, limit: Int?) throws -> QueryPlan {
     let total = try tables.tasks.count(in: base)
     var best: (plan: QueryPlan, cost: Int)?
-    // Paths in the query's order may end early, and set a low mark for the others.
+    // Paths in the query's order may stop early, and so set a low bound for the others.
     for path in query.paths(in: tables).sorted(by: { $0.keyOrder != nil && $1.keyOrder == nil }) {
       let plan = query.plan(path)
       let cost = try cost(of: plan, states: query.states, limit: limit, total: total, below: best?.cost ?? .max)
@@ -72,14 +72,14 @@ extension StoreTransaction where Base: ~Copyable {
     return best?.plan ?? query.plan(QueryPaths(tables: tables, order: query.sorter.order, states: query.states).whole)
   }
 
-  /// The cost of a plan, in records of the whole table that could be looked at meanwhile.
+  /// The cost of a plan, as the number of records that a walk of the whole table reads in the same time.
   private func cost(
     of plan: QueryPlan, states: UInt8, limit: Int?, total: Int, below mark: Int
   ) throws -> Int {
     if plan.path.isWholeTable { return total }
     let lookup = QueryCost.lookup
     if let limit, limit < total, !plan.isSorted {
-      // Without knowing how many tasks pass, one in ten is taken for granted.
+      // It is unknown how many tasks pass the remaining tests; the estimate is one in ten.
       let early = lookup * min(plan.rest == nil ? limit : 10 * limit, total)
       if early < mark { return early }
     }
@@ -89,7 +89,7 @@ extension StoreTransaction where Base: ~Copyable {
     return lookup * (try plan.path.table.count(in: base))
   }
 
-  /// The number of tasks of a scope in some states; `nil` if no counter knows.
+  /// The number of tasks of a scope in some states; `nil` if no counter has it.
   func count(_ scope: CounterScope, states: UInt8) throws -> Int? {
     switch states {
     case RecordTest.openStates: try total(.created, scope) - total(.completed, scope)
@@ -98,7 +98,7 @@ extension StoreTransaction where Base: ~Copyable {
     }
   }
 
-  /// The entries of a path's ranges; `nil` if there are more than a number.
+  /// The number of entries in a path's ranges; `nil` if it exceeds the limit.
   func countEntries(of path: QueryPath, upTo limit: Int) throws -> Int? {
     var cursor = try path.table.cursor(in: base)
     var count = 0
@@ -114,42 +114,42 @@ extension StoreTransaction where Base: ~Copyable {
   }
 }
 
-/// What steps of a query cost.
+/// The costs of a query's steps, in records read in sequence.
 enum QueryCost {
-  /// Finding a record by its id, in records that are met one after the other.
+  /// The cost of finding a record by its id.
   static let lookup = 4
-  /// The most entries of an index that are counted before it is taken for large.
+  /// The number of index entries to count before the index is assumed to be large.
   static let mostEntriesProbed = 2_000
 }
 
-/// A way to the tasks that a query may find: some ranges of an index, or the whole table of tasks.
+/// An access path of a query: some ranges of an index, or the whole table of tasks.
 struct QueryPath {
   let name: TableName
   let table: RawIndex
   let ranges: [KeyRange]
-  /// The tests that every task of the ranges passes, and that need not be asked.
+  /// The tests that every task in the ranges is known to pass.
   var covered: [RecordTest] = []
-  /// How the keys give the query's order; `nil` if they do not.
+  /// How the keys produce the query's order; `nil` if they do not.
   var keyOrder: KeyOrder?
-  /// Counters that know about how many tasks there are.
+  /// The counters that know the approximate number of tasks on the path.
   var scope: CounterScope?
 
-  /// How a task's position in an order becomes its key in an index.
+  /// How a task's position in an order is converted to its key in an index.
   struct KeyOrder {
-    /// The bytes of the key before those of the order: they are the same within a range.
+    /// The number of bytes in the key before those of the order; they are the same throughout a range.
     let prefixByteCount: Int
-    /// The bytes of the order that the key lacks.
+    /// The number of bytes of the order that the key does not have.
     var skippedByteCount = 0
-    /// Whether the order is that of the keys from the last to the first, with every bit flipped.
+    /// Whether the order is that of the keys from last to first; every bit of the key is then flipped.
     var isReversed = false
   }
 
-  /// Whether the records are the values of the table.
+  /// Whether the path is the whole table, whose values are the records.
   var isWholeTable: Bool { name == .tasks }
 }
 
 extension QueryPath.KeyOrder {
-  /// The key, in a range, of a position in the order.
+  /// Returns the key in a range for a position in the order.
   func key(_ position: ViewKey, in range: KeyRange) -> KeyBytes {
     var bytes = position.indexKey(isReversed: false)
     bytes = bytes[min(skippedByteCount, bytes.encodedByteCount)..<bytes.encodedByteCount]
@@ -161,21 +161,21 @@ extension QueryPath.KeyOrder {
   }
 }
 
-/// The paths that conditions open, for the tables of a store and an order.
+/// Finds the paths for conditions, given the tables of a store and an order.
 struct QueryPaths {
   let tables: Tables
   let order: TaskOrder
-  /// The states that a task can have; a bit for each raw value.
+  /// The states that a task can be in, as one bit for each raw value.
   let states: UInt8
 
-  /// The path through every task.
+  /// The path through all tasks.
   var whole: QueryPath {
     QueryPath(
       name: .tasks, table: tables.tasks.rawIndex, ranges: [KeyRange(IDKey(.lowest), nil)], covered: [],
       keyOrder: nil)
   }
 
-  /// The path of a condition that every task must meet; `nil` if no index has it.
+  /// The path for a condition that every task must meet; `nil` if no index covers it.
   func path(for test: RecordTest) -> QueryPath? {
     switch test {
     case .tag(let tag):
@@ -200,7 +200,7 @@ struct QueryPaths {
     }
   }
 
-  /// The path that is in the query's order whatever the filter.
+  /// The path that is in the query's order, regardless of the filter.
   var ordered: QueryPath? { order.key == .created ? created(nil) : nil }
 
   private func path(forStates states: UInt8) -> QueryPath? {
@@ -215,7 +215,7 @@ struct QueryPaths {
     }
   }
 
-  /// The ranks of the states, as few ranges as possible.
+  /// The ranks of the states, in as few ranges as possible.
   private var ranks: [Range<UInt8>] {
     var ranges: [Range<UInt8>] = []
     let ranks = TaskState.allCases.filter { states & 1 << $0.rawValue != 0 }.map { StateRank($0).rawValue }.sorted()
@@ -245,7 +245,7 @@ struct QueryPaths {
     return path
   }
 
-  /// The flags of open and completed tasks in an index that has them apart.
+  /// The completion flags to visit in an index that separates open and completed tasks.
   private var completions: [Bool] {
     [false, true].filter { states & ($0 ? ~RecordTest.openStates : RecordTest.openStates) != 0 }
   }
@@ -278,7 +278,7 @@ struct QueryPaths {
         ? .init(prefixByteCount: 1, skippedByteCount: 1, isReversed: !order.isReversed) : nil)
   }
 
-  /// Open tasks with a reminder; completed ones are in no index.
+  /// The path to the open tasks with a reminder; completed ones are in no index.
   private func reminders(_ span: Range<Int64>?) -> QueryPath? {
     guard states & ~RecordTest.openStates == 0 else { return nil }
     return QueryPath(name: .byReminder, table: tables.byReminder.rawIndex, ranges: [.instants(span)])
@@ -313,7 +313,7 @@ extension QueryPaths {
 }
 
 extension DayTest {
-  /// The instants that name the days in `byDue`.
+  /// The instants that represent these days in `byDue`.
   fileprivate var instants: Range<Int64> {
     let (first, last) = (
       CalendarDay(clamping: first).dayNumber, CalendarDay(clamping: min(last, Int64(Int32.max))).dayNumber

@@ -1,7 +1,7 @@
 import Foundation
 import LMDB
 
-/// A filter resolved for a store and a moment: a tree of tests of a record in place.
+/// A filter resolved for a store and a moment: a tree of tests that read records in place.
 indirect enum RecordPredicate: Hashable {
   case constant(Bool)
   case test(RecordTest)
@@ -9,7 +9,7 @@ indirect enum RecordPredicate: Hashable {
   case all([RecordPredicate])
   case any([RecordPredicate])
 
-  /// The operands of a conjunction; the predicate itself if it is none.
+  /// The operands of a conjunction; for any other predicate, the predicate itself.
   var conjuncts: [RecordPredicate] {
     if case .all(let operands) = self { operands } else { [self] }
   }
@@ -32,18 +32,18 @@ indirect enum RecordPredicate: Hashable {
     }
   }
 
-  /// The opposite.
+  /// The negation of the predicate.
   var negated: RecordPredicate {
     switch self {
     case .constant(let value): .constant(!value)
-    // An index knows states, not their absence.
+    // An index can find given states, but not all states except some.
     case .test(.states(let states)): .test(.states(~states & RecordTest.allStates))
     case .not(let operand): operand
     default: .not(self)
     }
   }
 
-  /// The same predicate with the cheap operands first.
+  /// The same predicate with cheap operands first.
   var ordered: RecordPredicate {
     switch self {
     case .constant, .test: self
@@ -54,7 +54,7 @@ indirect enum RecordPredicate: Hashable {
   }
 }
 
-/// What turns a filter into tests of records: a moment, a calendar and the names of the lists.
+/// Converts filters to tests of records, given a moment, a calendar and the names of the lists.
 struct FilterResolution {
   private let reference: DateReference
   private let lists: [TaskList]
@@ -66,8 +66,8 @@ struct FilterResolution {
 
   /// Resolves a filter.
   ///
-  /// - Throws: `invalidFilter`, `listNotFound` for a list that does not exist, `valueOutOfRange` for a date beyond the
-  ///   years 1 to 9999.
+  /// - Throws: `invalidFilter`; `listNotFound` for a list that does not exist; `valueOutOfRange` for a date
+  ///   outside the years 1 to 9999.
   func predicate(_ filter: TaskFilter) throws(TallyError) -> RecordPredicate {
     try filter.validate()
     return try predicate(filter.root).ordered
@@ -133,7 +133,7 @@ struct FilterResolution {
     _ field: TaskFilter.DateField, _ comparison: FilterOperator, _ date: DateExpression
   ) throws(TallyError) -> RecordTest {
     var reference = reference
-    // Completed work lies behind, planned work ahead.
+    // Completed work is in the past, and planned work is in the future.
     reference.direction = [.created, .updated, .completed].contains(field) ? .backward : .forward
     let resolved = try date.resolved(against: reference)
     let instants = InstantTest(comparison, resolved, in: reference.timeZone)
@@ -176,9 +176,9 @@ struct FilterResolution {
   }
 }
 
-/// One condition of a filter, resolved for a store and a moment, so that a record can be tested in place.
+/// One condition of a filter, resolved for a store and a moment, so that it can test a record in place.
 enum RecordTest: Hashable {
-  /// A bit for the raw value of each state.
+  /// One bit for the raw value of each state.
   case states(UInt8)
   case lists(Set<UUID>)
   case noList
@@ -205,7 +205,7 @@ enum RecordTest: Hashable {
   static let openStates: UInt8 = 1 << TaskState.active.rawValue | 1 << TaskState.notStarted.rawValue
   static let allStates: UInt8 = openStates | 1 << TaskState.completed.rawValue
 
-  /// The last tag of a field that the test looks at; zero for those of a record's head.
+  /// The last field tag that the test reads; zero for the fields of a record's header.
   var lastTag: UInt8 {
     let field: TaskField? =
       switch self {
@@ -226,7 +226,7 @@ enum RecordTest: Hashable {
     return field?.tag ?? 0
   }
 
-  /// How much a test costs, roughly: cheap ones come first.
+  /// The approximate cost of the test; cheap tests are evaluated first.
   var cost: Int {
     switch self {
     case .tag: 3
@@ -240,7 +240,7 @@ enum RecordTest: Hashable {
 }
 
 extension RecordTest {
-  /// Whether a record passes; `isParent` is asked of the store.
+  /// Whether a record passes the test; `isParent` asks the store.
   func holds(
     _ facts: borrowing FilterFacts, _ folder: inout TextFolder, isParent: (UUID) throws -> Bool
   ) throws -> Bool {
@@ -284,16 +284,16 @@ extension FilterFacts {
     return has(.dueDay) ? dueDay < today : has(.reminderDate) && reminder < now
   }
 
-  /// The value of an attribute; `nil` if the task does not have it.
+  /// Returns the value of an attribute; `nil` if the task does not have it.
   func attribute(named name: String) throws(LMDBError) -> AttributeValue? {
     has(.attributes) ? try AttributeValue(named: name, in: attributes) : nil
   }
 }
 
-/// A tag to look for among the stored tags of a task.
+/// Searches the stored tags of a task for a tag.
 struct TagTest: Hashable {
   private let folded: [UInt8]
-  /// The group of the tag in `byTag`.
+  /// The tag's group in `byTag`.
   let id: UUID
 
   init(_ tag: String) {
@@ -311,7 +311,7 @@ struct TagTest: Hashable {
   }
 
   private func isEqual(to tag: RawSpan) -> Bool {
-    // Nearly every tag is ASCII, and then as long as its folded text.
+    // Nearly every tag is ASCII, and then has the same length as its folded text.
     guard tag.isASCII else { return TagSet.folded(tag.text).utf8.elementsEqual(folded) }
     guard tag.byteCount == folded.count else { return false }
     for offset in folded.indices where tag.load(bigEndianAt: offset, as: UInt8.self).foldedASCII != folded[offset] {
@@ -321,19 +321,19 @@ struct TagTest: Hashable {
   }
 }
 
-/// A predicate as steps that lead from one to another, for a filter that is asked of every task.
+/// A predicate compiled to steps that jump to each other, for filters that test every task.
 ///
-/// What a record's head can answer comes first: a state, and a text of the title. Most records fail there, before their
-/// fields are read. To follow the tree itself was tried: each node on the way is then retained and released, a quarter of
-/// the time.
+/// The tests that need only a record's header come first: the state, and a text in the title. Most records are
+/// rejected there, before their fields are read. Walking the tree itself was tried: it retained and released
+/// each node on the way, a quarter of the time.
 struct RecordProgram {
   private struct Step {
     let test: RecordTest
-    /// The bits of a `states` test, which most filters have: a copy of the enumeration would cost more than the test.
+    /// The bits of a `states` test, which most filters have; copying the enum would cost more than the test.
     ///
     /// Zero for any other test.
     let states: UInt8
-    /// The next step, or an outcome.
+    /// The index of the next step, or an outcome.
     let whenTrue: Int
     let whenFalse: Int
   }
@@ -343,12 +343,12 @@ struct RecordProgram {
     static let rejected = -2
   }
 
-  /// In the order from the last step to the first.
+  /// The steps, from the last to the first.
   private var steps: [Step] = []
   private var start = Outcome.found
-  /// The states in which a record may pass, one bit each.
+  /// The states in which a record can pass, as one bit each.
   private var states = RecordTest.allStates
-  /// A text that the title of each record that passes contains.
+  /// A pattern that the title of every passing record contains.
   private var title: FoldedPattern?
 
   init(_ predicate: RecordPredicate) {
@@ -363,7 +363,7 @@ struct RecordProgram {
     start = add(.all(rest), whenTrue: Outcome.found, whenFalse: Outcome.rejected)
   }
 
-  /// Adds the steps of a predicate; returns the one at which it begins.
+  /// Adds the steps of a predicate, and returns the index at which they begin.
   private mutating func add(_ predicate: RecordPredicate, whenTrue: Int, whenFalse: Int) -> Int {
     switch predicate {
     case .constant(let value): return value ? whenTrue : whenFalse
@@ -379,13 +379,13 @@ struct RecordProgram {
     }
   }
 
-  /// Whether a record may pass by its head.
+  /// Whether a record can pass, judged by its header.
   func mayHold(_ state: TaskState, _ title: RawSpan, _ folder: inout TextFolder) -> Bool {
     guard states & 1 << state.rawValue != 0 else { return false }
     return self.title?.isFound(in: title, with: &folder) ?? true
   }
 
-  /// Whether a record passes; `isParent` is asked of the store.
+  /// Whether a record passes; `isParent` asks the store.
   func holds(
     _ facts: borrowing FilterFacts, _ folder: inout TextFolder, isParent: (UUID) throws -> Bool
   ) throws -> Bool {
@@ -403,10 +403,10 @@ struct RecordProgram {
   }
 }
 
-/// What filters and orders look at in a record, found in one pass over its fields and left in place.
+/// The fields of a record that filters and orders read, located in one pass and left in place.
 ///
-/// Lives no longer than the record. A field that the task lacks has the value of its type that stands for nothing; `has`
-/// says whether it is there.
+/// The value must not outlive the record. A field that the task does not have reads as an empty value of its
+/// type; `has` tells the two apart.
 struct FilterFacts: ~Escapable {
   let id: UUID
   let state: TaskState
@@ -414,7 +414,7 @@ struct FilterFacts: ~Escapable {
   let created: Int64
   let updated: Int64
   let title: RawSpan
-  /// A bit for each tag of a field that the record has.
+  /// One bit for the tag of each field that the record has.
   private var tags: UInt32 = 0
   private(set) var notes: RawSpan
   private(set) var tagTexts: RawSpan
@@ -428,7 +428,7 @@ struct FilterFacts: ~Escapable {
   private(set) var parentID = UUID.lowest
   private(set) var priority = Priority.none
 
-  /// Reads the fields with tags up to one; those behind it are not asked for.
+  /// Reads the fields up to a tag; the later ones are not needed.
   @_lifetime(copy record)
   init(_ id: UUID, _ record: RawSpan, upTo lastTag: UInt8 = .max) throws(LMDBError) {
     let fields = try TaskFields(record)
@@ -465,7 +465,7 @@ struct FilterFacts: ~Escapable {
     }
   }
 
-  /// What the ledger keeps of a completion; everything else is absent, as the task may have been deleted.
+  /// Reads the ledger's copy of a completion; all other fields are absent, because the task may have been deleted.
   @_lifetime(copy entry)
   init(_ completion: InstantKey, ofCompletion entry: RawSpan) throws(LMDBError) {
     let fields = try CompletionFields(entry)
@@ -483,7 +483,7 @@ struct FilterFacts: ~Escapable {
     try setClassification(ofCompletion: entry)
   }
 
-  /// Replaces the list, the tags and the priority by those of the moment of completion.
+  /// Replaces the list, the tags and the priority with those at the time of completion.
   @_lifetime(self: copy self, copy entry)
   mutating func setClassification(ofCompletion entry: RawSpan) throws(LMDBError) {
     tags &= ~(1 << TaskField.listID.tag | 1 << TaskField.tags.tag | 1 << TaskField.priority.tag)
@@ -500,11 +500,11 @@ struct FilterFacts: ~Escapable {
     }
   }
 
-  /// Whether the record has a field that a task may lack.
+  /// Whether the record has an optional field.
   func has(_ field: TaskField) -> Bool { tags & 1 << field.tag != 0 }
 
   var isOpen: Bool { state != .completed }
 
-  /// The position inside a place.
+  /// The position within a place.
   var order: OrderKey { OrderKey(sortOrder: sortOrder, createdAtMicroseconds: created, id: id) }
 }

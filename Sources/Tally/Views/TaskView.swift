@@ -1,14 +1,14 @@
 public import Foundation
 import LMDB
 
-/// One of the ways to look at a store's tasks.
+/// A view of a store's tasks.
 ///
-/// Unless it says otherwise, a view lists active tasks first, then those not started, then the completed ones;
-/// inside a state by `sortOrder`, then `createdAt`, then `id`.
+/// Unless a case says otherwise, a view lists active tasks first, then those not started, then completed ones;
+/// within a state, tasks are sorted by `sortOrder`, then `createdAt`, then `id`.
 public enum TaskView: Hashable, Sendable {
-  /// The tasks with no list and no scheduled day, in any state.
+  /// The tasks without a list and a scheduled day, in any state.
   case inbox
-  /// The tasks scheduled for the current day or due on it, each once; completed ones stay visible.
+  /// The tasks scheduled for the current day or due on it, each listed once; completed tasks stay visible.
   case today
   /// The tasks scheduled after today, in sections by day.
   case upcoming
@@ -16,23 +16,23 @@ public enum TaskView: Hashable, Sendable {
   case past
   /// The tasks of one list.
   case list(UUID)
-  /// The open tasks that are late, oldest first: whose due date has passed, whose due day has ended, or, for those with
-  /// neither, whose reminder has passed.
+  /// The overdue open tasks, oldest first: those whose due date has passed, whose due day has ended, or,
+  /// without either, whose reminder has passed.
   case overdue
-  /// The tasks due on a day or at an instant inside that local day, in any state.
+  /// The tasks due on a local day or at an instant in it, in any state.
   case due(on: CalendarDay)
-  /// The active tasks of every place.
+  /// The active tasks of all places.
   case active
-  /// The tasks completed in an interval, or ever, newest first; the interval's end is not part of it.
+  /// The tasks completed in an interval, whose end is excluded, or at any time for `nil`; newest first.
   case completed(Range<Timestamp>?)
-  /// Every task, by creation.
+  /// All tasks, by creation.
   case all
-  /// The open tasks in the order in which to do them: see ``TaskOrder/Key/next``.
+  /// The open tasks in the order in which to do them; see ``TaskOrder/Key/next``.
   case next
-  /// The tasks that a filter finds, in an order.
+  /// The tasks that a filter selects, in an order.
   case matching(TaskFilter, by: TaskOrder)
 
-  /// The view's name, which stays the same from version to version: `inbox`, `today` and so on.
+  /// The view's name, which never changes between versions: `inbox`, `today` and so on.
   public var name: String {
     switch self {
     case .inbox: "inbox"
@@ -50,7 +50,7 @@ public enum TaskView: Hashable, Sendable {
     }
   }
 
-  /// The filter and the order of a view that no index has as a whole; `nil` for any other.
+  /// The filter and the order of a view that is a query; `nil` for views that an index contains.
   var query: (filter: TaskFilter, order: TaskOrder)? {
     switch self {
     case .next: (.is(.open), .next)
@@ -66,9 +66,9 @@ public enum TaskView: Hashable, Sendable {
 }
 
 extension StoreTransaction where Base: ~Copyable {
-  /// The definition of a view for this transaction's clock and calendar.
+  /// Returns the definition of a view for this transaction's clock and calendar.
   ///
-  /// - Throws: for a query, `listNotFound` and what else resolving its filter throws.
+  /// - Throws: For a query, `listNotFound` and the other errors of resolving its filter.
   func definition(of view: TaskView) throws -> ViewDefinition {
     switch view {
     case .inbox: ViewDefinition(of: ByPlace.self, tables.byPlace, [.place(nil)])
@@ -144,7 +144,7 @@ extension StoreTransaction where Base: ~Copyable {
     }
   }
 
-  /// The tasks planned for the days between that of an instant and today, both included; none if they are the same.
+  /// The tasks planned for the days from that of an instant to today, both included; empty if they are the same day.
   private var changedDays: (Timestamp) -> [IndexRange] {
     let (index, days) = (tables.byDay.rawIndex, changedDayRange)
     return { former in
@@ -173,20 +173,20 @@ extension StoreTransaction where Base: ~Copyable {
   }
 }
 
-/// What a view shows: its tasks, in sections.
+/// The contents of a view: its tasks in sections.
 public struct ViewResult: Hashable, Sendable {
-  /// The view that was asked for.
+  /// The view.
   public let view: TaskView
-  /// The instant that counted as now.
+  /// The current instant for the result.
   public let asOf: Timestamp
-  /// The time zone that said what a day is.
+  /// The time zone that determined the days.
   public let timeZone: TimeZone
-  /// How many of the tasks are completed.
+  /// The number of completed tasks.
   public let completedCount: Int
-  /// The tasks: a section a day where the view has days, else one section.
+  /// The sections: one for each day in a view with days, and otherwise a single one.
   public let sections: [ViewSection]
 
-  /// Makes a result.
+  /// Creates a result.
   public init(
     view: TaskView, asOf: Timestamp, timeZone: TimeZone, completedCount: Int, sections: [ViewSection]
   ) {
@@ -201,75 +201,75 @@ public struct ViewResult: Hashable, Sendable {
   public var tasks: [TaskItem] { sections.allTasks }
 }
 
-/// Some tasks of a view that belong to one day, or to none.
+/// The tasks of a view for one day, or without a day.
 public struct ViewSection: Hashable, Codable, Sendable {
-  /// The scheduled day that the tasks share, in a view with days.
+  /// The scheduled day of the tasks, in a view with days.
   public let day: CalendarDay?
   /// The tasks, in the view's order.
   public internal(set) var tasks: [TaskItem]
 
-  /// Makes a section.
+  /// Creates a section.
   public init(day: CalendarDay?, tasks: [TaskItem]) {
     self.day = day
     self.tasks = tasks
   }
 }
 
-/// A part of a view, and where the next part begins.
+/// A part of a view, and the position at which the next part begins.
 public struct ViewPage: Hashable, Codable, Sendable {
-  /// The tasks of this page; a day may go on in the next one.
+  /// The tasks of this page; a day may continue on the next page.
   public let sections: [ViewSection]
-  /// Where the next page begins; `nil` on the last one.
+  /// The position of the next page; `nil` on the last page.
   public let next: ViewPosition?
 
   /// The tasks of all sections, in order.
   public var tasks: [TaskItem] { sections.allTasks }
 }
 
-/// A place in a view: after the last task of a page.
+/// A position in a view: after the last task of a page.
 ///
-/// It stays valid when tasks come and go: it names a place in the order, not a number of rows.
+/// It stays valid when tasks are added and removed, because it is a position in the order and not a number of rows.
 public struct ViewPosition: Hashable, Sendable {
-  /// The view that the position belongs to: the same key means another place in another view.
+  /// The view of the position; the same key means another position in another view.
   let view: TaskView
   let key: ViewKey
 }
 
 extension [ViewSection] {
-  /// The tasks of all sections; where there is but one, as in most views, without a copy.
+  /// The tasks of all sections; not copied if there is only one section, as in most views.
   fileprivate var allTasks: [TaskItem] {
     count == 1 ? self[0].tasks : flatMap(\.tasks)
   }
 }
 
-/// A view for one clock and calendar: the index that it walks, the ranges of the index that it shows, the key of a task
-/// and what time alone changes.
+/// The definition of a view for one clock and calendar: the index that it walks, the ranges of that index that
+/// it shows, the key of a task, and what changes with time alone.
 ///
-/// Five views are more than ranges of an index: Upcoming and Past are ranges per day, Overdue merges instants and days,
-/// the tasks due on a day are sorted after they are found, because days begin at other instants in other zones, and
-/// Today puts those between the tasks that are planned for the day.
+/// Some views are more than ranges of an index. Upcoming and Past have a range for each day, and Overdue merges
+/// instants and days. The tasks due on a day are sorted after they are found, because days begin at different
+/// instants in different time zones, and Today merges those with the tasks planned for the day.
 struct ViewDefinition {
   enum Walk {
     case ranges([KeyRange], isReversed: Bool)
-    /// The ranges have the tasks that are planned for today.
+    /// The ranges contain the tasks planned for today.
     case today([KeyRange])
     case days(DayWalk)
     case due(on: CalendarDay)
     case overdue
-    /// The planner chooses the index, and the key of a task needs its record.
+    /// The planner chooses the index, and computing the key of a task requires its record.
     case query(ResolvedQuery)
   }
 
   let index: RawIndex
   let walk: Walk
-  /// The keys of tasks that time alone may have moved into the view or out of it since an instant.
+  /// The keys of tasks that the passing of time may have moved into or out of the view since an instant.
   var changedRanges: (Timestamp) -> [IndexRange] = { _ in [] }
-  /// The position of a task; `nil` for one that the view does not show.
+  /// The position of a task; `nil` if the view does not show it.
   let key: (TaskRecord) -> ViewKey?
 }
 
 extension ViewDefinition {
-  /// A view that shows some ranges of an index, one after the other.
+  /// Creates the definition of a view that shows consecutive ranges of an index.
   init<Definition: RecordIndex>(
     of definition: Definition.Type, _ table: Index<Definition.Key>, _ ranges: [KeyRange]
   ) where Definition.Source == TaskRecord {
@@ -285,17 +285,17 @@ extension ViewDefinition {
   }
 }
 
-/// Keys of one of the indexes.
+/// A range of keys in one of the indexes.
 struct IndexRange {
   let index: RawIndex
   let range: KeyRange
 }
 
-/// A table as bytes, for walks that are the same for all indexes.
+/// A table of raw bytes, for walks that are the same for all indexes.
 typealias RawIndex = Database<KeyBytes, [UInt8]>
 
 extension Database {
-  /// The same index as bytes.
+  /// The same index with raw bytes as keys and values.
   var rawIndex: RawIndex { raw(keyedBy: KeyBytes.self) }
 }
 
@@ -303,30 +303,30 @@ extension Database {
 typealias RawCursor = Cursor<KeyBytes, [UInt8]>
 
 extension KeyRange {
-  /// The tasks of a list, or those of the inbox.
+  /// The tasks of a list, or of the inbox.
   static func place(_ listID: UUID?) -> KeyRange {
     KeyRange(
       PlaceKey(listID: listID, rankRawValue: 0, order: .lowest),
       PlaceKey(listID: listID, rankRawValue: StateRank.endRawValue, order: .lowest))
   }
 
-  /// The tasks scheduled for some days: the open ones, then the completed ones.
+  /// The tasks scheduled for a range of days: first the open ones, then the completed ones.
   static func days(_ first: Int32, _ last: Int32) -> [KeyRange] {
     [false, true].map { KeyRange(DayKey.start(of: first, isCompleted: $0), .end(of: last, isCompleted: $0)) }
   }
 
-  /// The open or the completed tasks scheduled for a day.
+  /// Creates the range of the open or the completed tasks scheduled for a day.
   init(of day: Int32, isCompleted: Bool) {
     self.init(DayKey.start(of: day, isCompleted: isCompleted), .end(of: day, isCompleted: isCompleted))
   }
 
-  /// The open tasks that become overdue from an instant on, up to but not including another one.
+  /// The open tasks that become overdue from one instant up to, but not including, another.
   static func openDue(_ start: Timestamp, _ end: Timestamp) -> KeyRange {
     KeyRange(
       DueKey(.open, .start(at: start.microsecondsSince1970)), DueKey(.open, .start(at: end.microsecondsSince1970)))
   }
 
-  /// The tasks, open and completed, that are due on the given days; the ranges may contain a few tasks of other days.
+  /// The open and completed tasks due on a range of days; the ranges may include a few tasks of other days.
   static func due(_ first: CalendarDay, _ last: CalendarDay, in calendar: Calendar) -> [KeyRange] {
     let start = InstantKey.start(at: first.start(in: calendar).microsecondsSince1970)
     let end = last.endWithRepeats(in: calendar).map { InstantKey.start(at: $0) } ?? .start(at: .max)
@@ -337,20 +337,20 @@ extension KeyRange {
       }
   }
 
-  /// The open tasks due on a day from one on, up to but not including another one.
+  /// The open tasks due from one day up to, but not including, another.
   static func openDueDays(_ first: Int32, _ end: Int32) -> KeyRange {
     KeyRange(DueKey.start(of: first, isCompleted: false), DueKey.start(of: end, isCompleted: false))
   }
 }
 
 extension ViewKey {
-  /// The position of a task in Today; `nil` for one that is neither planned for today nor due today.
+  /// The position of a task in Today; `nil` if it is neither planned for today nor due today.
   init?(of task: TaskItem, inToday today: CalendarDay, in timeZone: TimeZone) {
     guard task.scheduledDate == today || task.dueDay(in: timeZone) == today else { return nil }
     self.init(in: task.state, OrderKey(of: task), inToday: today)
   }
 
-  /// As if the task were planned for today: the planned tasks and the others have one order.
+  /// Creates the position as if the task were planned for today, since planned and due tasks share one order.
   init(in state: TaskState, _ order: OrderKey, inToday today: CalendarDay) {
     let isCompleted = state == .completed
     let key = DayKey(
@@ -358,7 +358,7 @@ extension ViewKey {
     self.init(prefix: KeyBytes(UInt8(isCompleted ? 1 : 0)), key)
   }
 
-  /// The position of a task in the view of those due on a day.
+  /// The position of a task in the view of tasks due on a day.
   init(of task: TaskItem, dueOn day: CalendarDay) {
     self.init(in: task.state, OrderKey(of: task), dueOn: day)
   }
@@ -370,10 +370,10 @@ extension ViewKey {
   }
 }
 
-/// A task's position in the order of a view: bytes that compare as the view orders its tasks.
+/// A task's position in a view, as bytes whose order is that of the view.
 ///
-/// A prefix, which is the number of the range or the day, then the key in the index that the view walks; in a view that
-/// walks backwards every bit of the key is flipped.
+/// It consists of a prefix, the number of the range or the day, and the key in the index that the view walks.
+/// In a view that walks backward, every bit of the key is flipped.
 struct ViewKey: Hashable, Comparable, Sendable {
   let bytes: KeyBytes
   private let prefixByteCount: Int
@@ -389,7 +389,7 @@ struct ViewKey: Hashable, Comparable, Sendable {
     self.init(prefix: prefix, isReversed ? indexKey.flipped : indexKey)
   }
 
-  /// Bytes from outside, which may name a position that no task of the view has; `nil` for those that cannot.
+  /// Creates a key from untrusted bytes, which may be a position that no task has; `nil` if they cannot be a key.
   init?(bytes: some Collection<UInt8>, prefixByteCount: Int) {
     guard (prefixByteCount + 1...KeyBytes.capacity).contains(bytes.count) else { return nil }
     self.bytes = KeyBytes(Array(bytes))
@@ -408,7 +408,7 @@ struct ViewKey: Hashable, Comparable, Sendable {
 }
 
 extension TaskView: TextCodable {
-  /// The view's name, then what it is about: `today`, `list/7f3a…`, `due/2026-11-21`, `completed/START/END`,
+  /// The view's name and its parameters: `today`, `list/7f3a…`, `due/2026-11-21`, `completed/START/END`,
   /// `matching/ORDER/FILTER`.
   public var text: String {
     switch self {
@@ -420,9 +420,9 @@ extension TaskView: TextCodable {
     }
   }
 
-  /// Reads a view; throws `invalidToken` for a text that names none.
+  /// Parses a view; throws `invalidToken` for any other text.
   public init(text: String) throws(TallyError) {
-    // A filter may have slashes of its own.
+    // A filter may contain slashes.
     let query = text.split(separator: "/", maxSplits: 2, omittingEmptySubsequences: false).map(String.init)
     if query.count == 3, query[0] == "matching" {
       self = .matching(try TaskFilter(text: query[2]), by: try TaskOrder(text: query[1]))
@@ -443,7 +443,7 @@ extension TaskView: TextCodable {
     }
   }
 
-  /// The view with a ``name``; `nil` for a name that says too little, as that of a list's view, or nothing.
+  /// Creates the view with a ``name``; `nil` for an unknown name, and for a view that has parameters, such as a list's.
   public init?(name: String) {
     guard let view = Self.named.first(where: { $0.name == name }) else { return nil }
     self = view
@@ -455,10 +455,10 @@ extension TaskView: TextCodable {
 }
 
 extension ViewPosition: TextCodable {
-  /// The position as a token for an address, in the letters of base 64 for addresses (RFC 4648, section 5).
+  /// The position as a token for an address, in the URL-safe alphabet of base 64 (RFC 4648, section 5).
   ///
-  /// It names the view and the place of one task in it, and no text of the user's. It is valid in every process, for as
-  /// long as the store's format keeps its order of tasks.
+  /// It contains the view and the position of one task in it, and no text of the user. It is valid in every
+  /// process, as long as the store's format keeps its order of tasks.
   public var text: String {
     var bytes = Array(view.text.utf8) + [0, UInt8(key.prefix.encodedByteCount)]
     bytes += key.bytes.bytes.bytes(from: 0)
@@ -466,7 +466,7 @@ extension ViewPosition: TextCodable {
       .replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
   }
 
-  /// Reads a token; throws `invalidToken` for any other text.
+  /// Parses a token; throws `invalidToken` for any other text.
   public init(text: String) throws(TallyError) {
     let padding = String(repeating: "=", count: (4 - text.utf8.count % 4) % 4)
     let base64 = text.replacing("-", with: "+").replacing("_", with: "/") + padding

@@ -1,18 +1,19 @@
 import Foundation
 import LMDB
 
-// Callers of other modules reach generic code, which asks the runtime for types at each row: a quarter of a view's time.
-// So reads of snapshots are specialized; inlinable code would be no slower, and would show the storage.
+// Calls from other modules reach generic code, which looks up types at run time for each row: a quarter of a
+// view's time. Reads of snapshots are therefore specialized. Inlinable code would be no slower, but would
+// expose the storage.
 
 extension StoreTransaction where Base: ~Copyable {
-  /// All of a view.
+  /// Returns all tasks of a view.
   ///
   /// ```swift
   /// let today = try store.read { try $0.view(.today) }
   /// ```
   ///
   /// - Throws: `listNotFound` for a list that does not exist.
-  /// - Complexity: what the view shows, whatever the size of the store.
+  /// - Complexity: The number of tasks shown, regardless of the size of the store.
   @_specialize(where Base == ReadTransaction)
   public func view(_ view: TaskView) throws -> ViewResult {
     var places = SectionPlaces(of: view)
@@ -30,7 +31,7 @@ extension StoreTransaction where Base: ~Copyable {
       view: view, asOf: now, timeZone: calendar.timeZone, completedCount: completedCount, sections: sections)
   }
 
-  /// The next `limit` tasks of a view.
+  /// Returns the next `limit` tasks of a view.
   ///
   /// ```swift
   /// var position: ViewPosition?
@@ -42,13 +43,13 @@ extension StoreTransaction where Base: ~Copyable {
   /// ```
   ///
   /// - Parameters:
-  ///   - view: the view to look at.
-  ///   - position: the `next` of the page before; `nil` for the first page.
-  ///   - limit: how many tasks at most; at least one.
-  /// - Returns: the tasks, and where to go on.
-  /// - Throws: `listNotFound` for a list that does not exist; `valueOutOfRange` for a limit below one or for the
-  ///   position of another view.
-  /// - Complexity: what the page shows, however far into the view it lies.
+  ///   - view: The view.
+  ///   - position: The ``ViewPage/next`` of the previous page; `nil` for the first page.
+  ///   - limit: The maximum number of tasks, at least one.
+  /// - Returns: The tasks, and the position to continue from.
+  /// - Throws: `listNotFound` for a list that does not exist; `valueOutOfRange` for a limit below one or for
+  ///   the position of another view.
+  /// - Complexity: The number of tasks on the page, however far into the view it is.
   @_specialize(where Base == ReadTransaction)
   public func page(of view: TaskView, after position: ViewPosition? = nil, limit: Int) throws -> ViewPage {
     try checkPage(of: view, after: position, limit: limit)
@@ -64,7 +65,7 @@ extension StoreTransaction where Base: ~Copyable {
     return ViewPage(sections: sections, next: next.map { ViewPosition(view: view, key: $0) })
   }
 
-  /// Ensures that a page has room for a task, and that a position belongs to the view.
+  /// Checks that the limit is at least one, and that the position belongs to the view.
   func checkPage(of view: TaskView, after position: ViewPosition?, limit: Int) throws(TallyError) {
     guard limit > 0 else {
       throw TallyError(.valueOutOfRange, "A page of \(limit) tasks", remedy: "Ask for at least one task")
@@ -76,7 +77,7 @@ extension StoreTransaction where Base: ~Copyable {
     }
   }
 
-  /// Hands each task of a view to a closure, one after the other, with its section's day; nothing is collected.
+  /// Calls `body` with each task of a view and its section's day, one at a time and without collecting them.
   ///
   /// ```swift
   /// var firstLong: TaskItem?
@@ -89,17 +90,17 @@ extension StoreTransaction where Base: ~Copyable {
   /// ```
   ///
   /// - Parameters:
-  ///   - view: the view to look at.
-  ///   - body: returns whether to go on.
-  /// - Throws: what the closure throws, which ends the walk; `listNotFound` for a list that does not exist.
+  ///   - view: The view.
+  ///   - body: Returns whether to continue.
+  /// - Throws: The closure's errors, which end the walk; `listNotFound` for a list that does not exist.
   public func forEachTask(in view: TaskView, _ body: (TaskItem, CalendarDay?) throws -> Bool) throws {
     _ = try scan(view, after: nil) { id, day in try body(try indexedTask(id), day) }
   }
 }
 
-/// Which tasks stand in which section, as the index names them.
+/// Collects the ids of the tasks in each section, as the index lists them.
 ///
-/// The tasks are read when their number is known: an array of them that grows moves them again and again.
+/// The tasks are read once their number is known, because a growing array of tasks would move them repeatedly.
 private struct SectionPlaces {
   private let hasDays: Bool
   private var finished: [(day: CalendarDay?, ids: [UUID])] = []
@@ -115,34 +116,34 @@ private struct SectionPlaces {
       if !ids.isEmpty { finished.append((day, ids)) }
       (day, ids) = (taskDay, [])
     }
-    // A small view grows once.
+    // With this capacity, a small view's array is allocated once.
     if ids.isEmpty { ids.reserveCapacity(32) }
     ids.append(id)
   }
 
-  /// Gives the sections; a view without days has one even if it is empty.
+  /// Reads the tasks and returns the sections; a view without days has one section even if it is empty.
   consuming func sections(reading task: (UUID) throws -> TaskItem) rethrows -> [ViewSection] {
     if !hasDays || !ids.isEmpty { finished.append((day, ids)) }
     return try finished.map { ViewSection(day: $0.day, tasks: try $0.ids.map(task)) }
   }
 }
 
-// Each view walks one index whose order is the view's own: nothing is sorted, with one exception. "Due on a day" puts
-// the tasks of one day into the common order, since days begin at other instants in other time zones; Today needs
-// those, too.
+// Each view walks one index in the view's own order, so that nothing is sorted, with one exception. The tasks
+// due on a day are sorted into the common order, because days begin at different instants in different time
+// zones; Today needs those as well.
 
 extension StoreTransaction where Base: ~Copyable {
   typealias ViewBody = (UUID, CalendarDay?) throws -> Bool
 
-  /// Walks a view from a position of that view on, until `body` returns false.
+  /// Walks a view from a position on, until `body` returns false.
   ///
   /// - Parameters:
-  ///   - view: the view.
-  ///   - position: where to go on; `nil` to begin.
-  ///   - limit: how many tasks `body` accepts at most, if that is known: a query that must sort then keeps no more.
-  ///   - body: takes a task and its section's day; returns whether to go on.
-  /// - Returns: the position of the last accepted task if `body` refused one; `nil` if the walk came to the view's end.
-  /// - Throws: `listNotFound`, or what `body` throws.
+  ///   - view: The view.
+  ///   - position: The position to continue from; `nil` for the beginning.
+  ///   - limit: The maximum number of tasks that `body` accepts, if known; a query that has to sort then keeps no more.
+  ///   - body: Receives a task and its section's day; returns whether to continue.
+  /// - Returns: The position of the last accepted task if `body` refused one; `nil` if the walk reached the view's end.
+  /// - Throws: `listNotFound`, or the errors of `body`.
   func scan(_ view: TaskView, after position: ViewKey?, limit: Int? = nil, _ body: ViewBody) throws -> ViewKey? {
     try requireList(of: view)
     let definition = try definition(of: view)
@@ -151,7 +152,7 @@ extension StoreTransaction where Base: ~Copyable {
       return try scan(ranges, of: definition.index, isReversed: isReversed, after: position, body)
     case .today(let ranges):
       let due = try tasksDueTodayOnly()
-      // On most days no task is only due. Walking the ranges alone is faster.
+      // On most days, no task is due today without being planned for it. Walking the ranges alone is faster.
       if due.isEmpty { return try scan(ranges, of: definition.index, isReversed: false, after: position, body) }
       return try scanToday(ranges, of: definition.index, and: due, after: position, body)
     case .days(let days) where days.isPast: return try scanPast(days, in: definition.index, after: position, body)
@@ -164,7 +165,7 @@ extension StoreTransaction where Base: ~Copyable {
     }
   }
 
-  /// Walks ranges of an index, one after the other.
+  /// Walks consecutive ranges of an index.
   private func scan(
     _ ranges: [KeyRange], of index: RawIndex, isReversed: Bool, after position: ViewKey?, _ body: ViewBody
   ) throws -> ViewKey? {
@@ -176,12 +177,12 @@ extension StoreTransaction where Base: ~Copyable {
     return walk.stop
   }
 
-  /// Throws `listNotFound` for the view of a list that does not exist.
+  /// Throws `listNotFound` if the view is that of a list that does not exist.
   func requireList(of view: TaskView) throws {
     if case .list(let id) = view, try !tables.lists.contains(IDKey(id), in: base) { throw TallyError.listNotFound(id) }
   }
 
-  /// Walks the open tasks of the past days, newest day first.
+  /// Walks the open tasks of past days, newest day first.
   private func scanPast(
     _ days: DayWalk, in index: RawIndex, after position: ViewKey?, _ body: ViewBody
   ) throws -> ViewKey? {
@@ -202,7 +203,7 @@ extension StoreTransaction where Base: ~Copyable {
     return try cursor.move(toLastBefore: end) ? try DayKey(decoding: cursor.keyBytes).dayNumber : nil
   }
 
-  /// Walks the days to come: of each day the open tasks, then the completed ones, which a second cursor follows.
+  /// Walks the coming days: for each day the open tasks, then the completed ones, which a second cursor visits.
   private func scanUpcoming(
     _ days: DayWalk, in index: RawIndex, after position: ViewKey?, _ body: ViewBody
   ) throws -> ViewKey? {
@@ -230,13 +231,13 @@ extension StoreTransaction where Base: ~Copyable {
     return walk.stop
   }
 
-  /// Moves a cursor to the first task of the next day that has any; returns that day, or `nil` after the last one.
+  /// Moves a cursor to the first task of the next day with tasks; returns that day, or `nil` after the last one.
   private static func day(
     after dayNumber: Int32, isCompleted: Bool, by cursor: inout RawCursor
   ) throws -> Int32? {
     guard cursor.isAtEntry else { return nil }
     var key = try DayKey(decoding: cursor.keyBytes)
-    // After a position, or a key that cannot be, the cursor is still at the last day.
+    // After a position, or at an invalid key, the cursor is still in the last day.
     if key.isCompleted == isCompleted, key.dayNumber <= dayNumber, dayNumber < .max {
       let start = KeyBytes(DayKey.start(of: dayNumber + 1, isCompleted: isCompleted))
       guard try cursor.move(toFirstAtOrAfter: start) else { return nil }
@@ -245,7 +246,7 @@ extension StoreTransaction where Base: ~Copyable {
     return key.isCompleted == isCompleted && key.dayNumber > dayNumber ? key.dayNumber : nil
   }
 
-  /// Sorts the tasks due on a day into the common order; the cost is that day's tasks.
+  /// Sorts the tasks due on a day into the common order; the cost is the number of that day's tasks.
   private func scanDue(on day: CalendarDay, after position: ViewKey?, _ body: ViewBody) throws -> ViewKey? {
     var accepted = position
     for (key, id) in try tasksDue(on: day) where accepted.map({ $0 < key }) ?? true {
@@ -262,13 +263,13 @@ extension StoreTransaction where Base: ~Copyable {
     return keys.sorted { $0.key < $1.key }
   }
 
-  /// The tasks that are due on a day, with what their places follow from; no more of them is read.
+  /// Calls `body` with each task due on a day and the values that determine its position; nothing else is read.
   ///
   /// - Parameters:
-  ///   - day: the day.
-  ///   - planned: a day; the closure gets whether the task is planned for it.
-  ///   - body: gets the state, the position and that.
-  /// - Throws: what the closure and the storage throw.
+  ///   - day: The day.
+  ///   - planned: A day; the closure is told whether the task is planned for it.
+  ///   - body: Receives the state, the position, and whether the task is planned for `planned`.
+  /// - Throws: The errors of the closure and the storage.
   func forEachTask(
     dueOn day: CalendarDay, plannedFor planned: CalendarDay? = nil,
     _ body: (TaskState, OrderKey, _ isPlanned: Bool) throws -> Void
@@ -278,7 +279,7 @@ extension StoreTransaction where Base: ~Copyable {
         throw TallyError.missingRecord(of: "a task index")
       }
       let fields = try TaskFields(bytes)
-      // The index also has tasks with a reminder alone.
+      // The index also contains tasks that have only a reminder.
       guard try fields.isDue else { return }
       let order = OrderKey(
         sortOrder: fields.sortOrder, createdAtMicroseconds: try fields.createdAt.microsecondsSince1970, id: id)
@@ -287,7 +288,7 @@ extension StoreTransaction where Base: ~Copyable {
     }
   }
 
-  /// The keys of a day: those of instants in it, then those of the day itself.
+  /// Visits the keys of a day: those of instants in it, then those of the day itself.
   private func forEachKey(dueOn day: CalendarDay, _ body: (UUID) throws -> Void) throws {
     let start = day.start(in: calendar).microsecondsSince1970
     let end = (try? day.adding(days: 1))?.start(in: calendar).microsecondsSince1970 ?? .max
@@ -297,7 +298,7 @@ extension StoreTransaction where Base: ~Copyable {
         of: tables.byDue, from: DueKey(kind, .start(at: start)), to: DueKey(kind, .start(at: latestEnd))
       ) { key in
         let due = key.due.microseconds
-        // Looking up the zone costs a microsecond, so it is done only where it matters.
+        // Looking up the time zone takes a microsecond, so it is done only where the day is in doubt.
         let isDoubtful = due - start < longestRepeatInMicroseconds || due >= end
         if isDoubtful, CalendarDay(containing: Timestamp(clamping: due), in: calendar) != day { return }
         try body(key.id)
@@ -312,23 +313,23 @@ extension StoreTransaction where Base: ~Copyable {
   }
 }
 
-/// The longest time of the day before that comes again after a day has begun.
+/// The longest time for which the previous day can come again after a day has begun.
 ///
-/// Where clocks go back over midnight a day begins twice; an hour lay between in Newfoundland until 2011.
+/// If clocks go back over midnight, a day begins twice; in Newfoundland until 2011, an hour lay in between.
 private let longestRepeatInMicroseconds: Int64 = 3 * 3_600_000_000
 
 extension CalendarDay {
-  /// An instant after the end of the day, in microseconds, also where the day repeats as clocks go back over midnight;
-  /// `nil` for the last day.
+  /// An instant after the end of the day in microseconds since 1970, even if the day repeats because clocks go
+  /// back over midnight; `nil` for the last day.
   func endWithRepeats(in calendar: Calendar) -> Int64? {
     (try? adding(days: 1)).map { $0.start(in: calendar).microsecondsSince1970 + longestRepeatInMicroseconds }
   }
 }
 
 extension StoreTransaction where Base: ~Copyable {
-  /// The tasks that are due today and not planned for it, in the order of Today.
+  /// The tasks due today but not planned for today, in the order of Today.
   ///
-  /// They are sorted at each reading, as those of ``TaskView/due(on:)`` are: the cost is the tasks due today.
+  /// They are sorted on each read, like those of ``TaskView/due(on:)``; the cost is the number of tasks due today.
   func tasksDueTodayOnly() throws -> [(key: ViewKey, id: UUID)] {
     let today = today
     var found: [(key: ViewKey, id: UUID)] = []
@@ -338,7 +339,7 @@ extension StoreTransaction where Base: ~Copyable {
     return found.sorted { $0.key < $1.key }
   }
 
-  /// Walks the tasks planned for today, and puts those that are only due today between them.
+  /// Walks the tasks planned for today, and merges in those that are only due today.
   func scanToday(
     _ ranges: [KeyRange], of index: RawIndex, and due: [(key: ViewKey, id: UUID)], after position: ViewKey?,
     _ body: ViewBody
@@ -371,7 +372,8 @@ private struct TodayWalk {
     (self.due, last) = (due[...], position)
   }
 
-  /// Offers the tasks that are only due and come before a key, or all that are left; false if the body refused one.
+  /// Passes the tasks that are only due and come before a key, or all remaining ones, to `body`; false if it
+  /// refused one.
   mutating func offerDue(
     before key: ViewKey?, _ body: (UUID, CalendarDay?) throws -> Bool
   ) throws -> Bool {
@@ -382,7 +384,7 @@ private struct TodayWalk {
     return true
   }
 
-  /// Offers a task unless it stands at or before the position; false if the body refused it.
+  /// Passes a task after the position to `body`, and skips any other; false if it refused the task.
   mutating func offer(
     _ key: ViewKey, _ id: UUID, _ body: (UUID, CalendarDay?) throws -> Bool
   ) throws -> Bool {
@@ -394,9 +396,9 @@ private struct TodayWalk {
 }
 
 extension StoreTransaction where Base: ~Copyable {
-  /// Walks the overdue tasks, oldest first: instants and days are two parts of the index, which two cursors merge.
+  /// Walks the overdue tasks, oldest first, by merging two parts of the index, instants and days, with two cursors.
   ///
-  /// When a day ends depends on the zone, so one order for all zones is impossible.
+  /// When a day ends depends on the time zone, so a single stored order for all zones is impossible.
   func scanOverdue(after position: ViewKey?, _ body: ViewBody) throws -> ViewKey? {
     let start = position.map(OverdueStart.init)
     var instants = try tables.byDue.cursor(in: base)
@@ -439,7 +441,7 @@ private struct OverdueStart {
 
   init(_ position: ViewKey) {
     let key = position.indexKey(isReversed: false)
-    // A position from outside may be too short.
+    // An untrusted position may be too short.
     instant = key.encodedByteCount == InstantKey.width ? InstantKey(fields: key.bytes) : .start(at: .min)
   }
 }
@@ -450,35 +452,35 @@ extension ViewKey {
     self.init(prefix: KeyBytes(), InstantKey(microseconds: microseconds, id: id))
   }
 
-  /// The position of a task that becomes overdue when a day ends.
+  /// The position of a task that becomes overdue at the end of a day.
   init(overdue day: CalendarDay, _ id: UUID, in calendar: Calendar) {
     let end = (try? day.adding(days: 1))?.start(in: calendar).microsecondsSince1970
     self.init(overdue: end.map { $0 - 1 } ?? Timestamp.latest.microsecondsSince1970, id)
   }
 }
 
-/// A walk over ranges of an index, one after the other, that can stop and go on later.
+/// A walk over consecutive ranges of an index that can stop and be resumed later.
 struct RangeWalk {
   private let isReversed: Bool
   private let start: ViewKey?
   /// The position of the last accepted task.
   private var last: ViewKey?
   private(set) var isStopped = false
-  /// The last range in which any task was accepted, up to its end.
+  /// The last fully walked range in which a task was accepted.
   private var finished: (range: KeyRange, prefix: KeyBytes)?
 
-  /// Goes on after a position, whose task need not exist any more.
+  /// Resumes after a position, whose task need not exist any more.
   init(isReversed: Bool, after position: ViewKey?) {
     self.isReversed = isReversed
     (start, last) = (position, position)
   }
 
-  /// Where the walk was stopped; `nil` if it was not.
+  /// The position at which the walk stopped; `nil` if it did not stop.
   var stop: ViewKey? { isStopped ? last : nil }
 
-  /// Walks one range of an index until `body` returns false; the ranges of a view come with ascending prefixes.
+  /// Walks a range of an index until `body` returns false; the ranges of a view have ascending prefixes.
   ///
-  /// A cursor that is at the first entry of the range already need not look for it.
+  /// With `startsAtCursor`, the cursor is already at the first entry of the range.
   mutating func run(
     _ range: KeyRange, prefix: KeyBytes, by cursor: inout RawCursor, startsAtCursor: Bool = false,
     _ body: (UUID) throws -> Bool
@@ -503,9 +505,9 @@ struct RangeWalk {
     if hasAccepted { finished = (range, prefix) }
   }
 
-  /// Finds the last accepted entry: the one before the entry that was refused, or the last one of an earlier range.
+  /// Finds the last accepted entry: the one before the refused entry, or the last one of an earlier range.
   ///
-  /// Keeping each on the way would copy every key.
+  /// Remembering each entry on the way would copy every key.
   private mutating func findLast(_ cursor: inout RawCursor, prefix: KeyBytes?) throws(LMDBError) {
     var isAtEntry = false
     if prefix != nil {
@@ -521,9 +523,9 @@ struct RangeWalk {
   private func begin(
     _ cursor: inout RawCursor, _ range: KeyRange, after resumed: KeyBytes?
   ) throws(LMDBError) -> Bool {
-    // A position from outside may lie anywhere.
+    // An untrusted position may lie anywhere.
     if isReversed { return try cursor.move(toLastBefore: resumed.map { min($0, range.upper) } ?? range.upper) }
-    // A range further on than the position: of one day the completed tasks, where the open ones are done.
+    // The range begins after the position, as that of a day's completed tasks does when its open tasks are done.
     guard let resumed, resumed >= range.lower else {
       return try cursor.move(toFirstAtOrAfter: range.lower)
     }
@@ -533,30 +535,30 @@ struct RangeWalk {
 }
 
 extension RawSpan {
-  /// The id at the end of an index's key; the lowest for bytes that are too short to be a key.
+  /// The id at the end of an index key; the lowest id if there are too few bytes for a key.
   var idAtEnd: UUID {
     byteCount >= IDKey.width ? load(idAt: byteCount - IDKey.width) : .lowest
   }
 }
 
-/// The days of Upcoming, from tomorrow on, or of Past, from yesterday back.
+/// The days of Upcoming, from tomorrow forward, or of Past, from yesterday backward.
 struct DayWalk {
   let isPast: Bool
   /// The number of the current day.
   let today: Int32
 
-  /// The position of a task with a day; `nil` for one that the view does not show.
+  /// The position of a task with a day; `nil` if the view does not show it.
   func key(_ key: DayKey) -> ViewKey? {
     guard isPast ? key.dayNumber < today && !key.isCompleted : key.dayNumber > today else { return nil }
     return ViewKey(prefix: prefix(of: key.dayNumber), key)
   }
 
-  /// Bytes in the order of the view's days.
+  /// Bytes whose order is that of the view's days.
   func prefix(of dayNumber: Int32) -> KeyBytes {
     isPast ? KeyBytes(dayNumber).flipped : KeyBytes(dayNumber)
   }
 
-  /// The day of a position; `nil` if the view does not show that day any more, as after midnight.
+  /// The day of a position; `nil` if the view no longer shows that day, as after midnight.
   func dayNumber(of position: ViewKey) -> Int32? {
     let bytes = isPast ? position.prefix.flipped : position.prefix
     guard let number = try? Int32(decoding: bytes.bytes) else { return nil }
