@@ -2,35 +2,35 @@ public import Foundation
 public import LMDB
 
 extension StoreTransaction where Base: ~Copyable {
-  /// The upcoming reminders from an instant on, soonest first: the tasks that have them, never completed ones.
+  /// Returns the open tasks with a reminder from an instant on, soonest first.
   ///
   /// ```swift
   /// let next = try store.read { try $0.pendingReminders(limit: 64) }
   /// ```
   ///
   /// - Parameters:
-  ///   - instant: the first instant that counts; `nil` for now.
-  ///   - limit: the greatest number of tasks; notification centres hold 64.
-  /// - Returns: tasks with a `reminderDate`.
-  /// - Throws: errors of the storage.
-  /// - Complexity: the number of tasks returned.
+  ///   - instant: The first instant to include; `nil` for now.
+  ///   - limit: The maximum number of tasks; notification centres hold 64.
+  /// - Returns: Tasks with a `reminderDate`.
+  /// - Throws: Errors of the storage.
+  /// - Complexity: The number of tasks returned.
   public func pendingReminders(from instant: Timestamp? = nil, limit: Int = .max) throws -> [TaskItem] {
     try reminders(from: instant ?? now, to: nil, limit: limit)
   }
 
-  /// The reminders that have passed since an instant and whose tasks are still open, oldest first.
+  /// Returns the open tasks whose reminders have passed since an instant, oldest first.
   ///
   /// - Parameters:
-  ///   - instant: the first instant that counts, such as that of the last look.
-  ///   - limit: the greatest number of tasks.
-  /// - Returns: tasks with a `reminderDate` before now.
-  /// - Throws: errors of the storage.
-  /// - Complexity: the number of tasks returned.
+  ///   - instant: The first instant to include, such as that of the last check.
+  ///   - limit: The maximum number of tasks.
+  /// - Returns: Tasks with a `reminderDate` before now.
+  /// - Throws: Errors of the storage.
+  /// - Complexity: The number of tasks returned.
   public func missedReminders(since instant: Timestamp, limit: Int = .max) throws -> [TaskItem] {
     try reminders(from: instant, to: now, limit: limit)
   }
 
-  /// The reminders from an instant on, up to but not including another one.
+  /// The reminders from one instant up to, but not including, another.
   package func reminders(from start: Timestamp, to end: Timestamp?, limit: Int = .max) throws -> [TaskItem] {
     var ids: [UUID] = []
     guard limit > 0 else { return [] }
@@ -46,15 +46,15 @@ extension StoreTransaction where Base: ~Copyable {
 }
 
 extension StoreTransaction where Base == WriteTransaction {
-  /// Reminds of a task again later.
+  /// Snoozes a task's reminder until an instant.
   ///
-  /// Of a series this changes one task alone: the next one has the reminder that it would have had without the snooze.
+  /// In a series, this affects only one task: the next one has the reminder that it would have had without the snooze.
   ///
   /// - Parameters:
-  ///   - id: the task.
-  ///   - instant: when to be reminded; replaces the task's reminder.
-  /// - Returns: the task as stored.
-  /// - Throws: `taskNotFound`; `inconsistentTask` if the task is completed, as such tasks have no reminders.
+  ///   - id: The id of the task.
+  ///   - instant: The instant of the new reminder, which replaces the task's reminder.
+  /// - Returns: The task as stored.
+  /// - Throws: `taskNotFound`; `inconsistentTask` if the task is completed, since such tasks have no reminders.
   @discardableResult
   public mutating func snooze(_ id: UUID, until instant: Timestamp) throws -> TaskItem {
     let isRepeated = try isRepeated(id)
@@ -69,10 +69,10 @@ extension StoreTransaction where Base == WriteTransaction {
 
   /// Removes a task's reminder and changes nothing else; the next task of a series has its reminder again.
   ///
-  /// To mark the task done instead, `complete` it: completed tasks have no reminders. To end the reminders of a series, set
-  /// `reminderDate` to `nil` with ``update(_:keepingReminder:_:)``.
+  /// To mark the task as done instead, `complete` it: completed tasks have no reminders. To end the reminders
+  /// of a series, set `reminderDate` to `nil` with ``update(_:keepingReminder:_:)``.
   ///
-  /// - Returns: the task as stored.
+  /// - Returns: The task as stored.
   /// - Throws: `taskNotFound`.
   @discardableResult
   public mutating func dismissReminder(of id: UUID) throws -> TaskItem {
@@ -82,10 +82,10 @@ extension StoreTransaction where Base == WriteTransaction {
     }
   }
 
-  /// Whether a task or one above it repeats, so that completing makes another one like it.
+  /// Whether the task or an ancestor repeats, so that completing that one creates a copy of the task.
   private func isRepeated(_ id: UUID) throws -> Bool {
     var next = try task(id)
-    // The parents of a damaged store may form a circle.
+    // The parents in a damaged store may form a cycle.
     for _ in 0...SubtaskRules.maximumDepth {
       guard let task = next else { return false }
       if task.recurrence != nil { return true }
@@ -95,17 +95,17 @@ extension StoreTransaction where Base == WriteTransaction {
   }
 }
 
-/// The content of a home-screen widget from an instant on: the tasks due on that day, and those overdue.
+/// The content of a home-screen widget from an instant on: the tasks due on that day, and the overdue tasks.
 public struct TimelineEntry: Hashable, Sendable {
-  /// The instant from which this is valid, until the next entry.
+  /// The instant from which the entry is valid, until that of the next entry.
   public let date: Timestamp
-  /// The tasks due inside the local day, in any state, in the order of views.
+  /// The tasks due within the local day, in any state, in the order of views.
   public let dueToday: [TaskItem]
   /// The open tasks whose due date has passed, oldest first.
   public let overdue: [TaskItem]
 }
 
-/// The tasks of a timeline.
+/// The tasks that a timeline includes.
 public enum TimelineScope: Hashable, Sendable {
   /// All tasks.
   case all
@@ -121,18 +121,18 @@ public enum TimelineScope: Hashable, Sendable {
 }
 
 extension StoreTransaction where Base: ~Copyable {
-  /// The instants at which "due today" and "overdue" change, with the tasks to show from each on.
+  /// Returns the instants at which the due and overdue tasks change, with the tasks to show from each instant on.
   ///
-  /// The first entry is that of `start`. A task becomes overdue in the microsecond after its due date, and a day
-  /// changes when it does in the zone.
+  /// The first entry is at `start`. A task becomes overdue one microsecond after its due date, and the day
+  /// changes at its local start in the time zone.
   ///
   /// - Parameters:
-  ///   - start: the first instant; `nil` for now.
-  ///   - end: the last instant; `nil` for 24 hours after the first.
-  ///   - scope: all tasks, or those of some lists.
-  /// - Returns: at least one entry, in order; each differs from the one before.
-  /// - Throws: `valueOutOfRange` if the end lies before the start.
-  /// - Complexity: the overdue tasks and those due in the interval, for each change.
+  ///   - start: The first instant; `nil` for now.
+  ///   - end: The last instant; `nil` for 24 hours after the first.
+  ///   - scope: All tasks, or those of some lists.
+  /// - Returns: At least one entry, in order; each differs from the previous one.
+  /// - Throws: `valueOutOfRange` if the end is before the start.
+  /// - Complexity: The number of overdue tasks and tasks due in the interval, for each change.
   public func timeline(
     from start: Timestamp? = nil, to end: Timestamp? = nil, for scope: TimelineScope = .all
   ) throws -> [TimelineEntry] {
@@ -151,12 +151,12 @@ extension StoreTransaction where Base: ~Copyable {
     return entries
   }
 
-  /// The open tasks that are overdue or due by the end of the last day, and the completed ones due on one of the days.
+  /// The open tasks that are overdue or due by the end of the last day, and the completed tasks due on one of the days.
   private func dueTasks(from start: Timestamp, to end: Timestamp) throws -> [TaskItem] {
     let first = CalendarDay(containing: start, in: calendar).start(in: calendar)
     let lastDay = CalendarDay(containing: end, in: calendar)
     let last = (try? lastDay.adding(days: 1))?.start(in: calendar) ?? .latest
-    // A day may begin twice where clocks go back over midnight; tasks outside are filtered out by their day.
+    // A day may begin twice if clocks go back over midnight; tasks of other days are filtered out later.
     let margin: Int64 = 3 * 3_600
     var tasks: [TaskItem] = []
     for isCompleted in [false, true] {
@@ -197,13 +197,13 @@ private struct TimelineTasks {
     byDay = Dictionary(grouping: inOrder, by: \.day).mapValues { $0.map(\.task) }
   }
 
-  /// The instants at which something may change, in order.
+  /// The instants at which something may change, in ascending order.
   func changes(from start: Timestamp, to end: Timestamp) -> [Timestamp] {
     let (first, last) = (start.microsecondsSince1970, end.microsecondsSince1970)
     let margin = 3 * QuarterHour.microsecondsPerDay
     let (firstDay, lastDay) = (CalendarDay(containing: start, in: calendar), CalendarDay(containing: end, in: calendar))
     let offsets = ZoneOffsets(of: calendar.timeZone, in: first - margin..<last + margin)
-    // A day that begins twice, where the clock goes back over midnight, is two pieces.
+    // A day that begins twice, because the clock goes back over midnight, has two pieces.
     let pieces = LocalDays(firstDay.dayNumber...lastDay.dayNumber, offsets: offsets, dayStartInMicroseconds: 0).pieces
     let instants = [first] + pieces.map(\.start) + open.map(\.overdueFrom.microsecondsSince1970)
     return Set(instants).filter { $0 >= first && $0 <= last }.sorted().map { Timestamp(clamping: $0) }
@@ -216,41 +216,41 @@ private struct TimelineTasks {
   }
 }
 
-/// What asks for attention today: tasks that are late, due today, planned for today or left from yesterday, each once, and
-/// how many others wait elsewhere.
+/// The tasks that need attention today (overdue, due today, planned for today or left from yesterday, each
+/// listed once) and the number of others waiting elsewhere.
 ///
 /// ```swift
 /// let agenda = try store.read { try $0.agenda() }
 /// for task in agenda.overdue + agenda.dueToday + agenda.planned { print(task.title) }
 /// ```
 public struct Agenda: Hashable, Sendable {
-  /// The open tasks that are late, oldest first, as in ``TaskView/overdue``.
+  /// The overdue open tasks, oldest first, as in ``TaskView/overdue``.
   public let overdue: [TaskItem]
-  /// The open tasks that are due later today, in the order of views.
+  /// The open tasks due later today, in the order of views.
   public let dueToday: [TaskItem]
-  /// The other open tasks that are scheduled for today, in the order of views.
+  /// The other open tasks scheduled for today, in the order of views.
   public let planned: [TaskItem]
-  /// The other open tasks that are scheduled for yesterday, in the order of views.
+  /// The other open tasks scheduled for yesterday, in the order of views.
   public let yesterday: [TaskItem]
-  /// The number of completed tasks that are scheduled for today or due today.
+  /// The number of completed tasks scheduled for today or due today.
   public let completedCount: Int
-  /// The number of other open tasks that are scheduled for days before yesterday.
+  /// The number of other open tasks scheduled for days before yesterday.
   public let pastCount: Int
   /// The number of other open tasks in the inbox.
   public let inboxCount: Int
   /// The other open tasks whose reminder has passed, oldest first.
   public let missedReminders: [TaskItem]
 
-  /// The tasks that are shown, each once.
+  /// The listed tasks, each once.
   public var tasks: [TaskItem] { overdue + dueToday + planned + yesterday }
 }
 
 extension StoreTransaction where Base: ~Copyable {
-  /// What asks for attention today.
+  /// Returns the tasks that need attention today.
   ///
-  /// - Returns: the agenda for this transaction's clock and calendar.
-  /// - Throws: what the storage throws.
-  /// - Complexity: the tasks that it shows and counts.
+  /// - Returns: The agenda for this transaction's clock and calendar.
+  /// - Throws: Errors of the storage.
+  /// - Complexity: The number of tasks that it lists and counts.
   public func agenda() throws -> Agenda {
     let overdue = try view(.overdue).tasks
     var shown = Set(overdue.map(\.id))
