@@ -2,14 +2,14 @@ public import Foundation
 import LMDB
 
 extension StoreTransaction where Base: ~Copyable {
-  /// The number of tasks completed in an interval, exact to the microsecond.
+  /// Returns the number of tasks completed in an interval, exact to the microsecond.
   ///
   /// - Parameters:
-  ///   - interval: its end is not part of it; `nil` for all time.
-  ///   - listID: only those completed in a list; `nil` for all.
-  /// - Returns: the number of completions, those of deleted tasks included.
-  /// - Throws: errors of the storage.
-  /// - Complexity: the days of the interval, and the completions of the quarter hours that its ends cut.
+  ///   - interval: The interval, whose end is excluded; `nil` for all time.
+  ///   - listID: The list in which the tasks were completed; `nil` for all lists.
+  /// - Returns: The number of completions, including those of deleted tasks.
+  /// - Throws: Errors of the storage.
+  /// - Complexity: The number of days in the interval, and of completions in the quarter hours that its ends cut.
   @_specialize(where Base == ReadTransaction)
   public func completionCount(in interval: Range<Timestamp>? = nil, list listID: UUID? = nil) throws -> Int {
     let scope = listID.map { CounterScope.list($0) } ?? .all
@@ -18,9 +18,9 @@ extension StoreTransaction where Base: ~Copyable {
     return try count(.completed, scope, from: start, to: end)
   }
 
-  /// The number of tasks completed on one local day.
+  /// Returns the number of tasks completed on a local day.
   ///
-  /// - Complexity: a few small reads, independent of the size of the store and its history.
+  /// - Complexity: A few small reads, regardless of the size of the store and its history.
   @_specialize(where Base == ReadTransaction)
   public func completionCount(on day: CalendarDay, list listID: UUID? = nil) throws -> Int {
     var options = StatisticsOptions()
@@ -30,18 +30,18 @@ extension StoreTransaction where Base: ~Copyable {
     return try heatMap(options).reduce(0) { $0 + $1.completed }
   }
 
-  /// Completions, creations and open tasks over time, by day, week, month or year.
+  /// Returns completions, creations and open tasks over time, by day, week, month or year.
   ///
-  /// - Throws: as `statistics(_:)`.
+  /// - Throws: The errors of `statistics(_:)`.
   @_specialize(where Base == ReadTransaction)
   public func series(_ options: StatisticsOptions) throws -> Series {
     try series(statisticsFrame(options))
   }
 
-  /// The completions of each local day: of the days that the options name, else of the last 30.
+  /// Returns the completions of each local day that the options name, or of the last 30 days.
   ///
-  /// - Returns: a count per day, zeros included; a day that the zone skipped is left out.
-  /// - Throws: as `statistics(_:)`.
+  /// - Returns: A count for each day, including zeros; a day that the time zone skipped is left out.
+  /// - Throws: The errors of `statistics(_:)`.
   @_specialize(where Base == ReadTransaction)
   public func heatMap(_ options: StatisticsOptions) throws -> [DayCount] {
     let frame = try statisticsFrame(options)
@@ -50,18 +50,18 @@ extension StoreTransaction where Base: ~Copyable {
     }
   }
 
-  /// Days in a row with a completion, over the whole history up to today.
+  /// Returns the consecutive days with a completion, over the whole history up to today.
   ///
-  /// - Throws: as `statistics(_:)`.
+  /// - Throws: The errors of `statistics(_:)`.
   @_specialize(where Base == ReadTransaction)
   public func streak(_ options: StatisticsOptions = StatisticsOptions()) throws -> Streak {
     let frame = try statisticsFrame(options, needsHistory: true)
     return Streak(try dailyCompletions(frame).0, today: frame.periods.today)
   }
 
-  /// The time from creation to completion: of the completions on the days that the options name, else of all.
+  /// Returns the time from creation to completion, for completions on the days that the options name, or for all.
   ///
-  /// - Throws: as `statistics(_:)`.
+  /// - Throws: The errors of `statistics(_:)`.
   @_specialize(where Base == ReadTransaction)
   public func cycleTime(_ options: StatisticsOptions = StatisticsOptions()) throws -> CycleTime {
     try cycleTime(statisticsFrame(options))
@@ -77,14 +77,14 @@ public struct DayCount: Hashable, Sendable {
 }
 
 extension TaskStore {
-  /// All statistics, as of an instant and in a calendar of the caller's choice.
+  /// Returns all statistics, as of an instant and in a calendar that the caller chooses.
   ///
   /// - Parameters:
-  ///   - instant: the instant that counts as now; `nil` for the store's clock.
-  ///   - calendar: the calendar, time zone and first weekday; `nil` for the store's.
-  ///   - options: the selection.
-  /// - Returns: the statistics of one snapshot.
-  /// - Throws: as `StoreTransaction.statistics(_:)`.
+  ///   - instant: The instant that counts as now; `nil` for the store's clock.
+  ///   - calendar: The calendar with its time zone and first weekday; `nil` for the store's.
+  ///   - options: The selection.
+  /// - Returns: The statistics of one snapshot.
+  /// - Throws: The errors of `StoreTransaction.statistics(_:)`.
   public func statistics(
     asOf instant: Timestamp? = nil,
     calendar: Calendar? = nil,
@@ -100,8 +100,8 @@ extension TaskStore {
   }
 }
 
-// Counting events in intervals: whole days and quarter hours from the counters, parts of quarter hours at the ends from
-// the ledger and the tasks themselves.
+// Counts of events in intervals. Whole days and quarter hours come from the counters; the parts of quarter
+// hours at the ends come from the ledger and the tasks themselves.
 
 extension StoreTransaction where Base: ~Copyable {
 
@@ -117,9 +117,10 @@ extension StoreTransaction where Base: ~Copyable {
     return count
   }
 
-  /// The number of events before each of some ascending instants, counted from the block of the first one.
+  /// The number of events before each of some ascending instants, counted from the start of the first instant's block.
   ///
-  /// One scan over the blocks from the first to the last instant; `visit` sees the counts of each block on the way.
+  /// Scans the blocks from the first to the last instant once; `visit` is called with the counts of each block
+  /// on the way.
   func cumulativeCounts(
     _ series: CounterSeries, _ scope: CounterScope, at instants: [Int64],
     _ visit: (Int32, borrowing BlockCountsFields) -> Void = { _, _ in }
@@ -135,7 +136,7 @@ extension StoreTransaction where Base: ~Copyable {
     return counter.finish()
   }
 
-  /// Hands the counts of each block that has any to a closure, in order.
+  /// Calls `body` with the counts of each block that has events, in order.
   func forEachBlock(
     _ series: CounterSeries, _ scope: CounterScope, _ blocks: ClosedRange<Int32>,
     _ body: (Int32, borrowing BlockCountsFields) throws -> Void
@@ -147,13 +148,13 @@ extension StoreTransaction where Base: ~Copyable {
       let block = BlockCountsKey.block(cursor.keyBytes)
       guard block <= blocks.upperBound else { return }
       try body(block, BlockCountsFields(cursor.valueBytes))
-      // The count of a day reads one block or two, so a step too far would be a large part of its cost.
+      // The count of a day reads one or two blocks, so that one step too many would be a large part of its cost.
       guard block < blocks.upperBound else { return }
       isAtEntry = try cursor.next()
     }
   }
 
-  /// The UTC days of the blocks with any events; `nil` if there are none.
+  /// The range of UTC days whose blocks have events; `nil` if there are none.
   func dayRange(_ series: CounterSeries, _ scope: CounterScope) throws -> ClosedRange<Int32>? {
     let lowest = BlockCountsKey(series, scope, block: .min)
     let highest = BlockCountsKey(series, scope, block: .max)
@@ -164,14 +165,14 @@ extension StoreTransaction where Base: ~Copyable {
     return CounterBlock.days(of: first.block...(try cursor.key()).block)
   }
 
-  /// Counts events one by one, for a part of a quarter hour.
+  /// Counts events one by one, within a quarter hour.
   func countEvents(_ series: CounterSeries, _ scope: CounterScope, from start: Int64, to end: Int64) throws -> Int {
     var count = 0
     try forEachEvent(series, scope, from: start, to: end) { _ in count += 1 }
     return count
   }
 
-  /// Hands the instant of each event in an interval to a closure.
+  /// Calls `body` with the instant of each event in an interval.
   func forEachEvent(
     _ series: CounterSeries, _ scope: CounterScope, from start: Int64, to end: Int64, _ body: (Int64) -> Void
   ) throws {
@@ -196,14 +197,14 @@ extension StoreTransaction where Base: ~Copyable {
     }
   }
 
-  /// Hands each completion in an interval to a closure, those of deleted tasks included: its instant, or its recorded
-  /// local time if the series is by that, then its key and record.
+  /// Calls `body` with each completion in an interval, including those of deleted tasks: first its instant, or
+  /// its recorded local time for a series by local time, and then its key and record.
   func forEachCompletion(
     _ series: CounterSeries, _ scope: CounterScope, passing predicate: RecordPredicate? = nil,
     from start: Int64, to end: Int64, ofDeletedTasks selection: [Bool] = [false, true], reversed: Bool = false,
     _ body: (Int64, InstantKey, CompletionRecord) throws -> Void
   ) throws {
-    // A recorded offset is less than a day.
+    // A recorded offset is always less than a day.
     let isAsRecorded = series == .completedAsRecorded
     let margin = isAsRecorded ? QuarterHour.microsecondsPerDay : 0
     var tester = predicate.map(EventTester.init)
@@ -225,7 +226,7 @@ extension StoreTransaction where Base: ~Copyable {
     }
   }
 
-  /// Hands the instants of each creation in an interval, and of the completion if there is one, to a closure.
+  /// Calls `body` with the instant of each creation in an interval, and the instant of the completion if there is one.
   private func forEachCreation(
     _ scope: CounterScope, from start: Int64, to end: Int64, _ body: (Int64, Int64?) -> Void
   ) throws {
@@ -253,10 +254,10 @@ extension StoreTransaction where Base: ~Copyable {
   }
 }
 
-/// The events of one block before each of some ascending instants.
+/// Counts the events of one block before each of some ascending instants.
 private struct BlockEvents {
   private let start: Int64
-  /// The end of the block, in microseconds since 1970.
+  /// The end of the block in microseconds since 1970.
   let end: Int64
   private var progress = BlockCountsFields.Progress()
   private var sum = 0
@@ -266,7 +267,7 @@ private struct BlockEvents {
     end = CounterBlock.firstQuarter(of: block + 1) * QuarterHour.microseconds
   }
 
-  /// The number of the block's events before an instant; `countEvents` counts those in a part of a quarter hour.
+  /// The number of the block's events before an instant; `countEvents` counts those within a quarter hour.
   mutating func count(
     before instant: Int64, _ fields: borrowing BlockCountsFields, countEvents: (Int64, Int64) throws -> Int
   ) throws -> Int {
@@ -279,7 +280,7 @@ private struct BlockEvents {
   }
 }
 
-/// Adds up counts block by block and notes the sum at each of some instants.
+/// Adds up counts block by block, and records the sum at each of some instants.
 private struct CumulativeCounter {
   private let instants: [Int64]
   private var counts: [Int] = []
@@ -291,7 +292,7 @@ private struct CumulativeCounter {
     counts.reserveCapacity(instants.count)
   }
 
-  /// Notes the sum at the instants before a block and within it, then adds the block.
+  /// Records the sum at the instants before and within a block, and then adds the block.
   mutating func add(
     _ fields: borrowing BlockCountsFields, of block: Int32, countEvents: (Int64, Int64) throws -> Int
   ) throws {
@@ -302,18 +303,18 @@ private struct CumulativeCounter {
     sum += fields.total
   }
 
-  /// The sums at all instants.
+  /// Returns the sums at all instants.
   mutating func finish() -> [Int] {
     while counts.count < instants.count { counts.append(sum) }
     return counts
   }
 }
 
-/// The number of events on each of a range of local days.
+/// The number of events on each day in a range of local days.
 struct DailyCounts {
   let days: ClosedRange<Int32>
   private var counts: [Int]
-  /// The days that the zone skipped; they exist nevertheless if an event was recorded on them elsewhere.
+  /// The days that the zone skipped; such a day exists anyway if an event was recorded on it in another zone.
   private let skippedDays: Set<Int32>
 
   init(_ days: ClosedRange<Int32>, localDays: LocalDays, cumulative: [Int], skippedDays: Set<Int32>) {
@@ -326,7 +327,7 @@ struct DailyCounts {
     }
   }
 
-  /// The sum over some days; those outside the range count nothing.
+  /// The sum over some days; days outside the range count as zero.
   func sum(_ days: ClosedRange<Int32>) -> Int {
     guard days.overlaps(self.days) else { return 0 }
     let range = days.clamped(to: self.days)
@@ -334,40 +335,40 @@ struct DailyCounts {
     return counts[first..<(first + range.count)].reduce(0, +)
   }
 
-  /// Whether any of some days within the range exists.
+  /// Whether at least one of some days exists.
   func contains(anyOf days: ClosedRange<Int32>) -> Bool {
     days.contains { !skippedDays.contains($0) } || sum(days) > 0
   }
 
-  /// The days that exist, with their counts, in order.
+  /// The days that exist with their counts, in order.
   var existing: some Sequence<(Int32, Int)> {
     zip(days, counts).lazy.filter { day, count in count > 0 || !skippedDays.contains(day) }
   }
 }
 
-/// Local days as pieces of time: each piece lies within one local day and one UTC offset.
+/// Local days divided into pieces, each of which lies within one local day and has one UTC offset.
 ///
-/// A local day is all instants with that local date. Mostly that is one piece; when the clock goes back across
-/// midnight a day comes in several, and a day that a zone skips has none.
+/// A local day consists of all instants with its local date. Usually that is one piece. A day has several
+/// pieces if the clock goes back across midnight, and none if the zone skips it.
 struct LocalDays {
-  /// A piece of a day, up to the start of the next one; in microseconds since 1970.
+  /// A piece of a day, which ends where the next piece starts; in microseconds since 1970.
   struct Piece {
     let start: Int64
     let dayNumber: Int32
     let offsetInMicroseconds: Int64
   }
 
-  /// Stands for all days outside the range: time between two pieces that belongs to none of its days.
+  /// Marks time between two pieces that belongs to none of the days in the range.
   static let noDay = Int32.min
 
-  /// The pieces, in the order of time.
+  /// The pieces in ascending order.
   let pieces: [Piece]
-  /// Where the last piece ends.
+  /// The end of the last piece.
   let end: Int64
 
-  /// The pieces of a range of local days, both ends included, each of which begins some time after local midnight.
+  /// Divides a range of local days, each of which begins some time after local midnight.
   ///
-  /// The offsets must reach at least two days beyond the days on both sides.
+  /// The offsets must extend at least two days beyond the range on both sides.
   init(_ days: ClosedRange<Int32>, offsets: ZoneOffsets, dayStartInMicroseconds dayStart: Int64) {
     let day = QuarterHour.microsecondsPerDay
     var pieces: [Piece] = []
@@ -378,7 +379,7 @@ struct LocalDays {
       let first = max(floorDivide(span.start + shift, by: day), Int64(days.lowerBound))
       let last = min(floorDivide(span.end - 1 + shift, by: day), Int64(days.upperBound))
       guard first <= last else {
-        // Days that the zone skipped end where the clock jumps over them.
+        // Skipped days end where the clock jumps over them.
         if pieces.isEmpty, first > days.upperBound { end = min(end, span.start) }
         continue
       }
@@ -395,7 +396,7 @@ struct LocalDays {
     self.end = end
   }
 
-  /// The pieces that belong to the days, neighbours with the same offset joined.
+  /// The pieces within the range of days, with adjacent pieces of the same offset merged.
   var intervals: [OffsetSpan] {
     var intervals: [OffsetSpan] = []
     for (index, piece) in pieces.enumerated() where piece.dayNumber != Self.noDay {
@@ -410,27 +411,26 @@ struct LocalDays {
     return intervals
   }
 
-  /// Where the first piece begins; where they end if there is none.
+  /// The start of the first piece; the end if there are no pieces.
   var start: Int64 {
     pieces.first?.start ?? end
   }
 
-  /// Where the pieces begin, and where the last one ends.
+  /// The start of each piece, and the end of the last one.
   var boundaries: [Int64] {
     pieces.map(\.start) + [end]
   }
 
-  /// Where a piece ends.
+  /// The end of a piece.
   func end(ofPiece index: Int) -> Int64 {
     index + 1 < pieces.count ? pieces[index + 1].start : end
   }
 
-  /// Where each of some ranges of days, in order, ends for the last time; a skipped one ends where the one before it
-  /// does.
+  /// The last end of each of some ascending ranges of days; a skipped range ends where the one before it does.
   func ends(of ranges: [ClosedRange<Int32>]) -> [Int64] {
     var lastEnds: [Int32: Int64] = [:]
     for (index, piece) in pieces.enumerated() { lastEnds[piece.dayNumber] = end(ofPiece: index) }
-    // If the first range was skipped, the next one begins where it would have.
+    // If the first range was skipped, it ends where the next range begins.
     var end = start
     return ranges.map { range in
       end = range.reversed().lazy.compactMap { lastEnds[$0] }.first ?? end
@@ -446,16 +446,16 @@ struct OffsetSpan {
   let offsetInMicroseconds: Int64
 }
 
-/// The UTC offsets of a time zone over some years, as spans during which the offset stays the same.
+/// The UTC offsets of a time zone over some years, as spans in which the offset stays the same.
 ///
-/// A span covers thousands of days at once.
+/// One span may cover thousands of days.
 struct ZoneOffsets {
-  /// The spans, one after the other, without gaps.
+  /// The spans in ascending order, without gaps.
   let spans: [OffsetSpan]
 
-  /// The offsets of a zone in a stretch of time whose ends are whole seconds.
+  /// Creates the spans of a time zone for an interval that starts and ends at whole seconds.
   ///
-  /// - Complexity: a step for each change of the offset.
+  /// - Complexity: One step for each change of the offset.
   init(of timeZone: TimeZone, in time: Range<Int64>) {
     let rules = TimeZoneRules(of: timeZone)
     var spans: [OffsetSpan] = []
@@ -471,12 +471,12 @@ struct ZoneOffsets {
     self.spans = spans
   }
 
-  /// One span without an offset, for times that are local already.
+  /// Creates a single span with an offset of zero, for times that are already local.
   init(localIn time: Range<Int64>) {
     spans = [OffsetSpan(start: time.lowerBound, end: time.upperBound, offsetInMicroseconds: 0)]
   }
 
-  /// The days that the clock skips, as where a zone crosses the date line.
+  /// The days that the zone skips, as when it crosses the date line.
   func skippedDays(dayStartInMicroseconds dayStart: Int64) -> Set<Int32> {
     let day = QuarterHour.microsecondsPerDay
     var skipped: Set<Int32> = []

@@ -1,14 +1,14 @@
 import Foundation
 import LMDB
 
-/// Whose events statistics count: those of a scope that has counters, or those of the tasks that pass a test.
+/// The events that statistics count: those of a scope that has counters, or those of the tasks that pass a test.
 struct EventSelection {
-  /// The scope of the counters; `all` where none has the events.
+  /// The scope whose counters are used; `all` if no counter has the events.
   let scope: CounterScope
-  /// What a task must pass where no counter has the events; `nil` where one does.
+  /// The test for tasks if no counter has the events; otherwise `nil`.
   let predicate: RecordPredicate?
 
-  /// Selects what a filter finds in a list, or in all of them.
+  /// Selects the tasks of a filter, in one list or in all lists.
   init(_ filter: RecordPredicate, listID: UUID?) {
     var conditions = filter.conjuncts.filter { $0 != .constant(true) }
     if let listID, !conditions.contains(.test(.lists([listID]))) { conditions.append(.test(.lists([listID]))) }
@@ -24,7 +24,7 @@ struct EventSelection {
 }
 
 extension CounterScope {
-  /// The scope of the tasks that pass a test; `nil` if there is none.
+  /// Creates the scope of the tasks that pass a test; `nil` if there is none.
   fileprivate init?(_ test: RecordTest) {
     switch test {
     case .noList: self = .noList
@@ -42,7 +42,7 @@ extension CounterScope {
 }
 
 extension RecordPredicate {
-  /// Whether the ledger of completions has everything that is asked for.
+  /// Whether the ledger of completions contains everything that the predicate reads.
   var isOfLedger: Bool {
     switch self {
     case .constant: true
@@ -63,11 +63,11 @@ extension RecordTest {
   }
 }
 
-/// Tests records of tasks and entries of the ledger.
+/// Tests the records of tasks and the entries of the ledger.
 struct EventTester {
   private let program: RecordProgram
   private let lastTag: UInt8
-  /// Whether a completion can be tested without its task.
+  /// Whether a completion can be tested without reading its task.
   let isOfLedger: Bool
   private var folder = TextFolder()
 
@@ -77,19 +77,19 @@ struct EventTester {
     isOfLedger = predicate.isOfLedger
   }
 
-  /// Whether a task passes as it is now.
+  /// Whether a task passes in its current state.
   mutating func holds(_ id: UUID, _ task: RawSpan, isParent: (UUID) throws -> Bool) throws -> Bool {
     try program.holds(FilterFacts(id, task, upTo: lastTag), &folder, isParent: isParent)
   }
 
-  /// Whether a completion passes by what the ledger keeps of it.
+  /// Whether a completion passes, judged by its entry in the ledger.
   mutating func holds(
     _ completed: InstantKey, _ entry: RawSpan, isParent: (UUID) throws -> Bool
   ) throws -> Bool {
     try program.holds(FilterFacts(completed, ofCompletion: entry), &folder, isParent: isParent)
   }
 
-  /// Whether a completion passes by what the ledger keeps of it, and by the other fields of its task.
+  /// Whether a completion passes, judged by its entry in the ledger and by its task's other fields.
   mutating func holds(
     _ completed: InstantKey, _ entry: RawSpan, of task: RawSpan, isParent: (UUID) throws -> Bool
   ) throws -> Bool {
@@ -100,7 +100,7 @@ struct EventTester {
 }
 
 extension StoreTransaction where Base: ~Copyable {
-  /// Whether a task passes as it is now; every one does without a tester.
+  /// Whether a task passes in its current state; without a tester, every task passes.
   func passes(_ tester: inout EventTester?, _ id: UUID) throws -> Bool {
     guard tester != nil else { return true }
     guard let task = try tables.tasks.bytes(forKey: IDKey(id), in: base) else {
@@ -109,7 +109,7 @@ extension StoreTransaction where Base: ~Copyable {
     return try tester?.holds(id, task) { try hasSubtasks($0) } ?? true
   }
 
-  /// Whether an entry of the ledger passes; every one does without a tester.
+  /// Whether an entry of the ledger passes; without a tester, every entry passes.
   func passes(_ tester: inout EventTester?, _ key: CompletionKey, _ entry: RawSpan) throws -> Bool {
     guard let isOfLedger = tester?.isOfLedger else { return true }
     if key.isTaskDeleted || isOfLedger {
@@ -122,33 +122,33 @@ extension StoreTransaction where Base: ~Copyable {
   }
 }
 
-/// The events of the tasks that a filter finds, gathered by a walk: what counters have of a scope.
+/// The events of the tasks that a filter selects, collected by a walk in place of counters.
 struct SelectedEvents {
-  /// By the raw value of the series, in the order of time.
+  /// The instants of the events, indexed by the raw value of their series; ascending after ``sort()``.
   private var instants = Array(repeating: [Int64](), count: CounterSeries.allCases.count + 1)
-  /// The groups of the completions in the named days.
+  /// The groups of the completions on the named days.
   private(set) var groups = GroupCounts()
-  /// How many completions in the named days took each time.
+  /// The number of completions on the named days by cycle-time bucket.
   private(set) var cycleTimes: [UInt16: Int] = [:]
   var activeCount = 0
 
-  /// Adds a task with its events.
+  /// Adds a task and its events.
   mutating func add(_ task: CountedTask) {
     task.forEachEvent { instants[Int($0.rawValue)].append($1) }
   }
 
-  /// Adds a completion to the profiles.
+  /// Adds a completion to the groups and the cycle times.
   mutating func addToProfiles(_ task: CountedTask) {
     groups.add(task.classification)
     if let bucket = task.cycleTimeBucket { cycleTimes[bucket, default: 0] += 1 }
   }
 
-  /// Ends the gathering.
+  /// Sorts the instants once all events have been added.
   mutating func sort() {
     for series in instants.indices { instants[series].sort() }
   }
 
-  /// The number of events over all time.
+  /// The number of events of all time.
   func count(_ series: CounterSeries) -> Int { instants[Int(series.rawValue)].count }
 
   /// The instants of the events from one instant up to, but not including, another.
@@ -172,10 +172,10 @@ struct SelectedEvents {
   }
 }
 
-// The same questions as to the counters of a scope, to the counters or to the gathered events, whichever a frame has.
+// The queries that counters answer for a scope, answered from the counters or from the collected events of a frame.
 
 extension StoreTransaction where Base: ~Copyable {
-  /// Walks the ledger and the open tasks for the events of the tasks that pass.
+  /// Walks the ledger and the open tasks, and collects the events of the tasks that pass.
   func selectedEvents(_ predicate: RecordPredicate, _ frame: StatisticsFrame) throws -> SelectedEvents {
     var events = SelectedEvents()
     let (named, end) = (frame.namedTimes, QuarterHour.endOfTime)
@@ -197,7 +197,7 @@ extension StoreTransaction where Base: ~Copyable {
     return events
   }
 
-  /// The number of events over all time.
+  /// The number of events of all time.
   func total(_ series: CounterSeries, _ frame: StatisticsFrame) throws -> Int {
     try frame.events?.count(series) ?? total(series, frame.scope)
   }
@@ -207,7 +207,8 @@ extension StoreTransaction where Base: ~Copyable {
     try frame.events?.instants(series, from: start, to: end).count ?? count(series, frame.scope, from: start, to: end)
   }
 
-  /// The number of events before each of some ascending instants; where counters are asked, `visit` sees their blocks.
+  /// The number of events before each of some ascending instants; when counters are read, `visit` is called
+  /// with their blocks.
   func cumulativeCounts(
     _ series: CounterSeries, _ frame: StatisticsFrame, at instants: [Int64],
     _ visit: (Int32, borrowing BlockCountsFields) -> Void = { _, _ in }
@@ -217,15 +218,14 @@ extension StoreTransaction where Base: ~Copyable {
   }
 }
 
-// The tasks behind the numbers of completions: the same days, the same lists, the same ledger as the counts.
+// The tasks behind the counts of completions, with the same days, lists and ledger as the counts.
 
 extension StoreTransaction where Base: ~Copyable {
-  /// Hands each task that the statistics count as completed to a closure, newest first; nothing is collected.
+  /// Calls `body` with each task that the statistics count as completed, newest first and without collecting them.
   ///
-  /// Days, list and filter are those of the options; the list is the one in which a task was completed, wherever it is
-  /// now.
-  /// An end of the days that is not named is open. Completions of tasks that have been deleted since are counted by
-  /// `completionCount(matching:)` but have no task to hand over.
+  /// The days, the list and the filter are those of the options; the list is the one in which a task was completed,
+  /// wherever it is now. If one end of the days is not named, it is open. ``completionCount(matching:)`` also counts
+  /// completions of tasks deleted since, which this method cannot visit.
   ///
   /// ```swift
   /// var options = StatisticsOptions()
@@ -233,8 +233,8 @@ extension StoreTransaction where Base: ~Copyable {
   /// try transaction.forEachCompletedTask(matching: options) { print($0.title) }
   /// ```
   ///
-  /// - Throws: errors of the closure, which end the walk; else as `statistics(_:)`.
-  /// - Complexity: the completions in the days, those that the options leave out included.
+  /// - Throws: The errors of the closure, which end the walk, and those of `statistics(_:)`.
+  /// - Complexity: The number of completions on the days, including those that the options exclude.
   public func forEachCompletedTask(
     matching options: StatisticsOptions,
     _ body: (TaskItem) throws -> Void
@@ -244,21 +244,21 @@ extension StoreTransaction where Base: ~Copyable {
     }
   }
 
-  /// The number of completions that the statistics count and whose task has been deleted.
+  /// Returns the number of counted completions whose task has been deleted.
   ///
-  /// - Throws: as `statistics(_:)`.
-  /// - Complexity: those completions.
+  /// - Throws: The errors of `statistics(_:)`.
+  /// - Complexity: The number of such completions.
   public func completionCountOfDeletedTasks(matching options: StatisticsOptions) throws -> Int {
     var count = 0
     try forEachCompletion(isTaskDeleted: true, emptyFrame(options, needsHistory: true)) { _ in count += 1 }
     return count
   }
 
-  /// The number of completions that the statistics count, those of deleted tasks included.
+  /// Returns the number of completions that the statistics count, including those of deleted tasks.
   ///
-  /// - Throws: as `statistics(_:)`.
-  /// - Complexity: the number of days in the options, not the number of tasks; with a filter that no counter has, all
-  ///   completions are looked at.
+  /// - Throws: The errors of `statistics(_:)`.
+  /// - Complexity: The number of days in the options, not the number of tasks; with a filter that no counter
+  ///   covers, all completions are read.
   public func completionCount(matching options: StatisticsOptions) throws -> Int {
     let frame = try statisticsFrame(options, needsHistory: true)
     return try completionSpans(frame).reduce(0) { sum, span in
@@ -275,7 +275,8 @@ extension StoreTransaction where Base: ~Copyable {
     }
   }
 
-  /// The time of the named days within the history, neighbours joined; of the recorded clocks if those count.
+  /// The time spans of the named days within the history, with adjacent ones merged; in recorded local time if
+  /// the options use it.
   private func completionSpans(_ frame: StatisticsFrame) throws -> [Range<Int64>] {
     guard let history = frame.historyDays else { return [] }
     let first = max(history.lowerBound, frame.options.from?.dayNumber ?? .min)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A number of tasks to complete on each day, or in each week.
+/// A number of tasks to complete each day or each week.
 ///
 /// ```swift
 /// var options = StatisticsOptions()
@@ -8,11 +8,11 @@ import Foundation
 /// let progress = try store.statistics(options).goal
 /// ```
 public struct Goal: Hashable, Sendable {
-  /// The time for which a goal is set.
+  /// The period for which a goal is set.
   public enum Period: String, CaseIterable, Hashable, Sendable {
     /// A local day.
     case day
-    /// Seven days from the first weekday of the calendar on.
+    /// Seven days, beginning with the calendar's first weekday.
     case week
 
     var unit: Series.Unit {
@@ -23,15 +23,15 @@ public struct Goal: Hashable, Sendable {
     }
   }
 
-  /// The number of tasks, at least 1.
+  /// The number of tasks to complete, at least 1.
   public let target: Int
-  /// The time in which to complete them.
+  /// The period in which to complete them.
   public let period: Period
 
-  /// A number of tasks on each day.
+  /// Creates a goal for each day.
   public static func perDay(_ target: Int) -> Goal { Goal(target: target, period: .day) }
 
-  /// A number of tasks in each week.
+  /// Creates a goal for each week.
   public static func perWeek(_ target: Int) -> Goal { Goal(target: target, period: .week) }
 }
 
@@ -39,7 +39,7 @@ extension Goal: TextCodable {
   /// The number and the period: `5/day`, `20/week`.
   public var text: String { "\(target)/\(period.rawValue)" }
 
-  /// Reads a number and a period.
+  /// Parses a number and a period.
   ///
   /// - Throws: `invalidGoal` for any other text, and for a number below 1.
   public init(text: String) throws(TallyError) {
@@ -51,7 +51,7 @@ extension Goal: TextCodable {
     try validate()
   }
 
-  /// Ensures that the goal can be missed.
+  /// Checks that the goal is at least one task.
   func validate() throws(TallyError) {
     guard target >= 1 else { throw .invalidGoal("A goal of \(target) tasks is always met") }
   }
@@ -63,18 +63,20 @@ extension TallyError {
   }
 }
 
-/// How often a goal was met.
+/// The progress towards a goal, and how often it was met.
 public struct GoalProgress: Hashable, Codable, Sendable {
   /// The goal.
   public let goal: Goal
-  /// The tasks completed in the current day or week, all of it.
+  /// The number of tasks completed in the whole current day or week.
   public let completed: Int
-  /// The days or weeks in which the goal was met, among the `periodCount` ones.
+  /// The number of days or weeks in which the goal was met, out of ``periodCount``.
   public let metCount: Int
-  /// The days or weeks from that of the first completion or named day up to the current one or that of the last named
-  /// day; a week that the named days cut counts as a whole.
+  /// The number of days or weeks that count, up to the current one.
+  ///
+  /// They are those with a named day or, if no days are named, all since the first completion. A week counts as
+  /// a whole even if only some of its days are named.
   public let periodCount: Int
-  /// Days or weeks in a row in which the goal was met, over the whole history up to the current one.
+  /// The consecutive days or weeks in which the goal was met, over the whole history up to the current one.
   public let streak: Streak
 
   /// Whether the goal is met in the current day or week.
@@ -82,7 +84,7 @@ public struct GoalProgress: Hashable, Codable, Sendable {
 }
 
 extension GoalProgress {
-  /// Follows a goal from period to period.
+  /// Evaluates a goal period by period.
   init(_ goal: Goal, _ daily: DailyCounts, _ frame: StatisticsFrame) {
     func period(containing day: Int32) -> ClosedRange<Int32> {
       StatisticsPeriods.period(goal.period.unit, containing: day, calendar: frame.calendar)
@@ -108,19 +110,19 @@ extension GoalProgress {
   }
 }
 
-/// Finds periods in a row, one period after the other.
+/// Finds streaks of consecutive periods.
 struct StreakRun {
   private var current = 0
   private var longest = 0
   private var longestEnd: Int32?
 
-  /// Adds a period; the current one does not break a streak, as it may still be met.
+  /// Adds a period; the current one never breaks a streak, because the goal may still be met.
   mutating func add(_ isMet: Bool, isCurrent: Bool, lastDay: Int32) {
     if isMet { current += 1 } else if !isCurrent { current = 0 }
     if current > longest { (longest, longestEnd) = (current, lastDay) }
   }
 
-  /// The streaks so far.
+  /// The streaks found so far.
   var streak: Streak {
     Streak(current: current, longest: longest, longestEnded: longestEnd.map { CalendarDay(clamping: Int64($0)) })
   }

@@ -3,9 +3,10 @@ import LMDB
 
 /// The number of tasks completed in a list.
 public struct ListCount: Hashable, Sendable {
-  /// The list they were completed in; `nil` for none.
+  /// The list in which they were completed; `nil` for no list.
   public let listID: UUID?
-  /// Its name, the last one if it has been deleted; `nil` for none, and for a list that was deleted before names were kept.
+  /// The list's name, or its last name if it was deleted; `nil` for no list, and for a list deleted before
+  /// names were recorded.
   public let name: String?
   /// Whether the list has been deleted.
   public let isDeleted: Bool
@@ -29,23 +30,24 @@ public struct PriorityCount: Hashable, Codable, Sendable {
   public let completed: Int
 }
 
-/// Completions by their list, their tags and their priority at the time.
+/// Completions by the list, the tags and the priority at the time of completion.
 struct GroupCounts {
   private(set) var lists: [UUID?: Int] = [:]
   private(set) var priorities: [Priority: Int] = [:]
-  /// By the tag's hash; those of `spellings` come in addition.
+  /// The counts by the tag's hash; those in `spellings` are added to them.
   private var tagCounts: [UUID: Int] = [:]
-  /// By the tag as it is spelled: to hash every tag of every completion would take longer than all else.
+  /// The counts by the tag as spelled, because hashing every tag of every completion would take longer than all
+  /// other work.
   private var spellings: [String: Int] = [:]
 
-  /// Counts one completion.
+  /// Counts a completion.
   mutating func add(_ classification: Classification) {
     lists[classification.listID, default: 0] += 1
     priorities[classification.priority, default: 0] += 1
     for tag in classification.tags { spellings[tag, default: 0] += 1 }
   }
 
-  /// Counts all completions of a scope, as its counter has them; those without a priority are the rest of `all`.
+  /// Counts all completions of a scope from its counter; completions without a priority are what remains of `all`.
   mutating func add(_ count: Int, of scope: CounterScope) {
     switch scope {
     case .all: priorities[.none, default: 0] += count
@@ -58,7 +60,7 @@ struct GroupCounts {
     }
   }
 
-  /// The counts of the tags, by their hashes.
+  /// The counts of the tags by hash.
   var tags: [UUID: Int] {
     spellings.reduce(into: tagCounts) { $0[TagID.of($1.key), default: 0] += $1.value }
   }
@@ -69,7 +71,7 @@ extension ListCount: Codable {
     case listID, name, isDeleted, completed
   }
 
-  /// Reads the count of a list, or that of tasks without a list if the id is missing.
+  /// Decodes the count of a list, or that of tasks without a list if the id is missing.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: Key.self)
     self.init(
@@ -79,7 +81,7 @@ extension ListCount: Codable {
       completed: try container.decode(Int.self, forKey: .completed))
   }
 
-  /// Writes the count; ids are in lower case.
+  /// Encodes the count; ids are in lower case.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: Key.self)
     try container.encodeIfPresent(listID.map(IDText.init), forKey: .listID)
@@ -90,9 +92,9 @@ extension ListCount: Codable {
 }
 
 extension StoreTransaction where Base: ~Copyable {
-  /// Completions by their list, tags and priority at the time.
+  /// Completions by the list, the tags and the priority at the time of completion.
   ///
-  /// In any scope but `all` they are counted in the ledger, as no counter has pairs of groups.
+  /// In any scope other than `all` they are counted from the ledger, because no counter has combinations of groups.
   func groupCounts(_ frame: StatisticsFrame) throws -> GroupCounts {
     if let events = frame.events { return events.groups }
     var counts = GroupCounts()
@@ -100,7 +102,7 @@ extension StoreTransaction where Base: ~Copyable {
     if frame.scope == .all {
       for scope in scopes { counts.add(try countInNamedDays(frame, scope), of: scope) }
     } else if frame.scope.isOfLists, scopes.allSatisfy({ $0.isOfLists || $0 == .all }) {
-      // Nothing was ever completed with a tag or a priority.
+      // No task was ever completed with a tag or a priority.
       let count = try countInNamedDays(frame, frame.scope)
       for scope in [.all, frame.scope] { counts.add(count, of: scope) }
     } else {
@@ -113,7 +115,7 @@ extension StoreTransaction where Base: ~Copyable {
     return counts
   }
 
-  /// The scopes with a completion.
+  /// The scopes with at least one completion.
   private func completedScopes() throws -> [CounterScope] {
     var scopes: [CounterScope] = []
     try tables.totals.forEach(from: TotalKey(.completed, .all), upTo: TotalKey(.created, .all), in: base) { key, _ in
@@ -130,7 +132,7 @@ extension StoreTransaction where Base: ~Copyable {
     }
   }
 
-  /// Completions by list: no list first, then the lists in their order, then deleted ones.
+  /// Completions by list: first those without a list, then the lists in their order, then deleted lists.
   func byList(_ counts: GroupCounts) throws -> [ListCount] {
     let lists = try lists()
     let known = Set(lists.map(\.id))
@@ -143,7 +145,7 @@ extension StoreTransaction where Base: ~Copyable {
       + deleted.flatMap { count($0, try nameOfDeletedList($0), isDeleted: true) }
   }
 
-  /// Completions by tag, most first; equal ones in the order of their folded names.
+  /// Completions by tag, the most frequent first; ties are sorted by folded name.
   func byTag(_ counts: GroupCounts) throws -> [TagCount] {
     var tags: [(folded: String, count: TagCount)] = []
     for (id, count) in counts.tags where count > 0 {
@@ -170,7 +172,7 @@ extension GroupCounts {
 }
 
 extension CounterScope {
-  /// Whether the scope is that of a list, or of none.
+  /// Whether the scope is that of a list or of no list.
   fileprivate var isOfLists: Bool {
     switch self {
     case .noList, .list: true

@@ -1,18 +1,18 @@
 import Foundation
 import LMDB
 
-/// Adds up, block by block, the events in each hour of the local day.
+/// Adds up the events in each hour of the local day, block by block.
 ///
-/// While the offset stays the same, the quarters of all days are added up in UTC; only the sums are then moved by the
-/// offset.
+/// As long as the UTC offset stays the same, the quarter hours of all days are added up in UTC; only the sums
+/// are then shifted by the offset.
 struct HourProfile {
-  /// Parts of quarter hours, which the counters cannot resolve: to be counted event by event.
+  /// Parts of quarter hours, which counters cannot resolve, so that their events must be counted one by one.
   let raggedIntervals: [OffsetSpan]
-  /// Runs of whole quarters with one offset, in order.
+  /// Runs of whole quarter hours with one offset, in ascending order.
   private var runs: [Run] = []
   private var position = 0
   private var sums = QuarterSums()
-  /// By quarter of the local day.
+  /// The counts by quarter hour of the local day.
   private var localCounts = Array(repeating: 0, count: QuarterHour.countPerDay)
 
   private struct Run {
@@ -20,7 +20,7 @@ struct HourProfile {
     let offsetInQuarters: Int64
   }
 
-  /// - Parameter intervals: the intervals to count, in order.
+  /// - Parameter intervals: The intervals to count, in ascending order.
   init(_ intervals: [OffsetSpan]) {
     var ragged: [OffsetSpan] = []
     for interval in intervals {
@@ -28,7 +28,7 @@ struct HourProfile {
       let end = QuarterHour.number(containing: interval.end)
       let offset = interval.offsetInMicroseconds
       guard offset % QuarterHour.microseconds == 0, first < end else {
-        // Some zones once had offsets of odd seconds: there the quarters of the counters are not the zone's.
+        // Some zones had offsets with odd seconds, so that their quarter hours are not those of the counters.
         ragged.append(interval)
         continue
       }
@@ -40,7 +40,7 @@ struct HourProfile {
     raggedIntervals = ragged.filter { $0.start < $0.end }
   }
 
-  /// Adds the counts of a block of days; blocks must come in order.
+  /// Adds the counts of a block of days; blocks must be added in ascending order.
   mutating func add(_ fields: borrowing BlockCountsFields, of block: Int32) {
     let (first, end) = (CounterBlock.firstQuarter(of: block), CounterBlock.firstQuarter(of: block + 1))
     while position < runs.count, runs[position].quarters.lowerBound < end {
@@ -52,12 +52,12 @@ struct HourProfile {
     }
   }
 
-  /// Adds an event that lies in a ragged interval.
+  /// Adds an event in a ragged interval.
   mutating func addEvent(atLocal microseconds: Int64) {
     localCounts[QuarterHour.position(of: QuarterHour.number(containing: microseconds)).quarter] += 1
   }
 
-  /// The counts of the 24 hours.
+  /// Returns the counts of the 24 hours.
   mutating func finish() -> [Int] {
     if position < runs.count { moveSums() }
     return (0..<24).map { hour in
@@ -66,7 +66,7 @@ struct HourProfile {
     }
   }
 
-  /// Moves the sums to local quarters.
+  /// Shifts the sums to local quarter hours.
   private mutating func moveSums() {
     let offset = runs[position].offsetInQuarters
     for (quarter, count) in sums.take().enumerated() {
@@ -76,7 +76,7 @@ struct HourProfile {
 }
 
 extension StoreTransaction where Base: ~Copyable {
-  /// Completions by hour of the local day; where no days are named, from the profile of the whole history.
+  /// Completions by hour of the local day; if no days are named, from the profile of the whole history.
   func byHour(_ frame: StatisticsFrame, _ profile: consuming HourProfile) throws -> [Int] {
     if let events = frame.events { return byHour(frame, events) }
     if let days = frame.namedDays {
@@ -137,7 +137,7 @@ extension CycleTime {
     self.init(ascending: buckets.sorted { $0.key < $1.key }.map { (bucket: $0.key, count: $0.value) })
   }
 
-  /// Computes median and percentile of a histogram; the median of an even number is the mean of the two in the middle.
+  /// Computes the median and the percentile of a histogram; the median of an even number is the mean of the middle two.
   fileprivate init(ascending buckets: [(bucket: UInt16, count: Int)]) {
     let count = buckets.reduce(0) { $0 + $1.count }
     func value(at rank: Int) -> Int64? {

@@ -1,13 +1,13 @@
 import Foundation
 import LMDB
 
-/// Counts over time, a bucket per period.
+/// Counts over time, with one bucket for each period.
 public struct Series: Hashable, Codable, Sendable {
   /// The length of a bucket.
   public enum Unit: String, CaseIterable, Hashable, Codable, Sendable {
     /// A local day.
     case day
-    /// Seven days from the first weekday of the calendar on.
+    /// Seven days, beginning with the calendar's first weekday.
     case week
     /// A month of the calendar.
     case month
@@ -15,15 +15,15 @@ public struct Series: Hashable, Codable, Sendable {
     case year
   }
 
-  /// One period.
+  /// The counts of one period.
   public struct Bucket: Hashable, Codable, Sendable {
-    /// Its first day within the series.
+    /// The first day of the period within the series.
     public let start: CalendarDay
-    /// The tasks completed in it.
+    /// The number of tasks completed in the period.
     public let completed: Int
-    /// The tasks created in it.
+    /// The number of tasks created in the period.
     public let created: Int
-    /// The tasks open at its end.
+    /// The number of tasks open at the end of the period.
     public let open: Int
   }
 
@@ -33,12 +33,12 @@ public struct Series: Hashable, Codable, Sendable {
   public let from: CalendarDay
   /// The last day.
   public let to: CalendarDay
-  /// The buckets; the first and the last one may be cut by the series' ends, a skipped day has none.
+  /// The buckets; the series may begin or end within a period, and a skipped day has no bucket.
   public let buckets: [Bucket]
 }
 
 extension StoreTransaction where Base: ~Copyable {
-  /// Completions, creations and open tasks over the days of the options.
+  /// Completions, creations and open tasks on the days of the options.
   func series(_ frame: StatisticsFrame) throws -> Series {
     let days = frame.seriesDays
     let buckets = seriesBuckets(days, frame)
@@ -62,7 +62,7 @@ extension StoreTransaction where Base: ~Copyable {
     )
   }
 
-  /// The days of each bucket, cut at the series' ends.
+  /// The days of each bucket, limited to those of the series.
   private func seriesBuckets(_ days: ClosedRange<Int32>, _ frame: StatisticsFrame) -> [ClosedRange<Int32>] {
     var buckets: [ClosedRange<Int32>] = []
     var first = days.lowerBound
@@ -74,15 +74,15 @@ extension StoreTransaction where Base: ~Copyable {
     return buckets
   }
 
-  /// The number of open tasks just before each of some ascending instants: those created and not completed by then.
+  /// The number of tasks open just before each of some ascending instants: those already created and not yet completed.
   private func openCounts(at instants: [Int64], _ frame: StatisticsFrame) throws -> [Int] {
-    // The events that open a task and close it; a task that was completed before it was created is left out.
+    // The events that open and close tasks; a task completed before its creation is left out.
     let changes: [(series: CounterSeries, sign: Int)] = [
       (.created, 1), (.completed, -1), (.completedBeforeCreation, 1), (.createdAfterCompletion, -1),
     ]
     var open = Array(repeating: 0, count: instants.count)
     for change in changes {
-      // Counted backwards from the end of time: mostly the last few days are of interest.
+      // Counts backward from the end of time, because usually only the last few days matter.
       let total = try total(change.series, frame)
       let counts = try cumulativeCounts(change.series, frame, at: instants + [QuarterHour.endOfTime])
       for index in open.indices { open[index] += change.sign * (total - counts[instants.count] + counts[index]) }
@@ -104,7 +104,7 @@ extension StoreTransaction where Base: ~Copyable {
     )
   }
 
-  /// The open tasks whose instant has passed, or whose day has ended.
+  /// The number of open tasks whose instant has passed or whose day has ended.
   private func overdueCount(_ frame: StatisticsFrame) throws -> Int {
     let now = frame.now.microsecondsSince1970
     let today = DueKey.microseconds(of: frame.periods.today)
@@ -128,7 +128,7 @@ extension StoreTransaction where Base: ~Copyable {
     guard frame.scope != .all else { return try tables.byActive.count(in: base) }
     var count = 0
     guard case .list(let id) = frame.scope else {
-      // At most a few tasks are active at a time.
+      // Only a few tasks are active at any time.
       try forEachKey(of: tables.byActive, from: .lowest) { if try contains(frame.scope, $0.id) { count += 1 } }
       return count
     }
@@ -140,35 +140,36 @@ extension StoreTransaction where Base: ~Copyable {
     return count
   }
 
-  /// Whether a task counts in a scope as it is now.
+  /// Whether a task in its current state belongs to a scope.
   private func contains(_ scope: CounterScope, _ id: UUID) throws -> Bool {
     try scope == .all || scope.contains(indexedTask(id).classification)
   }
 }
 
-// The tasks behind the other two lines of a series: those created on some days, and those open at the end of one.
+// The tasks behind the other two lines of a series: those created on some days, and those open at the end of a day.
 
 extension StoreTransaction where Base: ~Copyable {
-  /// Hands each task that a series counts as created to a closure, newest first, until it returns false.
+  /// Calls `body` with each task that a series counts as created, newest first, until it returns false.
   ///
-  /// Days, list and filter are those of the options, as in ``series(_:)``. Tasks that have been deleted since are counted
-  /// there, if they had been completed, but have no task to hand over.
+  /// The days, the list and the filter are those of the options, as in ``series(_:)``. The series also counts
+  /// completed tasks that were deleted since, which this method cannot visit.
   ///
-  /// - Throws: errors of the closure, which end the walk; else as `statistics(_:)`.
-  /// - Complexity: the tasks created on the days, those that the options leave out included.
+  /// - Throws: The errors of the closure, which end the walk, and those of `statistics(_:)`.
+  /// - Complexity: The number of tasks created on the days, including those that the options exclude.
   public func forEachCreatedTask(matching options: StatisticsOptions, _ body: (TaskItem) throws -> Bool) throws {
     let frame = try emptyFrame(options, needsHistory: false)
     let spans = frame.zoneDays(frame.seriesDays).intervals.map { $0.start..<$0.end }
     try forEachTask(createdIn: spans, frame) { try body($0) }
   }
 
-  /// Hands each task that a series counts as open at the end of its last day to a closure, newest first, until it returns
-  /// false.
+  /// Calls `body` with each task that a series counts as open at the end of its last day, newest first, until
+  /// it returns false.
   ///
-  /// List and filter are those of the options, the day is the last one of the series.
+  /// The list and the filter are those of the options, and the day is the last one of the series.
   ///
-  /// - Throws: errors of the closure, which end the walk; else as `statistics(_:)`.
-  /// - Complexity: the tasks created up to the day, those completed by then included, until the closure returns false.
+  /// - Throws: The errors of the closure, which end the walk, and those of `statistics(_:)`.
+  /// - Complexity: The number of tasks created up to the day, including completed ones, until the closure
+  ///   returns false.
   public func forEachOpenTask(atEndOf options: StatisticsOptions, _ body: (TaskItem) throws -> Bool) throws {
     let frame = try emptyFrame(options, needsHistory: false)
     let days = frame.seriesDays
@@ -179,7 +180,7 @@ extension StoreTransaction where Base: ~Copyable {
     }
   }
 
-  /// The tasks of the selection that were created in some ascending spans of time, newest first.
+  /// Visits the selected tasks that were created in some ascending spans of time, newest first.
   private func forEachTask(
     createdIn spans: [Range<Int64>], _ frame: StatisticsFrame, _ body: (TaskItem) throws -> Bool
   ) throws {
@@ -197,7 +198,7 @@ extension StoreTransaction where Base: ~Copyable {
     }
   }
 
-  /// Whether the statistics count a task: by what the ledger keeps of its completion, else as it is now.
+  /// Whether the statistics count a task, judged by its completion in the ledger, or else by its current state.
   private func isCounted(_ task: TaskItem, in scope: CounterScope, _ tester: inout EventTester?) throws -> Bool {
     if let key = CompletionKey(of: task), let entry = try tables.completions.bytes(forKey: key, in: base) {
       guard scope.contains(try CompletionRecord(decoding: entry).classification) else { return false }
@@ -207,17 +208,17 @@ extension StoreTransaction where Base: ~Copyable {
   }
 }
 
-/// One period compared with the one before.
+/// A comparison of a period with the previous one.
 public struct Trend: Hashable, Codable, Sendable {
   /// The direction of a change.
   public enum Direction: String, Hashable, Codable, Sendable {
-    /// More than in the period before.
+    /// More than in the previous period.
     case up
-    /// Fewer than in the period before.
+    /// Fewer than in the previous period.
     case down
-    /// The same number as in the period before.
+    /// The same number as in the previous period.
     case same
-    /// There is nothing to compare with.
+    /// There is no data to compare.
     case none
   }
 
@@ -225,10 +226,10 @@ public struct Trend: Hashable, Codable, Sendable {
   public let direction: Direction
   /// The comparison as a sentence: `45 tasks this month, up from 38 last month`.
   public let message: String
-  /// The count from the period's start to now.
+  /// The count from the start of the period to now.
   public let elapsedCurrent: Int
-  /// The count of the same part of the period before: the same number of local days and the same time of day, cut at its
-  /// end.
+  /// The count of the same part of the previous period: as many local days, up to the same time of day, but not
+  /// beyond its end.
   public let elapsedPrevious: Int
 
   /// Compares two periods; the unit is `month` or `week`, as in the sentence.

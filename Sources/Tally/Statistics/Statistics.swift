@@ -1,55 +1,58 @@
 public import Foundation
 import LMDB
 
-/// Completions over time and by group: the result of `StoreTransaction.statistics(_:)`.
+/// Completions over time and by group, as returned by `StoreTransaction.statistics(_:)`.
 ///
-/// Completions dated after `asOf` count in their own periods; streaks look at days up to today. Coded, every part has the
-/// name of its property, which stays; `nil` is left out, and the time zone is Foundation's `{"identifier": …}`.
+/// Completions dated after `asOf` count in their own periods; streaks use the days up to today. When encoded,
+/// each part has the name of its property, which will not change; `nil` is left out, and the time zone is
+/// Foundation's `{"identifier": …}`.
 public struct Statistics: Hashable, Codable, Sendable {
-  /// Where the numbers come from.
+  /// The source of the numbers.
   public enum Path: String, CaseIterable, Hashable, Codable, Sendable {
-    /// The counters: of everything, of one list or none, of one tag or of one priority.
+    /// The counters of everything, of one list or no list, of one tag, or of one priority.
     case counters
-    /// A walk over the ledger of completions and the open tasks, as no counter has what the filter selects.
+    /// A walk over the ledger of completions and the open tasks, if no counter covers what the filter selects.
     case ledger
   }
 
-  /// The instant that counted as now.
+  /// The current instant for the result.
   public internal(set) var asOf: Timestamp
-  /// How it was counted.
+  /// The source of the numbers.
   public let path: Path
   /// The time zone of the days.
   public let timeZone: TimeZone
-  /// The first day of the week, 1 for Monday to 7 for Sunday (ISO 8601).
+  /// The first day of the week, from 1 for Monday to 7 for Sunday (ISO 8601).
   public let weekStart: Int
   /// Completions by period.
   public let completed: CompletedCounts
-  /// This month against last month.
+  /// This month compared with last month.
   public let monthTrend: Trend
-  /// This week against last week.
+  /// This week compared with last week.
   public let weekTrend: Trend
-  /// Days in a row with a completion.
+  /// The consecutive days with a completion.
   public let streak: Streak
-  /// How often the goal of the options was met; `nil` without one.
+  /// The progress towards the goal in the options; `nil` if they have no goal.
   public let goal: GoalProgress?
-  /// The open tasks.
+  /// The counts of open tasks.
   public let open: OpenCounts
   /// The time from creation to completion.
   public let cycleTime: CycleTime
-  /// Completions by day of the week, beginning with `weekStart`; 7 counts.
+  /// Completions by day of the week, beginning with ``weekStart``; 7 counts.
   public let byWeekday: [Int]
   /// Completions by hour of the local day; 24 counts.
   public let byHour: [Int]
-  /// Completions by list: no list first, then the lists in their order, then deleted ones; none without completions.
+  /// Completions by list: first those without a list, then the lists in their order, then deleted lists; only
+  /// those with completions.
   public let byList: [ListCount]
-  /// Completions by the tags that the tasks had: most first, equal ones by name; none without completions.
+  /// Completions by tag at the time of completion, the most frequent first and ties by name; only tags with
+  /// completions.
   public let byTag: [TagCount]
-  /// Completions by the priority that the tasks had: the highest first, `none` last; none without completions.
+  /// Completions by priority at the time of completion, from the highest to `none`; only priorities with completions.
   public let byPriority: [PriorityCount]
   /// Completions, creations and open tasks over time.
   public let series: Series
 
-  /// Whether two results are equal except for their instant.
+  /// Whether two results are equal apart from their instant.
   func saysTheSame(as other: Statistics) -> Bool {
     var other = other
     other.asOf = asOf
@@ -61,17 +64,17 @@ public struct Statistics: Hashable, Codable, Sendable {
 public struct CompletedCounts: Hashable, Codable, Sendable {
   /// On the current local day.
   public let today: Int
-  /// In the current week, all seven days of it.
+  /// In the whole current week.
   public let thisWeek: Int
-  /// In the week before.
+  /// In the previous week.
   public let lastWeek: Int
-  /// In the current month, all of it.
+  /// In the whole current month.
   public let thisMonth: Int
-  /// In the month before.
+  /// In the previous month.
   public let lastMonth: Int
-  /// In the current year, all of it.
+  /// In the whole current year.
   public let thisYear: Int
-  /// Ever.
+  /// In all time.
   public let allTime: Int
 
   /// The day's count as a sentence: `1 task completed today`.
@@ -88,41 +91,42 @@ public struct CompletedCounts: Hashable, Codable, Sendable {
   }
 }
 
-/// Days in a row on each of which a task was completed, or days or weeks in a row in which a goal was met.
+/// Consecutive days with a completion, or consecutive days or weeks in which a goal was met.
 public struct Streak: Hashable, Codable, Sendable {
-  /// The days or weeks in a row that end with the current one, or with the one before if that is not over yet.
+  /// The number of consecutive days or weeks up to the current one, or up to the previous one if the current
+  /// one may still count.
   public let current: Int
-  /// The most in a row, up to the current one.
+  /// The length of the longest streak up to the current day or week.
   public let longest: Int
-  /// The last day of the longest streak, the first of them if there are several; `nil` if there is none.
+  /// The last day of the longest streak, or of the first if several are equally long; `nil` if there is none.
   public let longestEnded: CalendarDay?
 }
 
 /// The number of open tasks, and the progress of today.
 public struct OpenCounts: Hashable, Codable, Sendable {
-  /// The tasks that are not completed.
+  /// The number of tasks that are not completed.
   public let total: Int
-  /// Those among them that are active.
+  /// The number of open tasks that are active.
   public let active: Int
-  /// Those among them whose due date has passed.
+  /// The number of open tasks that are overdue.
   public let overdue: Int
-  /// The tasks scheduled for today, completed ones included.
+  /// The number of tasks scheduled for today, including completed ones.
   public let scheduledToday: Int
-  /// Those among them that are completed.
+  /// The number of tasks scheduled for today that are completed.
   public let completedOfToday: Int
 }
 
-/// The time that tasks took from creation to completion; to the second up to two minutes, then to 1%.
+/// The time that tasks took from creation to completion, to the second up to two minutes and to 1 % beyond.
 public struct CycleTime: Hashable, Codable, Sendable {
-  /// The number of completions it covers.
+  /// The number of completions included.
   public let count: Int
-  /// Half of them took at most this long; `nil` without completions.
+  /// Half of the completions took at most this long; `nil` without completions.
   public let medianInSeconds: Int64?
-  /// Nine in ten of them took at most this long; `nil` without completions.
+  /// Nine out of ten completions took at most this long; `nil` without completions.
   public let percentile90InSeconds: Int64?
 }
 
-/// A selection of statistics.
+/// Options that select what statistics cover.
 ///
 /// ```swift
 /// var options = StatisticsOptions()
@@ -130,32 +134,35 @@ public struct CycleTime: Hashable, Codable, Sendable {
 /// let statistics = try store.read { try $0.statistics(options) }
 /// ```
 public struct StatisticsOptions: Hashable, Sendable {
-  /// Only completions in this list; `nil` for all.
+  /// The list in which tasks were completed; `nil` for all lists.
   public var listID: UUID?
-  /// Only what a filter finds; a completion has the list, the tags and the priority of its moment.
+  /// A filter that selects tasks; a completion has the list, the tags and the priority of its time.
   ///
-  /// Everything else is that of the task now, and absent if the task has been deleted: <doc:StatisticsAndTimeZones>.
+  /// All other fields are those of the task now, or absent if the task has been deleted; see
+  /// <doc:StatisticsAndTimeZones>.
   public var filter = TaskFilter.all
-  /// The first day of the series, the profiles and the cycle times; `nil` with `to` for the last 30 days in the series
-  /// and everything elsewhere.
+  /// The first day of the series, the profiles and the cycle times; `nil` for the default.
+  ///
+  /// By default the series has 30 days, or 12 weeks, months or years, up to ``to`` or today. The profiles and
+  /// the cycle times have the same days, unless ``to`` is `nil` as well: then they cover everything.
   public var from: CalendarDay?
-  /// The last day of them, included.
+  /// The last day of the series, the profiles and the cycle times, included.
   public var to: CalendarDay?
-  /// The length of a bucket of the series.
+  /// The length of the series' buckets.
   public var unit = Series.Unit.day
-  /// The number of tasks to complete per day or week; `nil` for none.
+  /// The goal for each day or week; `nil` for none.
   public var goal: Goal?
-  /// When a day begins, in minutes after local midnight, up to 1,439: for people who work past midnight.
+  /// The start of the day in minutes after local midnight, up to 1,439, for people who work past midnight.
   public var dayStartInMinutes = 0
-  /// Whether completions count on the local day of the place where they happened, so that travel moves none of them;
-  /// otherwise on the local day of the calendar's zone.
+  /// Whether a completion counts on the local day of the place where it happened, so that travel does not move
+  /// it, instead of the local day in the calendar's time zone.
   public var usesRecordedOffsets = false
 
-  /// Selects everything, in all lists.
+  /// Creates options that select everything in all lists.
   public init() {}
 }
 
-/// The local days that make up the periods around today.
+/// The periods around today, as ranges of local days.
 struct StatisticsPeriods {
   let today: Int32
   let thisWeek: ClosedRange<Int32>
@@ -174,19 +181,19 @@ struct StatisticsPeriods {
     thisYear = Self.period(Series.Unit.year, containing: today, calendar: calendar)
   }
 
-  /// All days of these periods.
+  /// The days of all these periods.
   var days: ClosedRange<Int32> {
     min(lastWeek.lowerBound, lastMonth.lowerBound, thisYear.lowerBound)...max(thisWeek.upperBound, thisYear.upperBound)
   }
 
-  /// The first day of a day's week.
+  /// The first day of the week that contains a day.
   static func weekStart(of dayNumber: Int32, calendar: Calendar) -> Int32 {
     let first = CalendarDay.isoWeekday(ofFoundation: calendar.firstWeekday)
     let weekday = CalendarDay(clamping: Int64(dayNumber)).weekday
     return dayNumber - Int32((weekday - first + 7) % 7)
   }
 
-  /// The days of a week, month or year of the calendar, Gregorian or not.
+  /// The days of the week, month or year that contains a day, in the calendar's system, Gregorian or not.
   static func period(_ unit: Series.Unit, containing dayNumber: Int32, calendar: Calendar) -> ClosedRange<Int32> {
     switch unit {
     case .day: return dayNumber...dayNumber
@@ -198,7 +205,8 @@ struct StatisticsPeriods {
     }
   }
 
-  /// Months and years do not depend on the zone once the day is known: Greenwich's days are all 24 hours long.
+  /// Uses Greenwich time, because months and years do not depend on the zone once the day is known, and all
+  /// days there have 24 hours.
   private static func period(
     _ component: Calendar.Component, containing dayNumber: Int32, calendar: Calendar
   ) -> ClosedRange<Int32> {
@@ -212,8 +220,8 @@ struct StatisticsPeriods {
     return first...max(first, next - 1)
   }
 
-  /// The days of a Gregorian month or year without Foundation, which takes about ten microseconds, and is Julian before 1582,
-  /// unlike Tally's days.
+  /// The days of a Gregorian month or year, computed without Foundation, which takes about ten microseconds and
+  /// uses the Julian calendar before 1582, unlike Tally.
   private static func gregorianPeriod(
     _ component: Calendar.Component, containing dayNumber: Int32, calendar: Calendar
   ) -> ClosedRange<Int32>? {
@@ -228,29 +236,29 @@ struct StatisticsPeriods {
   }
 }
 
-/// The values that every part of one result shares: now, the days around it, the zone's offsets, the series and scope.
+/// The values shared by all parts of a result: now, the days around it, the zone's offsets, the series and the scope.
 struct StatisticsFrame {
   let options: StatisticsOptions
   let calendar: Calendar
   let selection: EventSelection
-  /// The events that a walk has found, where no counter has them.
+  /// The events that a walk has collected, if no counter has them.
   var events: SelectedEvents?
-  /// The series of completions: by instant, or by the local time recorded with them.
+  /// The series of completions: by instant, or by recorded local time.
   let series: CounterSeries
   let now: Timestamp
   let dayStartInMicroseconds: Int64
   let periods: StatisticsPeriods
-  /// The part of today that has passed, in microseconds.
+  /// The elapsed part of today in microseconds.
   let elapsedTodayInMicroseconds: Int64
-  /// The days on which a task may have been completed.
+  /// The days on which tasks may have been completed.
   let historyDays: ClosedRange<Int32>?
-  /// The days of the series: as named, or the number of buckets that fits a screen.
+  /// The days of the series: the named ones, or the last periods, as many as fit a screen.
   let seriesDays: ClosedRange<Int32>
   /// The days that the zone skipped.
   let skippedDays: Set<Int32>
   private let offsets: ZoneOffsets
 
-  /// Creates the frame; `history` is the UTC days with any events, if the result covers all of them.
+  /// Creates a frame; `history` is the range of UTC days with events, if the result covers all of them.
   init(
     now: Timestamp, calendar: Calendar, options: StatisticsOptions, selection: EventSelection,
     history: ClosedRange<Int32>?
@@ -267,8 +275,8 @@ struct StatisticsFrame {
     elapsedTodayInMicroseconds = local - today * QuarterHour.microsecondsPerDay
     periods = StatisticsPeriods(today: Int32(clamping: today), calendar: calendar)
     seriesDays = Self.seriesDays(options, periods.today, calendar)
-    // Local days differ from UTC's by an offset and the start of day: two days earlier at most, or one later. A streak
-    // may end on the two days after that, one of which the zone may have skipped.
+    // Local days differ from UTC days by the offset and the start of the day, and are at most two days earlier
+    // or one day later. A streak may end on the two days after that, one of which the zone may have skipped.
     historyDays = history.map { ($0.lowerBound - 2)...($0.upperBound + 3) }
     let days = [historyDays, seriesDays, periods.days].compactMap { $0 }
     let first = days.map(\.lowerBound).min() ?? periods.today
@@ -277,42 +285,43 @@ struct StatisticsFrame {
     skippedDays = offsets.skippedDays(dayStartInMicroseconds: dayStartInMicroseconds)
   }
 
-  /// The scope whose counters are asked.
+  /// The scope whose counters are read.
   var scope: CounterScope { selection.scope }
 
-  /// The days that the options name, if they name any.
+  /// The days that the options name; `nil` if they name none.
   var namedDays: ClosedRange<Int32>? {
     options.from == nil && options.to == nil ? nil : seriesDays
   }
 
-  /// The days with completions, today without any.
+  /// The days on which tasks may have been completed; only today if there are no completions.
   var completedDays: ClosedRange<Int32> { historyDays ?? periods.today...periods.today }
 
-  /// The time of the named days, of recorded clocks if those count; all time if no days are named.
+  /// The time spans of the named days, in recorded local time if the options use it; all time if no days are named.
   var namedTimes: [Range<Int64>] {
     guard let namedDays else { return [-QuarterHour.endOfTime..<QuarterHour.endOfTime] }
     return completionDays(namedDays).intervals.map { $0.start..<$0.end }
   }
 
-  /// The local time of a day at which the same part of it has passed as of today, in microseconds since 1970 as if in
-  /// UTC.
+  /// The local time at which the same part of a day has elapsed as of today now, in microseconds since 1970 as
+  /// if it were UTC.
   func localTimeElapsed(on day: Int32) -> Int64 {
     Int64(day) * QuarterHour.microsecondsPerDay + dayStartInMicroseconds + elapsedTodayInMicroseconds
   }
 
-  /// The pieces of local days for completions, which may be counted by their recorded local time.
+  /// The pieces of local days for completions, in recorded local time if the options use it.
   func completionDays(_ days: ClosedRange<Int32>) -> LocalDays {
     guard options.usesRecordedOffsets else { return zoneDays(days) }
     let local = ZoneOffsets(localIn: Self.reach(of: days))
     return LocalDays(days, offsets: local, dayStartInMicroseconds: dayStartInMicroseconds)
   }
 
-  /// The pieces of local days in the calendar's zone; days of the history, of the series or of the periods.
+  /// The pieces of local days in the calendar's zone; the days must be in the history, the series or the periods.
   func zoneDays(_ days: ClosedRange<Int32>) -> LocalDays {
     LocalDays(days, offsets: offsets, dayStartInMicroseconds: dayStartInMicroseconds)
   }
 
-  /// The time from before the first of some local days begins anywhere until after the last has ended everywhere.
+  /// The time from before the first of some local days begins in any zone until after the last one has ended in
+  /// every zone.
   private static func reach(of days: ClosedRange<Int32>) -> Range<Int64> {
     let day = QuarterHour.microsecondsPerDay
     return (Int64(days.lowerBound) - 3) * day..<(Int64(days.upperBound) + 4) * day
@@ -334,26 +343,27 @@ struct StatisticsFrame {
 }
 
 extension CounterSeries {
-  /// The series of completions of the options.
+  /// Creates the series of completions that the options use.
   init(_ options: StatisticsOptions) {
     self = options.usesRecordedOffsets ? .completedAsRecorded : .completed
   }
 }
 
 extension StoreTransaction where Base: ~Copyable {
-  /// All statistics, exact in the calendar's time zone.
+  /// Returns all statistics, exact in the calendar's time zone.
   ///
   /// ```swift
   /// let statistics = try store.read { try $0.statistics() }
   /// print(statistics.completed.today, statistics.monthTrend.message)
   /// ```
   ///
-  /// - Throws: `listNotFound` for a list that has never had a task completed or created and does not exist, and for one
-  ///   that the filter names; `valueOutOfRange` if the days are in the wrong order or the start of day lies outside a
-  ///   day; `invalidGoal` for a goal below one task; `invalidFilter`.
-  /// - Complexity: follows the number of days of history, not the number of tasks; cycle times over named days follow
-  ///   the completions in them, as do the groups of one list, tag or priority in a store that has tags or priorities.
-  ///   With a filter that no counter has, all completions are looked at, see ``Statistics/path-swift.property``.
+  /// - Throws: `listNotFound` for a list that does not exist and in which no task was ever completed or
+  ///   created, and for a list named by the filter; `valueOutOfRange` if the days are in the wrong order or the
+  ///   start of the day is not within a day; `invalidGoal` for a goal below one task; `invalidFilter`.
+  /// - Complexity: Proportional to the number of days in the history, not to the number of tasks. Cycle times
+  ///   over named days depend on the number of completions on them, and so do the groups of one list, tag or
+  ///   priority in a store with tags or priorities. With a filter that no counter covers, all completions are
+  ///   read; see ``Statistics/path-swift.property``.
   @_specialize(where Base == ReadTransaction)
   public func statistics(_ options: StatisticsOptions = StatisticsOptions()) throws -> Statistics {
     let frame = try statisticsFrame(options, needsHistory: true)
@@ -384,15 +394,15 @@ extension StoreTransaction where Base: ~Copyable {
     )
   }
 
-  /// Checks the options, and walks for the events that no counter has; a result that covers the days of the whole
-  /// history needs `needsHistory`.
+  /// Checks the options and creates a frame, with the events if no counter has them; set `needsHistory` if the
+  /// result covers all days of the history.
   func statisticsFrame(_ options: StatisticsOptions, needsHistory: Bool = false) throws -> StatisticsFrame {
     var frame = try emptyFrame(options, needsHistory: needsHistory)
     frame.events = try frame.selection.predicate.map { try selectedEvents($0, frame) }
     return frame
   }
 
-  /// A frame without events.
+  /// Creates a frame without events.
   func emptyFrame(_ options: StatisticsOptions, needsHistory: Bool) throws -> StatisticsFrame {
     try check(options)
     let filter = options.filter == .all ? .constant(true) : try resolved(options.filter, by: .created).predicate
@@ -427,7 +437,7 @@ extension StoreTransaction where Base: ~Copyable {
     return (daily, profile)
   }
 
-  /// The events of each of some local days.
+  /// The number of events on each of some local days.
   func dailyCounts(
     _ series: CounterSeries, _ days: ClosedRange<Int32>, _ frame: StatisticsFrame
   ) throws -> DailyCounts {
@@ -453,12 +463,12 @@ extension StoreTransaction where Base: ~Copyable {
     )
   }
 
-  /// The completions of the current period up to now, this very moment included.
+  /// The completions of the current period up to and including this moment.
   private func elapsedCount(
     of period: ClosedRange<Int32>, _ daily: DailyCounts, _ frame: StatisticsFrame
   ) throws -> Int {
     let (today, localNow) = (frame.periods.today, frame.localTimeElapsed(on: frame.periods.today))
-    // A clock that goes back over midnight brings yesterday again: a part of it may lie ahead.
+    // If the clock goes back over midnight, yesterday comes again, and a part of it may be in the future.
     let recent = max(period.lowerBound, today - 1)...today
     let before = recent.lowerBound > period.lowerBound ? daily.sum(period.lowerBound...(recent.lowerBound - 1)) : 0
     return try before
@@ -467,8 +477,8 @@ extension StoreTransaction where Base: ~Copyable {
       }
   }
 
-  /// The completions of the same number of days of a period as have passed of the current one, the last day up to the
-  /// current time.
+  /// The completions in the same elapsed part of another period: as many days as have passed of the current
+  /// one, the last day up to the current time.
   private func elapsedCount(
     of period: ClosedRange<Int32>, sameAs current: ClosedRange<Int32>, _ daily: DailyCounts, _ frame: StatisticsFrame
   ) throws -> Int {
@@ -479,7 +489,7 @@ extension StoreTransaction where Base: ~Copyable {
       + completionCount(frame, on: day...day) { frame.localTimeElapsed(on: day) - $0.offsetInMicroseconds + 1 }
   }
 
-  /// The completions on some days, of each piece of them up to an end.
+  /// The completions on some days, where each piece of a day is counted only up to an end.
   private func completionCount(
     _ frame: StatisticsFrame, on days: ClosedRange<Int32>, until end: (LocalDays.Piece) -> Int64
   ) throws -> Int {
@@ -504,7 +514,7 @@ extension StoreTransaction where Base: ~Copyable {
 }
 
 extension Streak {
-  /// Finds days in a row among the days up to today.
+  /// Finds consecutive days with a completion among the days up to today.
   init(_ daily: DailyCounts, today: Int32) {
     var run = StreakRun()
     for (day, count) in daily.existing where day <= today {
