@@ -83,13 +83,12 @@ extension UUID {
 
   /// The id derived from another id and a number; the same on every device.
   ///
-  /// A UUID of version 8 (RFC 9562, section 5.8): the first 48 bits are those of the origin, so that the two
-  /// are stored close together, and 74 bits are mixed. Two ids with the same first 48 bits and the same number
-  /// never collide if they differ in those 74 bits: the mixing is a Feistel network of four rounds, which is a
-  /// permutation whatever its round function is (Luby and Rackoff, "How to Construct Pseudorandom Permutations
-  /// from Pseudorandom Functions", 1988). Ids with different numbers collide with a probability of 2⁻⁷⁴.
-  /// Version 5 would need SHA-1, which neither the standard library nor Foundation has on every platform, and
-  /// could collide.
+  /// A UUID of version 8 (RFC 9562, section 5.8): the first 48 bits are those of the origin, so that the two are stored
+  /// close together, and 74 bits are mixed. Two ids with the same first 48 bits and the same number never collide if
+  /// they differ in those 74 bits: the mixing is a Feistel network of four rounds, which is a permutation whatever its
+  /// round function is (Luby and Rackoff, "How to Construct Pseudorandom Permutations from Pseudorandom Functions",
+  /// 1988). Ids with different numbers collide with a probability of 2⁻⁷⁴. Version 5 would need SHA-1, which neither
+  /// the standard library nor Foundation has on every platform, and could collide.
   init(derivedFrom origin: UUID, index: UInt64) {
     let (high, low) = origin.words
     let key = mix(((high >> 12) << 2 | low >> 62) &+ goldenGamma &* index)

@@ -10,8 +10,8 @@ public import Foundation
 /// entry.reminderDate                             // tomorrow at 9:00
 /// entry.parts.map(\.kind)                        // [.schedule, .tag, .priority, .recurrence]
 /// ```
-/// A word that is not clearly a date stays in the title: a task with a wrong date is worse than one without a
-/// date. The grammar and the rules are in <doc:CapturingTasks>.
+///
+/// A word that is not clearly a date stays in the title: a task with a wrong date is worse than one without a date. The
 /// grammar and the rules are in <doc:CapturingTasks>.
 public struct QuickEntry: Hashable, Sendable {
   /// The words that did not set another field; blank only if the whole sentence is blank.

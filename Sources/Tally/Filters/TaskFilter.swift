@@ -243,8 +243,7 @@ extension TaskFilter: TextCodable, CustomStringConvertible {
   public init(text: String) throws(TallyError) {
     var parser = try FilterParser(text)
     let root = try parser.filter()
-    // The canonical text may be longer or nest deeper than the given one: `state!=active` becomes
-    // `-state:active`.
+    // The canonical text may be longer or nest deeper than the given one: `state!=active` becomes `-state:active`.
     guard root.nesting <= Self.maximumNesting else { throw parser.error(.tooDeep, at: 0) }
     guard root.text.unicodeScalars.count <= Self.maximumLength else { throw parser.error(.tooLong, at: 0) }
     self.init(root)

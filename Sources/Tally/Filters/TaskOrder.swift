@@ -16,9 +16,8 @@ public struct TaskOrder: Hashable, Sendable {
     case updated
     /// By completion, newest first.
     case completed
-    /// By what to do next: active tasks, then overdue ones, then those due or planned today, then all others
-    /// that can be done now, and last those planned for later. Ties are sorted by due day, priority, due time
-    /// and ``place``.
+    /// By what to do next: active tasks, then overdue ones, then those due or planned today, then all others that can
+    /// be done now, and last those planned for later. Ties are sorted by due day, priority, due time and ``place``.
     ///
     /// ``NextWeights`` change this order.
     case next

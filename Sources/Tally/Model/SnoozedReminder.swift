@@ -73,10 +73,9 @@ extension TaskItem {
 
 /// What happens to the reminder of a task whose planned day, due day or due time changes.
 ///
-/// A reminder on the planned day moves as far as that day does. A reminder on the day on which the task is due
-/// moves as far as the due day or the due time does. Distances are in local time: 9:00 stays 9:00 across a
-/// clock change. A reminder on any other day stays, and so does one whose day is removed. A snooze to a day
-/// before the new one ends.
+/// A reminder on the planned day moves as far as that day does. A reminder on the day on which the task is due moves as
+/// far as the due day or the due time does. Distances are in local time: 9:00 stays 9:00 across a clock change. A
+/// reminder on any other day stays, and so does one whose day is removed. A snooze to a day before the new one ends.
 public enum ReminderMove: Hashable, Sendable {
   /// The reminder is now at this instant.
   case moved(to: Timestamp)

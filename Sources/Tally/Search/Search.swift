@@ -8,10 +8,10 @@ import LMDB
 /// SearchQuery("\"tax form\" 2026")     // the two words in a row, and the year
 /// SearchQuery("orm", .substrings)      // anywhere, inside words too
 /// ```
-/// Every word must be found, in any order and in any of the three texts; a phrase must be found in one of them.
-/// The last word matches as a prefix unless it is quoted. Case, accents and width do not matter
-/// (``TextFolder``). In scripts without spaces, such as Chinese, Japanese, Korean and Thai, a word is found
-/// inside a longer text.
+///
+/// Every word must be found, in any order and in any of the three texts; a phrase must be found in one of them. The
+/// last word matches as a prefix unless it is quoted. Case, accents and width do not matter (``TextFolder``). In
+/// scripts without spaces, such as Chinese, Japanese, Korean and Thai, a word is found inside a longer text.
 public struct SearchQuery: Hashable, Sendable {
   /// How the words of a query are matched.
   public enum Matching: Hashable, Sendable {
@@ -223,8 +223,7 @@ extension StoreTransaction where Base: ~Copyable {
   }
 }
 
-/// A task that was found, the next candidate of a segment, or a segment not yet opened, ordered by best
-/// possible rank.
+/// A task that was found, the next candidate of a segment, or a segment not yet opened, ordered by best possible rank.
 private struct RankedItem: Comparable {
   var rank: SearchRank
   /// The number of the segment; `nil` for a task that was found.

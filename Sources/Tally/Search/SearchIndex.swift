@@ -1,11 +1,10 @@
 import Foundation
 import LMDB
 
-// The search index is derived from the records and lags behind them. A segment covers the tasks whose last
-// change is in a range of the change log (`byChange`). It is written once and never modified: when a task
-// changes, its row moves to the end of the log, and so the task leaves its segment. The part of the log after
-// the last segment, the tail, is read by every search. A write therefore does nothing for the index, and a
-// search is still exact.
+// The search index is derived from the records and lags behind them. A segment covers the tasks whose last change is in
+// a range of the change log (`byChange`). It is written once and never modified: when a task changes, its row moves to
+// the end of the log, and so the task leaves its segment. The part of the log after the last segment, the tail, is read
+// by every search. A write therefore does nothing for the index, and a search is still exact.
 
 /// The search index in one snapshot.
 struct SearchIndex {
@@ -299,9 +298,8 @@ extension TaskStore {
 
   /// Brings the search index up to date, in several commits of some hundredths of a second each.
   ///
-  /// Searches find everything without this call, and writes extend the index on their own. Only after many
-  /// tasks have been written at once, as by an import, searches are slower for some hundred commits, or until
-  /// this is called.
+  /// Searches find everything without this call, and writes extend the index on their own. Only after many tasks have
+  /// been written at once, as by an import, searches are slower for some hundred commits, or until this is called.
   ///
   /// - Throws: `permissionDenied` for a store opened for reading only; `cancelled`, `diskFull`, and the errors
   ///   of a write.

@@ -147,10 +147,9 @@ extension CalendarDay {
 
   /// The first instant of this day in a time zone.
   ///
-  /// Usually midnight. If clocks go forward over midnight, it is the instant of the change. A day that a zone
-  /// skipped (2011-12-30 in Apia) is empty and starts where the next day does. If clocks go back over midnight,
-  /// so that the day begins twice, it is the first beginning. The result is clamped to the earliest and the
-  /// latest instant.
+  /// Usually midnight. If clocks go forward over midnight, it is the instant of the change. A day that a zone skipped
+  /// (2011-12-30 in Apia) is empty and starts where the next day does. If clocks go back over midnight, so that the day
+  /// begins twice, it is the first beginning. The result is clamped to the earliest and the latest instant.
   public func start(in timeZone: TimeZone) -> Timestamp {
     let midnight = Int64(dayNumber) * 86_400
     // The day begins within this window: no zone was ever further from UTC than 16 hours (Manila before 1844:

@@ -2,8 +2,7 @@ public import Foundation
 
 /// Reads date expressions from tokens.
 ///
-/// Each method that reads a part returns `nil` and leaves the position unchanged if the tokens contain
-/// something else.
+/// Each method that reads a part returns `nil` and leaves the position unchanged if the tokens contain something else.
 struct DateParser {
   let tokens: [CaptureToken]
   /// The next token to read.

@@ -233,10 +233,9 @@ extension Recurrence: TextCodable {
 
   /// Reads a recurrence: a rule of RFC 5545, with or without `RRULE:`, or `after 3 days`.
   ///
-  /// Case and the order of the parts do not matter. An `UNTIL` with a time in UTC means its day in the time
-  /// zone; most calendars write the last instant of the last day, or the last occurrence itself. A task whose
-  /// time on that last day is later than the time of `UNTIL` therefore has one occurrence more than by the RFC,
-  /// which compares instants.
+  /// Case and the order of the parts do not matter. An `UNTIL` with a time in UTC means its day in the time zone; most
+  /// calendars write the last instant of the last day, or the last occurrence itself. A task whose time on that last
+  /// day is later than the time of `UNTIL` therefore has one occurrence more than by the RFC, which compares instants.
   ///
   /// - Parameters:
   ///   - text: The text.

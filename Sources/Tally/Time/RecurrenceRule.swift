@@ -313,8 +313,7 @@ struct RecurrenceRuleParser {
     return .until(day)
   }
 
-  /// Reads a day (`20261231`), or the day of a local time (`20261231T235959`) or of an instant
-  /// (`20261231T235959Z`).
+  /// Reads a day (`20261231`), or the day of a local time (`20261231T235959`) or of an instant (`20261231T235959Z`).
   private func lastDay(_ text: String) -> CalendarDay? {
     let digits = text.filter { $0.isASCII && $0.isNumber }
     func field(_ start: Int, _ count: Int) -> Substring { digits.dropFirst(start).prefix(count) }

@@ -123,9 +123,8 @@ extension Timestamp {
 extension Timestamp: CustomStringConvertible {
   /// Reads an ISO 8601 instant in the profile of RFC 3339, such as `2026-11-21T12:00:00Z`.
   ///
-  /// The offset from UTC is required (`Z`, `±HH:MM` or `±HHMM`) and is applied; ``OffsetTimestamp`` keeps it.
-  /// Seconds may be left out. A fraction may have 1 to 9 digits, of which the first 6 are kept. `t` and `z` may
-  /// be lower case.
+  /// The offset from UTC is required (`Z`, `±HH:MM` or `±HHMM`) and is applied; ``OffsetTimestamp`` keeps it. Seconds
+  /// may be left out. A fraction may have 1 to 9 digits, of which the first 6 are kept. `t` and `z` may be lower case.
   ///
   /// - Throws: `invalidInstant` for any other form, an impossible day or time, and leap seconds; `valueOutOfRange`
   ///   outside the years 1 to 9999.
@@ -262,8 +261,7 @@ public struct OffsetTimestamp: Hashable, Sendable {
 }
 
 extension OffsetTimestamp: CustomStringConvertible {
-  /// Reads an ISO 8601 instant and keeps its offset; the accepted forms are those of
-  /// ``Timestamp/init(iso8601:)``.
+  /// Reads an ISO 8601 instant and keeps its offset; the accepted forms are those of ``Timestamp/init(iso8601:)``.
   ///
   /// - Throws: `invalidInstant` or `valueOutOfRange`, like ``Timestamp/init(iso8601:)``.
   public init(iso8601 text: String) throws(TallyError) {

@@ -1,9 +1,8 @@
 import Foundation
 import LMDB
 
-// Calls from other modules reach generic code, which looks up types at run time for each row: a quarter of a
-// view's time. Reads of snapshots are therefore specialized. Inlinable code would be no slower, but would
-// expose the storage.
+// Calls from other modules reach generic code, which looks up types at run time for each row: a quarter of a view's
+// time. Reads of snapshots are therefore specialized. Inlinable code would be no slower, but would expose the storage.
 
 extension StoreTransaction where Base: ~Copyable {
   /// Returns all tasks of a view.
