@@ -563,7 +563,7 @@ extension QuickEntryParser {
   /// The index of the token after a word, without the punctuation at its end.
   private func endOfWord(from start: Int) -> Int {
     var end = start + 1
-    // No date has more tokens.
+    // No date has more than 12 tokens.
     while end < min(tokens.count, start + 12), tokens[end].isGlued, !isEnd(end) { end += 1 }
     return end
   }

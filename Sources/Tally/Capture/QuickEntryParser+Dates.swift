@@ -141,7 +141,7 @@ extension QuickEntryParser {
     let isDue = candidate.lead == .due
     switch (candidate.expression.form, try? candidate.expression.resolved(against: reference)) {
     case (_, nil): return false
-    // A duration without `in` or `from now` says how long something takes.
+    // A duration without `in`, `+` or `from now` says how long something takes.
     case (.sinceNow, .instant(let instant)?):
       let isFromNow = ["in", "+"].contains(tokens[candidate.start].text) || tokens[candidate.end - 1].text == "now"
       return instant > reference.now && isFromNow

@@ -211,7 +211,7 @@ extension QuickEntryParser {
     return Match(finding: .tag(tag), end: end)
   }
 
-  /// Whether `+` or `@` begins a tag: a word follows, and `@ann` is not the person a verb such as `email` refers to.
+  /// Whether `+` or `@` begins a tag: a word must follow, and `@` must not address a person, as in `email @ann`.
   private func isTagOfWord(at index: Int) -> Bool {
     guard index + 1 < tokens.count, tokens[index + 1].isGlued, tokens[index + 1].kind == .word else { return false }
     guard tokens[index].text == "@", index > 0 else { return true }

@@ -373,7 +373,7 @@ struct FilterScanner {
     throw .init(.openQuote, start)
   }
 
-  /// The offset of the first scalar with a value.
+  /// The offset of the first occurrence of a scalar.
   func offset(of scalar: Unicode.Scalar) -> Int? { scalars.firstIndex(of: scalar) }
 
   /// Whether an operator comes next; an exclamation mark alone is not one.

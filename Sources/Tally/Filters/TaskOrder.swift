@@ -19,7 +19,7 @@ public struct TaskOrder: Hashable, Sendable {
     /// By what to do next: active tasks, then overdue ones, then those due or planned today, then all others that can
     /// be done now, and last those planned for later. Ties are sorted by due day, priority, due time and ``place``.
     ///
-    /// ``NextWeights`` change this order.
+    /// ``NextWeights`` adjusts this order.
     case next
 
     /// Whether the greatest value comes first by default.

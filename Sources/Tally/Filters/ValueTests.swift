@@ -160,7 +160,7 @@ enum InstantTest: Hashable {
     }
   }
 
-  /// The range of instants that can satisfy the test; slightly too large if a day begins twice.
+  /// The range of instants that can satisfy the test; it may contain a few others, as when a day begins twice.
   var span: Range<Int64> {
     switch self {
     case .instant(.equal, let instant): instant..<instant.successor

@@ -141,7 +141,7 @@ private struct LookupCursor {
   /// The best quality that a task can have.
   var bestQuality: MatchQuality { MatchQuality(field: .title, extent: bestExtent) }
 
-  /// Returns the first posting from a task number on, which must not go back before the last one returned.
+  /// Returns the first posting from a task number on, but never one before the last posting returned.
   mutating func first(from task: Int) throws -> SegmentSearch.Posting? {
     while current.map({ $0.task < task }) ?? true {
       guard let first = lists.first else { return nil }

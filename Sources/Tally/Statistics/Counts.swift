@@ -148,7 +148,7 @@ extension StoreTransaction where Base: ~Copyable {
       let block = BlockCountsKey.block(cursor.keyBytes)
       guard block <= blocks.upperBound else { return }
       try body(block, BlockCountsFields(cursor.valueBytes))
-      // The count of a day reads one or two blocks, so that one step too many would be a large part of its cost.
+      // The count of a day reads one or two blocks, so one step too many would be a large part of its cost.
       guard block < blocks.upperBound else { return }
       isAtEntry = try cursor.next()
     }

@@ -15,7 +15,7 @@ public struct Statistics: Hashable, Codable, Sendable {
     case ledger
   }
 
-  /// The current instant for the result.
+  /// The instant that the result treats as now.
   public internal(set) var asOf: Timestamp
   /// The source of the numbers.
   public let path: Path
@@ -302,8 +302,8 @@ struct StatisticsFrame {
     return completionDays(namedDays).intervals.map { $0.start..<$0.end }
   }
 
-  /// The local time at which the same part of a day has elapsed as of today now, in microseconds since 1970 as
-  /// if it were UTC.
+  /// The local time of a day when as much of it has elapsed as has of today, in microseconds since 1970 as if it
+  /// were UTC.
   func localTimeElapsed(on day: Int32) -> Int64 {
     Int64(day) * QuarterHour.microsecondsPerDay + dayStartInMicroseconds + elapsedTodayInMicroseconds
   }

@@ -333,7 +333,7 @@ extension DateReference {
     }
   }
 
-  /// The nearest day with a day number of the month, today included, among the following or the preceding months.
+  /// The nearest day with a given day of the month, today included, in the following or the preceding months.
   fileprivate func firstDay(
     _ number: Int, among distances: ClosedRange<Int>, month: (Int) -> CivilMonth
   ) throws(TallyError) -> CalendarDay {
@@ -373,7 +373,7 @@ extension DateReference {
   ) throws(TallyError) -> Timestamp {
     let resolved = try day.resolved(against: self)
     let instant = resolved.instant(atMinute: time.minute, in: timeZone)
-    // On a Friday morning, 'friday 17:00' in the past means a week ago.
+    // Looking backward on a Friday morning, 'friday 17:00' means a week ago.
     guard direction == .backward, instant > now, case .weekday(_, .nearest) = day.base, day.offset == .zero else {
       return instant
     }

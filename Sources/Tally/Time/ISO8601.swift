@@ -2,7 +2,7 @@
 ///
 /// Stricter than both where leniency would mean guessing, and more lenient where a common form has only one meaning:
 /// - The day is always `YYYY-MM-DD`, between the years 1 and 9999, and must exist.
-/// - `T` separates day and time and `Z` means UTC; lower case is accepted, as RFC 3339 does. A space is refused.
+/// - `T` separates day and time and `Z` means UTC; lower case is accepted, as in RFC 3339. A space is refused.
 /// - Seconds may be left out (`12:00Z`), as in ISO 8601; they are then zero. A leap second is refused: it has no place
 ///   in a count of microseconds, and moving it would change the value.
 /// - A fraction has 1 to 9 digits after a full stop; digits finer than a microsecond are cut off.

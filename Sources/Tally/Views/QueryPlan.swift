@@ -138,7 +138,7 @@ struct QueryPath {
   struct KeyOrder {
     /// The number of bytes in the key before those of the order; they are the same throughout a range.
     let prefixByteCount: Int
-    /// The number of bytes of the order that the key does not have.
+    /// The number of leading bytes of the order that the key does not have.
     var skippedByteCount = 0
     /// Whether the order is that of the keys from last to first; every bit of the key is then flipped.
     var isReversed = false

@@ -177,7 +177,7 @@ extension StoreTransaction where Base: ~Copyable {
 public struct ViewResult: Hashable, Sendable {
   /// The view.
   public let view: TaskView
-  /// The current instant for the result.
+  /// The instant that the result treats as now.
   public let asOf: Timestamp
   /// The time zone that determined the days.
   public let timeZone: TimeZone
@@ -372,8 +372,8 @@ extension ViewKey {
 
 /// A task's position in a view, as bytes whose order is that of the view.
 ///
-/// It consists of a prefix, the number of the range or the day, and the key in the index that the view walks.
-/// In a view that walks backward, every bit of the key is flipped.
+/// It consists of a prefix, which is the number of the range or the day, followed by the key in the index that the view
+/// walks. In a view that walks backward, every bit of the key is flipped.
 struct ViewKey: Hashable, Comparable, Sendable {
   let bytes: KeyBytes
   private let prefixByteCount: Int
