@@ -124,7 +124,7 @@ enum FilterList: Hashable, Sendable {
   /// The lists with a name; in any case, but only if no list has exactly this name.
   case name(FilterListName)
 
-  /// Reads a name, an id, `inbox` or `none`; a list cannot be found by name if its name is one of the others.
+  /// Reads a name, an id, `inbox` or `none`; the last three take precedence over a list with such a name.
   ///
   /// - Parameters:
   ///   - text: The text.
