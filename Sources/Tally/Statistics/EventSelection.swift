@@ -124,7 +124,7 @@ extension StoreTransaction where Base: ~Copyable {
 
 /// The events of the tasks that a filter selects, collected by a walk in place of counters.
 struct SelectedEvents {
-  /// The instants of the events, indexed by the raw value of their series; ascending after ``sort()``.
+  /// The instants of the events, indexed by the raw value of their series; ascending after `sort()`.
   private var instants = Array(repeating: [Int64](), count: CounterSeries.allCases.count + 1)
   /// The groups of the completions on the named days.
   private(set) var groups = GroupCounts()
@@ -224,7 +224,7 @@ extension StoreTransaction where Base: ~Copyable {
   /// Calls `body` with each task that the statistics count as completed, newest first and without collecting them.
   ///
   /// The days, the list and the filter are those of the options; the list is the one in which a task was completed,
-  /// wherever it is now. If one end of the days is not named, it is open. ``completionCount(matching:)`` also counts
+  /// wherever it is now. If one end of the days is not named, it is open. `completionCount(matching:)` also counts
   /// completions of tasks deleted since, which this method cannot visit.
   ///
   /// ```swift

@@ -69,7 +69,7 @@ public struct GoalProgress: Hashable, Codable, Sendable {
   public let goal: Goal
   /// The number of tasks completed in the whole current day or week.
   public let completed: Int
-  /// The number of days or weeks in which the goal was met, out of ``periodCount``.
+  /// The number of days or weeks in which the goal was met, out of `periodCount`.
   public let metCount: Int
   /// The number of days or weeks that count, up to the current one.
   ///

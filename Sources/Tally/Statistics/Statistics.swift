@@ -37,7 +37,7 @@ public struct Statistics: Hashable, Codable, Sendable {
   public let open: OpenCounts
   /// The time from creation to completion.
   public let cycleTime: CycleTime
-  /// Completions by day of the week, beginning with ``weekStart``; 7 counts.
+  /// Completions by day of the week, beginning with `weekStart`; 7 counts.
   public let byWeekday: [Int]
   /// Completions by hour of the local day; 24 counts.
   public let byHour: [Int]
@@ -143,8 +143,8 @@ public struct StatisticsOptions: Hashable, Sendable {
   public var filter = TaskFilter.all
   /// The first day of the series, the profiles and the cycle times; `nil` for the default.
   ///
-  /// By default the series has 30 days, or 12 weeks, months or years, up to ``to`` or today. The profiles and
-  /// the cycle times have the same days, unless ``to`` is `nil` as well: then they cover everything.
+  /// By default the series has 30 days, or 12 weeks, months or years, up to `to` or today. The profiles and
+  /// the cycle times have the same days, unless `to` is `nil` as well: then they cover everything.
   public var from: CalendarDay?
   /// The last day of the series, the profiles and the cycle times, included.
   public var to: CalendarDay?

@@ -570,7 +570,7 @@ extension DateNaming {
   /// The local time at an instant.
   public func wallTime(at instant: Timestamp) -> WallTime { WallTime(at: instant, in: timeZone) }
 
-  /// The local day that contains an instant, where days begin at ``dayStartInMinutes``.
+  /// The local day that contains an instant, where days begin at `dayStartInMinutes`.
   public func day(of instant: Timestamp) -> CalendarDay {
     CalendarDay(containing: instant, in: timeZone, startingAtMinute: dayStartInMinutes)
   }

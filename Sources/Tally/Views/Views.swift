@@ -43,7 +43,7 @@ extension StoreTransaction where Base: ~Copyable {
   ///
   /// - Parameters:
   ///   - view: The view.
-  ///   - position: The ``ViewPage/next`` of the previous page; `nil` for the first page.
+  ///   - position: The `next` of the previous page; `nil` for the first page.
   ///   - limit: The maximum number of tasks, at least one.
   /// - Returns: The tasks, and the position to continue from.
   /// - Throws: `listNotFound` for a list that does not exist; `valueOutOfRange` for a limit below one or for
