@@ -1,7 +1,7 @@
 import Foundation
 import LMDB
 
-/// What a task or a completion counts under, besides all tasks: its list or none, its tags, its priority.
+/// What the counters group a task or a completion by: its list (or none), its tags and its priority.
 struct Classification: Hashable, Sendable {
   var listID: UUID?
   var tags = TagSet()
@@ -16,7 +16,7 @@ extension TaskItem {
 }
 
 extension TaskFields {
-  /// The classification, without a look at the other fields.
+  /// The classification, read in place without decoding the other fields.
   var classification: Classification {
     get throws(LMDBError) {
       var classification = Classification()
@@ -30,7 +30,7 @@ extension TaskFields {
 }
 
 extension CounterScope {
-  /// Whether something with a classification counts in this scope.
+  /// Whether this scope counts a task or completion with the classification.
   func contains(_ classification: Classification) -> Bool {
     switch self {
     case .all: true

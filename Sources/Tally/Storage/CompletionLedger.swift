@@ -9,12 +9,12 @@ import LMDB
 /// | completed at another time | the entry moves; its list stays |
 /// | moved to another list | none: the work was done in the old list |
 /// | deleted | the entry stays, marked as deleted |
-/// | back again (import) with the same completion | the marked entry becomes the live one |
+/// | restored by an import, with the same completion | the marked entry becomes the live one |
 ///
-/// The counters follow in the same step: each life of a task counts as `CountedTask` defines.
+/// The counters are updated in the same step: each life of a task counts as `CountedTask` defines.
 struct CompletionLedger {
   let tables: Tables
-  /// Notes which completions of deleted tasks change, if the store synchronises.
+  /// Records which completions of deleted tasks change; `nil` if the store does not synchronise.
   let syncNotes: SyncNotes?
 
   /// Updates the ledger for one change of a task.
@@ -42,7 +42,7 @@ struct CompletionLedger {
     try add(new, replacing: entry?.record, counting: &deltas, recording: &images, in: &transaction)
   }
 
-  /// Whether two states of a task have the same entry and count the same.
+  /// Whether two states of a task have equal entries and equal counts.
   private static func countsTheSame(_ old: TaskItem, _ new: TaskItem) -> Bool {
     old.completedAt == new.completedAt && old.createdAt == new.createdAt
       && (new.isCompleted || CountedTask(open: old) == CountedTask(open: new))
@@ -50,7 +50,7 @@ struct CompletionLedger {
 
   /// Adds the entry of a completed task, or counts an open one.
   ///
-  /// The list stays that of the task's previous entry, `replaced`; without one it is the task's own.
+  /// The entry keeps the list of the task's previous entry, `replaced`; without one it gets the task's own list.
   private func add(
     _ task: TaskItem, replacing replaced: CompletionRecord?, counting deltas: inout CounterDeltas,
     recording images: inout BeforeImages, in transaction: inout WriteTransaction
@@ -75,7 +75,7 @@ struct CompletionLedger {
     return LedgerEntry(key: key, record: record)
   }
 
-  /// Keeps the completion of a task that is deleted; it still counts.
+  /// Marks the entry of a deleted task; its completion still counts.
   private func markDeleted(
     _ entry: LedgerEntry, recording images: inout BeforeImages, in transaction: inout WriteTransaction
   ) throws(LMDBError) {
@@ -86,7 +86,7 @@ struct CompletionLedger {
     try put(LedgerEntry(key: key, record: entry.record), in: &transaction)
   }
 
-  /// Writes a new entry, and counts it.
+  /// Writes a new entry and counts it.
   private func put(
     _ entry: LedgerEntry, counting deltas: inout CounterDeltas, in transaction: inout WriteTransaction
   ) throws(LMDBError) {
@@ -94,7 +94,7 @@ struct CompletionLedger {
     try put(entry, in: &transaction)
   }
 
-  /// Writes a new entry that counts already.
+  /// Writes a new entry that has been counted already.
   private func put(_ entry: LedgerEntry, in transaction: inout WriteTransaction) throws(LMDBError) {
     try tables.completions.put(entry.record, forKey: entry.key, in: &transaction)
     guard entry.key.isTaskDeleted else { return }
@@ -102,7 +102,7 @@ struct CompletionLedger {
     for index in tables.ledgerIndexes { try index.replace(RecordChange(old: nil, new: entry), &transaction) }
   }
 
-  /// Removes an entry, which counts no longer.
+  /// Removes an entry and subtracts it from the counters.
   private func remove(
     _ entry: LedgerEntry, counting deltas: inout CounterDeltas, recording images: inout BeforeImages,
     in transaction: inout WriteTransaction
@@ -127,10 +127,10 @@ extension LedgerEntry {
 }
 
 extension CompletionLedger {
-  /// Adds a completion of a deleted task, or sets the list in which a live task was completed.
+  /// Adds the completion of a deleted task, or sets the list in which a live task was completed.
   ///
-  /// - Returns: whether anything has changed. False if the ledger has the completion already, if the entry calls a task
-  ///   deleted that exists and was completed at that instant, or the other way round.
+  /// - Returns: whether anything changed. It is false if the ledger has the completion already, if the entry is for a
+  ///   deleted task but the task exists and was completed at that instant, or the other way round.
   func record(
     _ completed: InstantKey, _ record: CompletionRecord, isTaskDeleted: Bool, counting deltas: inout CounterDeltas,
     recording images: inout BeforeImages, in transaction: inout WriteTransaction
@@ -140,7 +140,7 @@ extension CompletionLedger {
     let live = try tables.completions.value(forKey: liveKey, in: transaction)
     guard (live == nil) == isTaskDeleted else { return false }
     if let live {
-      // The UTC offset and the creation are the task's own; only the classification is the entry's.
+      // The UTC offset and the creation time come from the task itself; the entry gives only the classification.
       var changed = live
       changed.classification = record.classification
       guard changed != live else { return false }
@@ -164,7 +164,7 @@ extension CompletionLedger {
     return true
   }
 
-  /// Whether an entry can be put with others at once: it is not there, and is of a live task, which no index has.
+  /// Whether an entry can be inserted in a batch: it is new and of a live task, whose entries are in no index.
   func isNew(_ key: CompletionKey, in transaction: borrowing WriteTransaction) throws(LMDBError) -> Bool {
     guard !key.isTaskDeleted else { return false }
     return try !tables.completions.contains(key, in: transaction)
@@ -186,7 +186,7 @@ extension CompletionLedger {
     if let record { try put(LedgerEntry(key: key, record: record), counting: &deltas, in: &transaction) }
   }
 
-  /// Forgets completions of deleted tasks permanently: neither their images nor any older ones are kept.
+  /// Erases completions of deleted tasks permanently: no images of them are kept, neither new nor older ones.
   func purge(
     _ entries: [CompletionKey], recording images: inout BeforeImages, in transaction: inout WriteTransaction
   ) throws(LMDBError) {
@@ -201,15 +201,15 @@ extension CompletionLedger {
   }
 }
 
-/// The effect of many changes of different tasks on the ledger.
+/// Many changes of different tasks, gathered to update the ledger at once.
 struct LedgerBatch {
   private let ledger: CompletionLedger
-  /// Whether a new task may be a deleted one that returns with its completion.
+  /// Whether the ledger has entries of deleted tasks, so that a new task may be one of them returning.
   private let hasDeletedEntries: Bool
   private var images = BeforeImages()
-  /// Entries of new tasks.
+  /// The entries of new tasks.
   private var created = EntryBatch<CompletionKey, CompletionRecord>()
-  /// Changes that need a look at the ledger.
+  /// Changes for which the ledger must be read.
   private var others: [(completed: Int64, change: RecordChange<TaskRecord>)] = []
 
   init(with writer: RecordWriter, in transaction: borrowing WriteTransaction) throws(LMDBError) {
@@ -224,7 +224,7 @@ struct LedgerBatch {
     _ record: TaskRecord, counting deltas: inout CounterDeltas
   ) throws(LMDBError) {
     guard let entry = LedgerEntry(of: record.item) else {
-      // A new open task, the most frequent case, has no entry that could conflict.
+      // A new open task, the most common case, has no entry that could conflict.
       return deltas.count(CountedTask(open: record.item), sign: 1)
     }
     if hasDeletedEntries { return add(RecordChange(old: nil, new: record)) }
@@ -236,7 +236,7 @@ struct LedgerBatch {
   /// Adds one change.
   mutating func add(_ change: RecordChange<TaskRecord>) {
     guard let item = change.new?.item ?? change.old?.item else { return }
-    // Its position in the table: many changes are faster in this order.
+    // Sorted by their position in the table, many changes are applied faster.
     let completedAt = item.completedAt ?? change.old?.item.completedAt
     others.append((completedAt?.instant.microsecondsSince1970 ?? .min, change))
   }

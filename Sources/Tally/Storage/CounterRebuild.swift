@@ -1,12 +1,12 @@
 import LMDB
 
-/// The counters as they follow from the tasks and the ledger alone.
+/// Recomputes the counters from the tasks and the ledger alone.
 struct CounterRebuild {
   let tables: Tables
 
   /// Computes every counter.
   ///
-  /// - Complexity: every task and completion is read; an event takes four bytes of memory.
+  /// - Complexity: reads every task and completion, and needs four bytes of memory for each event.
   func deltas<T: LMDBTransaction & ~Copyable>(in transaction: borrowing T) throws -> CounterDeltas {
     var deltas = CounterDeltas()
     try tables.tasks.forEach(in: transaction) { key, value in

@@ -1,7 +1,7 @@
 import LMDB
 
 extension Database {
-  /// Passes the bytes of some entries to a closure, from the key at which an earlier visit ended.
+  /// Passes the bytes of up to about `limit` entries to a closure, starting where an earlier visit ended.
   ///
   /// - Returns: the key to continue from; `nil` at the end of the table.
   func visit<T: LMDBTransaction & ~Copyable>(
@@ -11,7 +11,7 @@ extension Database {
     let start = try position.map { unsafe try Key(decoding: $0.span.bytes) }
     var (count, next) = (0, nil as [UInt8]?)
     try forEach(from: start, in: transaction) { key, value in
-      // A visit can resume only at a valid key, so it continues until it reaches one.
+      // A visit can resume only from a valid key, so it continues past the limit until it reaches one.
       if count >= limit, Key(canonically: key) != nil {
         next = key.bytes(from: 0)
         return false
@@ -25,7 +25,7 @@ extension Database {
 }
 
 extension KeyCodable {
-  /// Reads a key; `nil` for bytes that are not one, or that encoding the key again would not give.
+  /// Decodes a key; `nil` if the bytes are not a key, or if encoding the key again would give other bytes.
   init?(canonically bytes: RawSpan) {
     guard let key = try? Self(decoding: bytes), key.encodedBytes == bytes.bytes(from: 0) else { return nil }
     self = key

@@ -1,14 +1,14 @@
 import Foundation
 import LMDB
 
-/// The entries around one entry of an ordered index, within its state and place.
+/// The entries around one entry of an ordered index, limited to its state and place.
 struct Neighborhood<Key: PlacedKey> {
   let index: Index<Key>
   let anchor: Key
 
-  /// The sort orders between which a new neighbour before or after the anchor must lie.
+  /// The open interval of sort orders for a record that moves directly before or after the anchor.
   ///
-  /// The present position of the record to be moved, `mover`, does not count.
+  /// The current position of the record that moves, `mover`, is ignored.
   func gap<T: LMDBTransaction & ~Copyable>(
     on side: Side, excluding mover: UUID, in transaction: borrowing T
   ) throws(LMDBError) -> SortOrderGap {
@@ -19,9 +19,9 @@ struct Neighborhood<Key: PlacedKey> {
 
   /// New sort orders for the anchor and the neighbours that are too close, in ascending order.
   ///
-  /// Looks at a window around the anchor and doubles it until its entries fit with some distance between them, so that
-  /// many insertions at one spot cost little each. The order of the entries stays. A window that holds the whole place
-  /// always has room: its margins alone are a quarter of a million wide for each entry.
+  /// Takes a window around the anchor and doubles it until its entries fit `SortOrder.minimumSpacing` apart, so that
+  /// many insertions at one spot are cheap. The order of the entries does not change. A window that covers the whole
+  /// place always has room: its margins alone add a quarter of a million numbers for each entry.
   func spread<T: LMDBTransaction & ~Copyable>(
     in transaction: borrowing T
   ) throws(LMDBError) -> [(id: UUID, sortOrder: Int64)] {

@@ -1,12 +1,12 @@
 import Foundation
 
-/// The place in which a task is ordered among others.
+/// A group in which tasks are ordered: a list, a day or the inbox.
 enum Place: Hashable {
   case inbox
   case day(CalendarDay)
   case list(UUID)
 
-  /// The place that decides a task's order first: its list, else its day, else the inbox.
+  /// The place whose order decides first: the task's list, else its day, else the inbox.
   init(of task: TaskItem) {
     if let listID = task.listID {
       self = .list(listID)
@@ -17,7 +17,7 @@ enum Place: Hashable {
     }
   }
 
-  /// Every place of a task: its list and its day, or the inbox.
+  /// Every place of a task: its list and its day, or the inbox if it has neither.
   static func all(of task: TaskItem) -> [Place] {
     switch (task.listID, task.scheduledDate) {
     case (let list?, let day?): [.list(list), .day(day)]

@@ -1,10 +1,10 @@
-/// One change of a record: the stored one and the new one.
+/// One change of a record: the stored record and the new one.
 struct RecordChange<Record: IndexedRecord>: Sendable {
   let old: Record?
   let new: Record?
-  /// Whether it only makes room between neighbours: the user has not moved the object.
+  /// Whether the change only makes room between neighbours: the user has not moved the object.
   var isRenumbering = false
-  /// The parts whose new values a program has made: what a person writes on another device beats them.
+  /// The fields whose new values were set by a program: on a merge they lose to what a person wrote on another device.
   var generatedFields: SyncFields = []
 
   init(old: Record?, new: Record?) {
@@ -15,14 +15,14 @@ struct RecordChange<Record: IndexedRecord>: Sendable {
 }
 
 extension RecordChange where Record: ObjectRecord {
-  /// A change in a commit: of the contents of a task or list, its creation or its deletion.
+  /// Creates the change of a task or list in a commit: an edit, a creation or a deletion.
   ///
-  /// Fields that this version does not know are kept.
+  /// Fields that this version does not know are preserved.
   init(from old: Record?, to item: Record.Item?, at sequence: UInt64) {
     self.init(from: old, to: item, unknown: old?.unknown ?? UnknownFields(), at: sequence)
   }
 
-  /// The same with the unknown fields of another record, such as an image that undo restores.
+  /// Creates the same change with the unknown fields of another record, such as an image that undo restores.
   init(from old: Record?, to item: Record.Item?, unknown: UnknownFields, at sequence: UInt64) {
     assert(old == nil || item == nil || old?.item.id == item?.id, "a change of one object into another")
     let stamp = ChangeStamp(replacing: old?.stamp, at: sequence)

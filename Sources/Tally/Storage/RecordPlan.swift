@@ -1,9 +1,10 @@
 import LMDB
 
-/// Changes of records, with entries of the ledger that are given and do not follow from its rules: those of states that
-/// were recorded earlier, or come from another replica.
+/// Changes of records, together with ledger entries that are given explicitly instead of derived by the ledger's rules.
+///
+/// Such states were recorded earlier (undo) or come from another replica.
 struct RecordPlan {
-  /// New tasks, beside those among the changes.
+  /// New tasks, in addition to those in `tasks`.
   var created: [TaskRecord] = []
   var tasks: [RecordChange<TaskRecord>] = []
   var lists: [RecordChange<ListRecord>] = []
@@ -11,7 +12,7 @@ struct RecordPlan {
 
   var isEmpty: Bool { created.isEmpty && tasks.isEmpty && lists.isEmpty && completions.isEmpty }
 
-  /// Writes the plan, without the counters.
+  /// Writes the plan; the counters are only gathered in `deltas`.
   func apply(
     with writer: RecordWriter, counting deltas: inout CounterDeltas, recording images: inout BeforeImages,
     in transaction: inout WriteTransaction
@@ -33,7 +34,7 @@ struct RecordPlan {
       for record in some where !record.item.isCompleted { deltas.count(CountedTask(open: record.item), sign: 1) }
     }
     try batch.apply(recording: &images, in: &transaction)
-    // The ledger's rules, applied to the tasks' changes, would not always give these entries.
+    // Deriving these entries from the changes of the tasks would not always give the same result.
     var created = EntryBatch<CompletionKey, CompletionRecord>()
     for (key, record) in completions {
       if let record, try writer.ledger.isNew(key, in: transaction) {

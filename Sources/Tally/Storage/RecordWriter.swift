@@ -1,20 +1,20 @@
 import LMDB
 
-/// Writes one change of a task or list: record, index entries, ledger and counters together.
+/// Writes one change of a task or list: its record, index entries, ledger entry and counters together.
 ///
-/// Entries that the old and the new record share are left alone. `TaskBatch` does the same for many tasks at once.
-/// After a failure halfway the transaction cannot commit, which `StoreTransaction.change` ensures.
+/// Index entries that the old and the new record share are not touched. `TaskBatch` does the same for many tasks at
+/// once. If a write fails halfway, the transaction cannot commit; `StoreTransaction.change` ensures this.
 struct RecordWriter {
   let tables: Tables
-  /// The sequence of the commit that the changes belong to.
+  /// The sequence number of the commit that the changes belong to.
   let sequence: UInt64
-  /// Notes what changes and keeps what is deleted, if the store synchronises.
+  /// Records what changes and stores what is deleted; `nil` if the store does not synchronise.
   var syncNotes: SyncNotes?
 
-  /// Writes the completions of the tasks.
+  /// The ledger in which the completions of the tasks are written.
   var ledger: CompletionLedger { CompletionLedger(tables: tables, syncNotes: syncNotes) }
 
-  /// Writes, rewrites or deletes one task with its completion and counters, and records the old state in `images`.
+  /// Inserts, updates or deletes one task with its completion and counters, and records the old state in `images`.
   func apply(
     _ change: RecordChange<TaskRecord>, recording images: inout BeforeImages, in transaction: inout WriteTransaction
   ) throws(LMDBError) {
@@ -24,7 +24,7 @@ struct RecordWriter {
     try deltas.apply(to: tables, in: &transaction)
   }
 
-  /// Writes, rewrites or deletes the record of one task or list and its index entries; ledger and counters stay.
+  /// Inserts, updates or deletes the record of one task or list and its index entries, but not its ledger or counters.
   func write<Record: ObjectRecord>(
     _ change: RecordChange<Record>, recording images: inout BeforeImages, in transaction: inout WriteTransaction
   ) throws(LMDBError) {
@@ -42,14 +42,14 @@ struct RecordWriter {
     try syncNotes?.note(change, in: &transaction)
   }
 
-  /// Keeps the row of a deleted object in the log of changes.
+  /// Writes the tombstone of a deleted object, so that the log of changes lists the deletion.
   func putTombstone(of record: some ObjectRecord, in transaction: inout WriteTransaction) throws(LMDBError) {
     let tombstone = Tombstone(of: record, at: sequence)
     try tables.tombstones.put(tombstone.record, forKey: tombstone.key, in: &transaction)
     for index in tables.tombstoneIndexes { try index.replace(RecordChange(old: nil, new: tombstone), &transaction) }
   }
 
-  /// Removes the tombstone of an object that is created again, if it has one.
+  /// Removes the tombstone, if any, of an object that is created again.
   func removeTombstone(_ key: TombstoneKey, in transaction: inout WriteTransaction) throws(LMDBError) {
     guard let record = try tables.tombstones.value(forKey: key, in: transaction) else { return }
     _ = try tables.tombstones.remove(forKey: key, in: &transaction)

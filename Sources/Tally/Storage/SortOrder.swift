@@ -1,15 +1,16 @@
 /// The numbers that define a task's position among its neighbours.
 ///
-/// New tasks are `spacing` apart, so that a move finds a free number between two neighbours and rewrites one record.
+/// New tasks are `spacing` apart, so that a move usually finds a free number between two neighbours and rewrites only
+/// one record.
 enum SortOrder {
-  /// All sort orders lie within ± this.
+  /// All sort orders lie between `-limit` and `limit`.
   static let limit = TaskItem.sortOrders.upperBound
-  /// The distance between neighbours if there is room: twenty halvings.
+  /// The distance between neighbours where there is room: it can be halved twenty times.
   static let spacing: Int64 = 1 << 20
-  /// The least distance that spreading must leave, so that it is not needed again soon: ten halvings.
+  /// The least distance after spreading: it can be halved ten times before spreading is needed again.
   static let minimumSpacing: Int64 = 1 << 10
 
-  /// A stored number within the limits, where only a damaged one does not lie already.
+  /// A stored number, limited to the valid range; only damaged records lie outside it.
   static func clamped(_ sortOrder: Int64) -> Int64 { min(max(sortOrder, -limit), limit) }
 
   /// A free number between two neighbours, either of which may be missing; `nil` if there is none.
@@ -38,7 +39,7 @@ struct SortOrderGap {
   /// A free number inside; `nil` if there is none.
   var middle: Int64? { SortOrder.between(lower, upper) }
 
-  /// The part that both gaps share.
+  /// The interval that is inside both gaps.
   func intersection(with other: SortOrderGap) -> SortOrderGap {
     SortOrderGap(
       lower: [lower, other.lower].compactMap { $0 }.max(), upper: [upper, other.upper].compactMap { $0 }.min())

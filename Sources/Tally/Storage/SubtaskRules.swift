@@ -1,7 +1,7 @@
 import Foundation
 import LMDB
 
-/// What the rules of sub-tasks look at in a task.
+/// The parts of a task that the rules of sub-tasks depend on.
 struct Parentage: Hashable {
   var parentID: UUID?
   var listID: UUID?
@@ -12,7 +12,7 @@ extension Parentage {
     self.init(parentID: task.parentID, listID: task.listID)
   }
 
-  /// Reads the two fields of a record in place.
+  /// Reads both fields of a record in place.
   init(_ fields: borrowing TaskFields) throws(LMDBError) {
     var cursor = fields.cursor
     if try cursor.advance(to: TaskField.listID.tag) { listID = try cursor.value.storedID() }
@@ -20,18 +20,19 @@ extension Parentage {
   }
 }
 
-/// The rules of sub-tasks: a parent exists and is in the same list, and no task is its own ancestor or nested too deeply.
+/// The rules of sub-tasks: a parent exists and is in the same list, and no task is its own ancestor or nested too
+/// deeply.
 enum SubtaskRules {
   /// How many ancestors a task can have.
   static let maximumDepth = 8
 
-  /// Checks one task.
+  /// Checks one task against the rules.
   ///
   /// - Parameters:
   ///   - id: the task.
-  ///   - own: its parent and list.
-  ///   - height: how many levels of sub-tasks it has itself.
-  ///   - look: looks another task up; `nil` for one that does not exist.
+  ///   - own: the task's own parent and list.
+  ///   - height: how many levels of sub-tasks are below the task.
+  ///   - look: looks up another task; `nil` if it does not exist.
   /// - Throws: `invalidParent`, or what the lookup throws.
   static func check(
     _ id: UUID, _ own: Parentage, height: Int = 0, _ look: (UUID) throws -> Parentage?
@@ -42,12 +43,12 @@ enum SubtaskRules {
         throw fault("The task would be its own ancestor", remedy: "Give another parent, or none")
       }
       depth += 1
-      // A loop among other tasks ends here as well.
+      // A cycle among the other tasks also ends here.
       guard depth <= maximumDepth else {
         throw fault("Sub-tasks would be more than \(maximumDepth) levels deep", remedy: "Give a parent further up")
       }
       guard let ancestor = try look(ancestorID) else {
-        // Further up it is the fault of another task.
+        // Further up, the mismatch is the fault of another task.
         guard ancestorID == own.parentID else { return }
         throw fault(
           "The parent \(ancestorID.uuidString.lowercased()) does not exist", remedy: "Give another parent, or none")

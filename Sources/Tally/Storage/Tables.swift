@@ -1,10 +1,10 @@
 import LMDB
 
-/// The handles of every table, opened once when the store is opened and kept.
+/// The handles of all tables, opened once with the store.
 ///
-/// An object, as each transaction takes hold of it: a copy would count a reference to each part of the catalogue.
+/// It is a class because every transaction holds it: copying a struct would retain each part of the catalogue.
 ///
-/// `Schemas/storage-v2.json` describes each table's key and value; the names are stored: do not change them.
+/// `Schemas/storage-v2.json` describes each table's key and value. The names are stored: do not change them.
 final class Tables: Sendable {
   let meta: Database<MetaKey, StoreHeader>
   let tasks: Database<IDKey, TaskRecord>
@@ -25,30 +25,30 @@ final class Tables: Sendable {
   let tombstones: Database<TombstoneKey, TombstoneRecord>
   let counts: Database<BlockCountsKey, BlockCounts>
   let totals: Database<TotalKey, Total>
-  /// The first spelling of each tag that is counted, by its hash.
+  /// The first spelling of each tag that is counted, keyed by the tag's hash.
   let tagNames: Database<IDKey, String>
   let history: Database<HistoryKey, HistoryRecord>
-  /// What a search finds without reading every task, see `SearchIndex`; it lags behind the records.
+  /// The search index, see `SearchIndex`; it lags behind the records.
   let search: Database<SearchKey, [UInt8]>
-  /// What applications keep beside the tasks.
+  /// Values that applications store beside the tasks.
   let values: Database<ValueKey, [UInt8]>
   let ownIndexes: OwnIndexTables
   /// The tables of synchronization, once they are open; most stores have none.
   let sync = SyncTables.Handles()
 
-  // The catalogue of indexes: all code that writes, checks, counts and repairs indexes goes through it.
+  // The catalogue of indexes: all code that writes, checks, counts or repairs indexes goes through it.
   let taskIndexes: [IndexHandle<TaskRecord>]
   let listIndexes: [IndexHandle<ListRecord>]
   let ledgerIndexes: [IndexHandle<LedgerEntry>]
   let tombstoneIndexes: [IndexHandle<Tombstone>]
 
-  /// The whole catalogue, without the indexes of applications.
+  /// The whole catalogue, except the indexes of applications.
   var indexes: [any CheckedIndex] {
     taskIndexes.compactMap(\.table) + listIndexes.compactMap(\.table) + ledgerIndexes.compactMap(\.table)
       + tombstoneIndexes.compactMap(\.table)
   }
 
-  /// How many named databases a store has room for; later formats may add some.
+  /// The number of named databases that a store has room for, with a reserve for later formats.
   static let maximumCount = 32
 
   /// The names of the tables.
@@ -92,7 +92,7 @@ final class Tables: Sendable {
 }
 
 extension Tables {
-  /// The names of the tables that an environment lacks.
+  /// The names of the tables that are missing in an environment.
   static func missingNames(in environment: LMDBEnvironment) throws(LMDBError) -> [String] {
     var missing: [String] = []
     for name in names {
@@ -111,16 +111,16 @@ extension Tables {
     try self.init(openedBy: &transaction)
   }
 
-  /// Opens the tables of a store that exists; writers keep the given indexes of an application.
+  /// Opens the tables of an existing store; writers also maintain the given indexes of an application.
   convenience init(openingIn environment: LMDBEnvironment, registering indexes: [TaskIndex] = []) throws(LMDBError) {
     var opener = environment
     try self.init(openedBy: &opener, registering: indexes)
-    // If they cannot be opened, the transaction that needs them throws.
+    // If the tables of synchronization cannot be opened, the first transaction that needs them throws.
     _ = try? sync.open(in: environment)
   }
 }
 
-/// The tables' names, in the order of their descriptions; stored: do not change them.
+/// The tables' names, in the order of their descriptions; they are stored: do not change them.
 enum TableName: String, CaseIterable {
   case meta, tasks, lists, listsByOrder, byPlace, byDay, byDue, byReminder, byCreated, byActive, byTag, byParent, byTail
   case byChange, completions, deletedByCreated, tombstones, counts, totals, tagNames, history, search

@@ -1,10 +1,10 @@
 import LMDB
 
-/// Changes of the records of different tasks, gathered so that each table is written once, in its own order; without the ledger.
+/// Changes of the records of many different tasks, gathered so that each table is written once, in key order.
 ///
-/// Of a new task only the bytes to be stored are kept: its texts are read once.
+/// The ledger is not part of it. For a new task only the bytes to be stored are held, so its texts are read once.
 struct TaskRecordBatch {
-  /// How many new tasks are best handed over at once: few enough for the processor's cache.
+  /// The best number of new tasks to insert at once: small enough for the processor's cache.
   static let bulkCount = 256
 
   private let writer: RecordWriter
@@ -12,10 +12,10 @@ struct TaskRecordBatch {
   private var removed: [TaskRecord] = []
   private let indexes: [IndexBatch<TaskRecord>]
   private var images = BeforeImages()
-  /// New tasks that may have been deleted before; not looked up in a store that has deleted nothing.
+  /// New tasks that may have been deleted before; empty in a store that has never deleted anything.
   private var created: [IDKey] = []
   private let hasDeleted: Bool
-  /// What changes, if the store synchronises.
+  /// The changes to be noted for synchronisation, if the store synchronises.
   private var noted: [SyncNotes.Change] = []
   /// New tasks that may be deleted tasks coming back.
   private var returning: [TaskRecord] = []
@@ -28,7 +28,7 @@ struct TaskRecordBatch {
     hasDeleted = try trashCount + writer.tables.tombstones.count(in: transaction) > 0
   }
 
-  /// Whether there is nothing to do.
+  /// Whether the batch is empty.
   var isEmpty: Bool { records.count == 0 && removed.isEmpty }
 
   /// Adds one change.
@@ -46,7 +46,7 @@ struct TaskRecordBatch {
 
   /// Adds new tasks.
   ///
-  /// Faster with a few hundred at once: going from index to index costs as much as the work for one task.
+  /// A few hundred at once are faster: switching between indexes costs as much as the work for one task.
   mutating func insert(_ new: [TaskRecord]) throws(LMDBError) {
     for record in new {
       images.add(nil as TaskRecord?, ofKey: record.key)
@@ -58,18 +58,18 @@ struct TaskRecordBatch {
     if hasDeleted { returning += new } else { noted += new.map { notes.change(of: RecordChange(old: nil, new: $0)) } }
   }
 
-  /// Makes room for some times as many new tasks as there are.
+  /// Reserves memory for `factor` times as many new tasks as the batch holds.
   mutating func reserve(times factor: Double) {
     records.reserve(times: factor)
     for index in indexes { index.reserve(factor) }
   }
 
-  /// The id of a task that appears twice among the changes or is stored already; `nil` if there is none.
+  /// The id of a task that is stored already or appears twice among the changes; `nil` if there is none.
   mutating func firstTakenID(_ transaction: borrowing WriteTransaction) throws(LMDBError) -> IDKey? {
     try writer.tables.tasks.firstTakenKey(of: &records, in: transaction)
   }
 
-  /// Writes the changes, one table after the other, and records the old state in `images`.
+  /// Writes the changes, table by table, and records the old state in `images`.
   mutating func apply(
     recording images: inout BeforeImages, in transaction: inout WriteTransaction
   ) throws(LMDBError) {

@@ -4,17 +4,17 @@ import LMDB
 ///
 /// ```
 /// offset size
-///      0    1  bytes per count: 1, 2 or 4, the least that holds the greatest count
-///      1    1  1 if every slot has its count, 0 if only the named slots do
+///      0    1  bytes per count: 1, 2 or 4, the fewest that hold the greatest count
+///      1    1  1 if every slot has a count, 0 if only the listed slots do
 ///      2    2  reserved, zero
 ///      4    4  the total
-///      8       if only some slots do: the numbers of those slots, two bytes each, ascending
+///      8       if only some slots have a count: the numbers of those slots, two bytes each, ascending
 ///              then the counts, in the order of the slots
 /// ```
 ///
-/// Every slot has its count where more than 96 of them are not zero: bytes in a row are added up sixteen at a time,
-/// named slots one by one. The form follows from the counts alone, so that counters rebuilt from the records have the
-/// same bytes.
+/// Every slot has a count if more than 96 of them are not zero: consecutive bytes are added up sixteen at a time,
+/// listed slots one by one. The form follows from the counts alone, so counters that are rebuilt from the records have
+/// the same bytes.
 struct BlockCounts: BinaryCodable {
   static let headByteCount = 8
   static let slotByteCount = 2
@@ -31,7 +31,8 @@ struct BlockCounts: BinaryCodable {
     let count: UInt32
   }
 
-  /// The record: one more event changes two of its numbers, and decoding all of it for that took half of a create.
+  /// The record itself: one event changes only two of its numbers, and decoding all of it took half the time of a
+  /// create.
   private var bytes = nothing
 
   /// A block without events.
@@ -52,9 +53,10 @@ struct BlockCounts: BinaryCodable {
     self.bytes = bytes.bytes(from: 0)
   }
 
-  /// Adds to the counts of some slots, in order.
+  /// Adds deltas to the counts of some slots, in ascending order.
   ///
-  /// Throws, without changing anything, if a count would leave its range: the counters disagree with the records.
+  /// - Throws: `undecodable`, without changing anything, if a count would leave its range: then the counters do not
+  ///   match the records.
   mutating func add(_ changes: some Sequence<(slot: UInt16, delta: Int64)>) throws(LMDBError) {
     if let changed = try bytes(adding: changes) {
       bytes = changed
@@ -81,7 +83,7 @@ struct BlockCounts: BinaryCodable {
     bytes = Self.bytes(of: merged)
   }
 
-  /// The record with some changes; `nil` where its form may change.
+  /// The record after some changes; `nil` if they may change its form.
   private func bytes(adding changes: some Sequence<(slot: UInt16, delta: Int64)>) throws(LMDBError) -> [UInt8]? {
     // Unsafe by signature only, as below: bytes have no padding.
     let fields = try unsafe BlockCountsFields(bytes.span.bytes)
@@ -90,7 +92,7 @@ struct BlockCounts: BinaryCodable {
     for (slot, delta) in changes where delta != 0 {
       guard let stored = fields.storedCount(ofSlot: Int(slot)) else { return nil }
       let count = Int64(stored.count) + delta
-      // A count that goes, or that fits into a byte again, may be the last that prevented a shorter form.
+      // A count that becomes zero, or fits into a byte again, may be the last that prevented a shorter form.
       let keepsForm = count > 0 && count <= fields.greatestCount && (delta > 0 || fields.width == 1)
       guard keepsForm else { return nil }
       Self.store(count, at: stored.offset, byteCount: fields.width, in: &changed)
@@ -100,7 +102,7 @@ struct BlockCounts: BinaryCodable {
     return changed
   }
 
-  /// The slots with events, in order.
+  /// The slots with events, in ascending order.
   private var entries: [Entry] {
     get throws(LMDBError) {
       let fields = try unsafe BlockCountsFields(bytes.span.bytes)
@@ -113,10 +115,10 @@ struct BlockCounts: BinaryCodable {
     }
   }
 
-  /// The record of some slots, in order, in the form that follows from their counts.
+  /// The record of some slots, in ascending order, in the form that follows from their counts.
   private static func bytes(of entries: [Entry]) -> [UInt8] {
     assert(zip(entries, entries.dropFirst()).allSatisfy { $0.slot < $1.slot }, "slots must ascend")
-    // The bitwise or of all counts is as wide as the greatest.
+    // The bitwise OR of all counts has the width of the greatest.
     let bits = entries.reduce(0) { $0 | $1.count }
     let width = bits < 1 << 8 ? 1 : bits < 1 << 16 ? 2 : 4
     let hasEverySlot = entries.count > greatestNamedCount

@@ -1,22 +1,22 @@
 import LMDB
 
-/// A block's counts read in place; lives no longer than the span it reads.
+/// The counts of a block, read in place; it lives no longer than the span it reads.
 struct BlockCountsFields: ~Escapable {
   private let bytes: RawSpan
-  /// The bytes of each count.
+  /// The number of bytes of each count.
   let width: Int
   private let hasEverySlot: Bool
   /// The number of slots with a stored count.
   let storedCount: Int
   private let countsOffset: Int
 
-  /// How far a block has been read: up to a slot, and the stored counts before it.
+  /// How far a block has been read: the next slot, and the number of stored counts before it.
   struct Progress {
     fileprivate var slot = 0
     fileprivate var storedCount = 0
   }
 
-  /// Checks the record's size once, so that sums need not.
+  /// Checks the record's size once, so that sums need no checks.
   @_lifetime(copy bytes)
   init(_ bytes: RawSpan) throws(LMDBError) {
     guard bytes.byteCount >= BlockCounts.headByteCount else { throw .undecodable("a block's counts are too short") }
@@ -38,7 +38,7 @@ struct BlockCountsFields: ~Escapable {
   /// The block's total.
   var total: Int { Int(bytes.load(bigEndianAt: 4, as: UInt32.self)) }
 
-  /// The sum from the progress so far up to a slot, to which it advances the progress.
+  /// The sum of the slots between the progress so far and `end`; advances the progress to `end`.
   func sum(upTo end: Int, from progress: inout Progress) -> Int {
     guard end > progress.slot else { return 0 }
     let start = progress.slot
@@ -49,7 +49,7 @@ struct BlockCountsFields: ~Escapable {
     return sumOfStored(first..<progress.storedCount)
   }
 
-  /// Hands the number and count of each slot with events of a range to a closure, in order.
+  /// Calls a closure with the number and count of each slot in a range that has events, in ascending order.
   func forEachBusySlot(in slots: Range<Int>, _ body: (Int, Int) -> Void) {
     guard hasEverySlot else {
       for index in 0..<storedCount where slots.contains(slot(index)) { body(slot(index), stored(index)) }
@@ -61,10 +61,10 @@ struct BlockCountsFields: ~Escapable {
     }
   }
 
-  /// The greatest count that fits.
+  /// The greatest count that fits into `width` bytes.
   var greatestCount: Int { 1 << (8 * width) - 1 }
 
-  /// Whether named slots ascend, as sums and searches require.
+  /// Whether the listed slots ascend, as sums and searches require.
   var areSlotsInOrder: Bool {
     hasEverySlot || storedCount < 2 || (1..<storedCount).allSatisfy { slot($0 - 1) < slot($0) }
   }
@@ -84,22 +84,22 @@ struct BlockCountsFields: ~Escapable {
     return (stored(index), countsOffset + index * width)
   }
 
-  /// Whether each slot has its count in one byte.
+  /// Whether every slot has a count of one byte.
   var hasByteForEachSlot: Bool { hasEverySlot && width == 1 }
 
-  /// Thirty-two counts, two per lane; only where each slot has a byte.
+  /// Thirty-two counts, two per lane; valid only if every slot has a count of one byte.
   func lanes(at slot: Int) -> SIMD16<UInt16> {
     load(at: slot, as: SIMD16<UInt16>.self)
   }
 
-  /// The number of a slot with a stored count; only where not every slot has one.
+  /// The slot number of a stored count; valid only if not every slot has a count.
   private func slot(_ index: Int) -> Int {
     Int(bytes.load(bigEndianAt: BlockCounts.headByteCount + BlockCounts.slotByteCount * index, as: UInt16.self))
   }
 
   private func sumOfStored(_ range: Range<Int>) -> Int {
     guard width == 1 else { return range.reduce(0) { $0 &+ stored($1) } }
-    // Thirty-two bytes at a time, in lanes of 16 bits: a step adds at most 510 to each, and a block has 48 steps.
+    // Thirty-two bytes at a time, in lanes of 16 bits: a step adds at most 510 to a lane, and a block has 48 steps.
     let mask: UInt64 = 0x00FF_00FF_00FF_00FF
     var lanes = SIMD4<UInt64>()
     var index = range.lowerBound
@@ -113,7 +113,7 @@ struct BlockCountsFields: ~Escapable {
     var sum = Int((halves.x &+ halves.y) >> 32) + Int((halves.x &+ halves.y) & UInt64(UInt32.max))
     while index + 8 <= range.upperBound {
       let word = load(at: index, as: UInt64.self)
-      // The product's highest 16 bits are the sum of the four lanes.
+      // The highest 16 bits of the product are the sum of the four lanes.
       sum += Int((((word & mask) &+ (word >> 8 & mask)) &* 0x0001_0001_0001_0001) >> 48)
       index += 8
     }
@@ -124,7 +124,7 @@ struct BlockCountsFields: ~Escapable {
     return sum
   }
 
-  /// Stored counts of a byte each.
+  /// Loads stored counts of one byte each.
   private func load<Bytes: BitwiseCopyable>(at index: Int, as type: Bytes.Type) -> Bytes {
     // Unsafe by signature only: every bit pattern is a number, and the load checks its bounds.
     unsafe bytes.unsafeLoadUnaligned(fromByteOffset: countsOffset + index, as: type)

@@ -1,18 +1,17 @@
 import Foundation
 
-/// The events of one life of a task in the counters: its creation and, if it was completed, its completion, else the date
-/// by which it is due.
+/// The events that one life of a task adds to the counters: its creation, and its completion or else its due date.
 ///
-/// A completed task counts in the list, and under the tags and the priority, of its completion, an open one under those it
-/// has now, so that no list ever has more completions than creations. Deleting an open task removes its creation, as if it had never been added; deleting a
-/// completed one removes neither.
+/// A completed task counts under the list, tags and priority of its completion, an open task under its current ones, so
+/// no list ever has more completions than creations. Deleting an open task removes its creation, as if the task had
+/// never been added; deleting a completed task removes neither event.
 struct CountedTask: Hashable {
   var createdAtMicroseconds: Int64
   var completedAtMicroseconds: Int64?
   var utcOffsetInMinutes: Int16
-  /// `nil` for a completed task, which can no longer be overdue.
+  /// The instant after which an open task is overdue; `nil` for a completed task.
   var openDueMicroseconds: Int64?
-  /// The first instant in UTC of an open task's due day.
+  /// The first instant, in UTC, of an open task's due day.
   var openDueDayMicroseconds: Int64?
   var classification: Classification
 
@@ -26,7 +25,7 @@ struct CountedTask: Hashable {
     classification = task.classification
   }
 
-  /// A completion, of a live task or of a deleted one.
+  /// A completion, of a live or a deleted task.
   init(_ key: CompletionKey, _ record: CompletionRecord) {
     createdAtMicroseconds = record.createdAtMicroseconds
     completedAtMicroseconds = key.completed.microseconds
@@ -38,7 +37,7 @@ struct CountedTask: Hashable {
 }
 
 extension CountedTask {
-  /// Hands the series and the instant of each event to a closure.
+  /// Calls a closure with the series and the instant of each event.
   @inline(__always)
   func forEachEvent(_ body: (CounterSeries, Int64) -> Void) {
     body(.created, createdAtMicroseconds)

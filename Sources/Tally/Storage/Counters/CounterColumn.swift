@@ -2,13 +2,13 @@ import LMDB
 
 /// The events of one series and scope, in order, to be added to the counters or subtracted from them.
 struct CounterColumn {
-  /// The series; zero for times from creation to completion.
+  /// The series; zero for cycle times (from creation to completion).
   private let seriesRawValue: UInt8
   private let scope: CounterScope
-  /// The numbers of quarters, or of buckets of cycle times, shifted left; the lowest bit marks a subtraction.
+  /// The numbers of quarter hours, or of buckets of cycle times, shifted left by one; the lowest bit means subtraction.
   private let events: [Int32]
 
-  /// The changes of the slots of one block, in the order of the slots.
+  /// The changes of the slots of one block, in ascending order of the slots.
   struct BlockChanges: Sequence {
     fileprivate let firstSlot: Int64
     fileprivate let events: ArraySlice<Int32>
@@ -39,7 +39,7 @@ struct CounterColumn {
     self.events = events.sorted()
   }
 
-  /// Hands the events of each block to a closure.
+  /// Calls a closure with the events of each block.
   func forEachBlock(_ body: (BlockCountsKey, BlockChanges) throws(LMDBError) -> Void) throws(LMDBError) {
     var start = events.startIndex
     while start < events.endIndex {
@@ -53,7 +53,7 @@ struct CounterColumn {
     }
   }
 
-  /// The change of the series' total; `nil` if there is none, and for cycle times, whose total is that of the
+  /// The change of the series' total; `nil` if there is none, and for cycle times, whose total equals that of the
   /// completions.
   var totalChange: (key: TotalKey, delta: Int64)? {
     guard let series = CounterSeries(rawValue: seriesRawValue) else { return nil }
@@ -63,6 +63,6 @@ struct CounterColumn {
 }
 
 extension CounterColumn.BlockChanges {
-  /// Whether all additions are subtracted again: most changes of a task leave most counters unchanged.
+  /// Whether additions and subtractions cancel out: most changes of a task leave most counters unchanged.
   fileprivate var isNothing: Bool { allSatisfy { $0.delta == 0 } }
 }

@@ -3,17 +3,17 @@ import LMDB
 
 /// Changes of the counters, gathered so that each counter is written once.
 ///
-/// Gathering must be cheap, as a bulk insert does it for each task: an event is one number, appended to the column of
-/// its scope and series; sorting a column brings the events of a block together. With dictionaries, hashing scopes and
-/// days took a third of the whole insert.
+/// Gathering must be cheap, because a bulk insert does it for each task. An event is one number, appended to the column
+/// of its scope and series; sorting a column brings the events of a block together. With dictionaries, hashing scopes
+/// and days took a third of the whole insert.
 struct CounterDeltas {
-  /// The events of one scope: a column for each series, and one for the times from creation to completion.
+  /// The events of one scope: a column for each series, and one for cycle times (from creation to completion).
   fileprivate struct Events {
-    /// By raw value; the first column is that of the cycle times.
+    /// The columns by raw value of the series; the first column is that of the cycle times.
     var columns = Array(repeating: [Int32](), count: CounterSeries.allCases.count + 1)
   }
 
-  /// Which element of `events` belongs to a scope.
+  /// The position in `events` of each scope.
   private var positions: [CounterScope: Int] = [.all: 0]
   private var events = [Events()]
   /// The text of each tag among the scopes.
@@ -41,12 +41,12 @@ struct CounterDeltas {
     events[position].count(task, isRemoved: sign < 0)
   }
 
-  /// Whether nothing has been counted.
+  /// Whether no event has been gathered.
   var isEmpty: Bool {
     events.allSatisfy { $0.columns.allSatisfy(\.isEmpty) }
   }
 
-  /// The counters that consist of these changes alone, as rows of `counts`.
+  /// The rows of `counts` that these changes alone would give.
   func blockCounts() throws(LMDBError) -> [BlockCountsKey: BlockCounts] {
     var rows: [BlockCountsKey: BlockCounts] = [:]
     for column in sortedColumns {
@@ -59,7 +59,7 @@ struct CounterDeltas {
     return rows
   }
 
-  /// The counters that consist of these changes alone, as rows of `totals`.
+  /// The rows of `totals` that these changes alone would give.
   func totalCounts() -> [TotalKey: Int64] {
     var totals: [TotalKey: Int64] = [:]
     for column in sortedColumns {
@@ -68,7 +68,7 @@ struct CounterDeltas {
     return totals
   }
 
-  /// The tags that these changes alone count.
+  /// The tags that have a count from these changes alone.
   var countedTagIDs: Set<UUID> {
     Set(
       totalCounts().keys.compactMap { key in
@@ -77,7 +77,7 @@ struct CounterDeltas {
       })
   }
 
-  /// Writes the changes, each table in its own order; counters that become zero are removed.
+  /// Writes the changes to each table in key order, and removes counters that become zero.
   func apply(to tables: Tables, in transaction: inout WriteTransaction) throws(LMDBError) {
     let columns = sortedColumns
     var changed = EntryBatch<BlockCountsKey, BlockCounts>()
@@ -106,7 +106,7 @@ struct CounterDeltas {
     }
   }
 
-  /// Keeps the first spelling of each tag that is counted.
+  /// Stores the first spelling of a tag that is counted, and removes that of a tag that no longer is.
   private func setTagName(
     of key: TotalKey, isCounted: Bool, in tables: Tables, _ transaction: inout WriteTransaction
   ) throws(LMDBError) {
@@ -118,7 +118,7 @@ struct CounterDeltas {
     }
   }
 
-  /// The columns with any events, in the order of the tables' keys.
+  /// The columns that have events, in the order of the tables' keys.
   private var sortedColumns: [CounterColumn] {
     let scopes = positions.sorted { $0.key.precedes($1.key) }
     return (0...CounterSeries.allCases.count).flatMap { seriesRawValue in
@@ -142,7 +142,7 @@ extension CounterDeltas.Events {
   }
 
   private mutating func append(_ number: Int32, _ isRemoved: Bool, toColumn column: Int) {
-    // Quarters of the years 1 to 9999 need 30 bits, so the lowest one is free for the sign: the order is by number.
+    // Quarters of the years 1 to 9999 need 30 bits, so the lowest bit is free for the sign: sorting is by number.
     columns[column].append(number << 1 | (isRemoved ? 1 : 0))
   }
 }

@@ -9,33 +9,35 @@ enum CounterSeries: UInt8, CaseIterable {
   case created = 2
   /// Completions, at the local time recorded with them, as if it were UTC.
   case completedAsRecorded = 3
-  /// Completions that precede their task's creation, at their instant. Clocks differ and people log work later: such a
-  /// task was never open, so curves of open tasks leave out its completion …
+  /// Completions that precede their task's creation, at their instant.
+  ///
+  /// It happens because clocks differ and people log work later. Such a task was never open, so curves of open tasks
+  /// subtract this series and `createdAfterCompletion`.
   case completedBeforeCreation = 4
-  /// … and its creation, at the instant of creation.
+  /// Creations of the tasks whose completion precedes their creation, at the instant of creation.
   case createdAfterCompletion = 5
-  /// Open tasks, at the instant after which they are overdue: those before now are.
+  /// Open tasks, at the instant after which they are overdue.
   case openDue = 6
-  /// Open tasks with a due day, at its first instant in UTC: those of days before today are overdue.
+  /// Open tasks with a due day, at its first instant in UTC; the tasks of days before today are overdue.
   case openDueDay = 7
 }
 
-/// Whose events are counted.
+/// Which tasks a counter counts.
 enum CounterScope: Hashable {
-  /// Every task's.
+  /// All tasks.
   case all
-  /// Those of the tasks in no list.
+  /// Tasks in no list.
   case noList
-  /// Those of the tasks in one list.
+  /// Tasks in one list.
   case list(UUID)
-  /// Those of the tasks with a tag, by the tag's hash.
+  /// Tasks with a tag, given by the tag's hash.
   case tag(UUID)
-  /// Those of the tasks with a priority other than `none`.
+  /// Tasks with a priority other than `none`.
   case priority(Priority)
 
   static let width = 17
 
-  /// The scope of the tasks that are in a list, or in none.
+  /// The scope of the tasks in a list, or of those in none.
   init(listID: UUID?) {
     self = listID.map { .list($0) } ?? .noList
   }
@@ -75,7 +77,7 @@ enum CounterScope: Hashable {
     output.append(id)
   }
 
-  /// Whether the bytes at an offset are those of this scope.
+  /// Whether the bytes at an offset encode this scope.
   fileprivate func isEncoded(in bytes: RawSpan, at offset: Int) -> Bool {
     bytes.load(bigEndianAt: offset) == kindRawValue && bytes.load(idAt: offset + 1).words == id.words
   }
@@ -87,8 +89,8 @@ enum CounterScope: Hashable {
 
 /// The key of `counts`: series, scope and block; 22 bytes.
 ///
-/// The rows of one series and scope are contiguous, in the order of their days: a long range is one scan. Times from
-/// creation to completion are stored under the series zero, in buckets, see `CycleTimeBucket`.
+/// The rows of one series and scope are contiguous and in the order of their days, so a long range is one scan. Cycle
+/// times (from creation to completion) are stored in buckets under the series zero, see `CycleTimeBucket`.
 struct BlockCountsKey: KeyCodable, Hashable {
   static let width = 5 + CounterScope.width
   let seriesRawValue: UInt8
@@ -114,7 +116,7 @@ struct BlockCountsKey: KeyCodable, Hashable {
     block = Self.block(bytes)
   }
 
-  /// Whether an encoded key is of the same series and scope.
+  /// Whether an encoded key has the same series and scope.
   func isOfSameColumn(as bytes: RawSpan) -> Bool {
     bytes.byteCount == Self.width && bytes.load(bigEndianAt: 0) == seriesRawValue && scope.isEncoded(in: bytes, at: 1)
   }

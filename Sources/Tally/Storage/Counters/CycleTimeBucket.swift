@@ -1,11 +1,12 @@
-/// Buckets of durations, whole seconds up to 127 and less than 1.6% wide above.
+/// Buckets of durations: whole seconds up to 127, and less than 1.6% wide above.
 ///
-/// As in HdrHistogram: a bucket is a power of two and the six binary digits after the first. The arithmetic is of
-/// integers, so a duration falls into the same bucket on every machine. The middle is at most 0.8% from the exact value.
+/// As in HdrHistogram, a bucket is a power of two and the six binary digits after the first. The arithmetic is on
+/// integers, so a duration falls into the same bucket on every machine. The middle of a bucket is at most 0.8% from the
+/// exact value.
 enum CycleTimeBucket {
   private static let digitCount = 6
 
-  /// The bucket of a duration; a negative one, because clocks differed, counts as zero.
+  /// The bucket of a duration; a negative duration, which differing clocks can cause, counts as zero.
   static func number(ofSeconds duration: Int64) -> UInt16 {
     let seconds = UInt64(clamping: duration)
     guard seconds >= 1 << digitCount else { return UInt16(seconds) }

@@ -1,18 +1,18 @@
-/// The counts of many days, added up by quarter of the day.
+/// The counts of many days, added up by quarter hour of the day.
 ///
-/// Where each quarter has a byte, thirty-two of them are added in four steps, in lanes of 16 bits. One by one they took
-/// a third of a whole answer.
+/// Where each quarter has a byte, thirty-two of them are added in four steps, in lanes of 16 bits. Adding them one by
+/// one took a third of the time of a whole answer.
 struct QuarterSums {
   private static let quartersPerVector = 32
-  /// 255 times this fits into 16 bits.
+  /// The most days that the lanes can add up: 257 times 255 still fits into 16 bits.
   private static let greatestDayCount = 257
   private static let noLanes = [SIMD16<UInt16>](repeating: .zero, count: QuarterHour.countPerDay / quartersPerVector)
 
   private var counts = Array(repeating: 0, count: QuarterHour.countPerDay)
-  /// Sums of the lower bytes of each lane, and of the higher ones, still to be added to the counts.
+  /// The sums of the lower byte and of the higher byte of each lane, not yet added to the counts.
   private var low = noLanes
   private var high = noLanes
-  /// The number of days in them.
+  /// The number of days in the lanes.
   private var dayCount = 0
 
   /// Adds some quarters of a block.
@@ -47,9 +47,9 @@ struct QuarterSums {
     }
   }
 
-  /// Empties the lanes into the counts.
+  /// Adds the lanes to the counts and clears them.
   private mutating func addLanes() {
-    // The order of the bytes in a lane depends on the machine.
+    // Which byte of a lane comes first depends on the machine's byte order.
     let (even, odd) = UInt16(littleEndian: 1) == 1 ? (low, high) : (high, low)
     for vector in low.indices {
       for lane in 0..<(Self.quartersPerVector / 2) {

@@ -1,8 +1,8 @@
 import LMDB
 
-/// A counter over all time, a value of `totals`: 8 bytes.
+/// A counter over all time, the value in `totals`: 8 bytes.
 struct Total: BinaryCodable, Equatable {
-  /// More than any store can hold, and small enough that sums of many totals need no check.
+  /// More than any store can hold, and small enough that sums of many totals cannot overflow.
   private static let greatestCount: Int64 = 1 << 48
 
   let count: Int64

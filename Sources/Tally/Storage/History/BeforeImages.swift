@@ -5,61 +5,62 @@ import LMDB
 enum ImageKind: UInt8 {
   case task = 1
   case list = 2
-  /// A completion in the ledger, of an existing task.
+  /// A completion of an existing task, in the ledger.
   case completion = 3
-  /// A completion in the ledger, of a deleted task.
+  /// A completion of a deleted task, in the ledger.
   case deletedCompletion = 4
-  /// A value of an application.
+  /// A value that an application stored.
   case value = 6
 
   init(_ kind: ObjectKind) {
     self = kind == .task ? .task : .list
   }
 
-  /// Whether an instant, besides the identifier, names the image.
+  /// Whether the key of the image has an instant besides the identifier.
   var hasInstant: Bool { self == .completion || self == .deletedCompletion }
 }
 
-/// What there was of an object before a write; the raw values are stored: do not change them.
+/// What existed of an object before a write; the raw values are stored: do not change them.
 enum ImagePresence: UInt8 {
   case absent = 0
   case present = 1
-  /// It was deleted, and the image is the record that was kept of it.
+  /// The object had been deleted, and the image is the record that was kept of it.
   case deleted = 2
 }
 
-/// The state before one write of each object that it changed, in the order of the changes.
+/// The state of each object before one write changed it, in the order of the changes.
 ///
 /// ```
 /// offset size
 ///      0    1  kind
-///      1    1  what was there: 0 nothing, 1 the object, 2 a deleted object, of which the image has the kept record
+///      1    1  what existed: 0 nothing, 1 the object, 2 a deleted object, whose kept record is in the image
 ///      2   16  id
 ///     18    8  completions only: the instant
-///           4  unless there was nothing: bytes of the record, then the stored record
+///           4  unless nothing existed: the length of the record in bytes, then the stored record
 /// ```
 ///
-/// The image of a value has the length of its key, in 2 bytes, and the key in place of the id.
+/// The image of a value has, instead of the id, the length of its key in 2 bytes and the key.
 ///
 /// The image of a new object is its id alone. A record that is written twice has two images, of which the first counts:
-/// finding it each time would cost a bulk insert more than the bytes do.
+/// looking for an earlier image each time would cost a bulk insert more than the bytes do.
 struct BeforeImages {
-  /// The most bytes that are kept of one write; `HistoryBounds` says how many of all writes.
+  /// The most bytes of images that one write keeps; `HistoryBounds` limits all writes together.
   static let maximumSizeInBytes = 8 << 20
-  /// The most that a part holds, unless one record is longer: with its head and an action name it fits in 32 KiB of pages.
+  /// The most bytes in a part, unless one record is longer: with head and action name, a part fits in 32 KiB of pages.
   ///
-  /// When images of a later write are added, their first part joins the last one here if both fit into one.
+  /// When the images of a later write are appended, their first part is joined to the last part here if both fit in
+  /// one.
   static let partSizeInBytes = (32 << 10) - 512
 
   private(set) var bytes: [UInt8] = []
-  /// Where each part begins.
+  /// The offset at which each part begins.
   private var starts = [0]
-  /// Whether there were more images than are kept, so that none are.
+  /// Whether there were more images than can be kept; then none are.
   private(set) var isTooLarge = false
 
   var isEmpty: Bool { bytes.isEmpty && !isTooLarge }
 
-  /// Records that this write cannot be undone.
+  /// Drops the images and records that this write cannot be undone.
   mutating func forget() {
     isTooLarge = true
     bytes = []
@@ -70,7 +71,7 @@ struct BeforeImages {
     add(ImageKind(Record.kind), key.id, record)
   }
 
-  /// Adds the kept record of a deleted object before a change of another replica is merged into it.
+  /// Adds the kept record of a deleted object before a change from another replica is merged into it.
   mutating func add(deleted record: some ObjectRecord) {
     add(ImageKind(type(of: record).kind), record.item.id, record, presence: .deleted)
   }
@@ -93,7 +94,7 @@ struct BeforeImages {
   ) {
     let recordSize = record?.encodedByteCount ?? 0
     guard beginImage(ofByteCount: ImageKey.maximumByteCount + recordSize) else { return }
-    // Memory is reserved once for all of it: a bulk insert has an image of every task.
+    // Memory is reserved for the whole image at once: a bulk insert has an image of every task.
     bytes.append(addingCapacity: ImageKey.maximumByteCount) { output in
       output.append(kind.rawValue)
       output.append(record == nil ? ImagePresence.absent.rawValue : presence.rawValue)
@@ -105,7 +106,7 @@ struct BeforeImages {
     if let record { bytes.append(ofByteCount: recordSize) { record.encode(into: &$0) } }
   }
 
-  /// Begins a part if the last one is full; false if no image has room.
+  /// Begins a new part if the last one is full; returns false if there is no room for another image.
   private mutating func beginImage(ofByteCount byteCount: Int) -> Bool {
     guard !isTooLarge else { return false }
     guard bytes.count + byteCount <= Self.maximumSizeInBytes else {
@@ -118,7 +119,7 @@ struct BeforeImages {
 
   private var lastPartSizeInBytes: Int { bytes.count - starts[starts.count - 1] }
 
-  /// Adds later images to these.
+  /// Appends the images of a later write.
   mutating func append(_ later: BeforeImages) {
     guard !isTooLarge, !later.isEmpty else { return }
     guard !later.isTooLarge, bytes.count + later.bytes.count <= Self.maximumSizeInBytes else { return forget() }
@@ -128,7 +129,7 @@ struct BeforeImages {
     bytes += later.bytes
   }
 
-  /// The parts, each of whole images; a single empty one if there are none.
+  /// The parts, each of which holds whole images; a single empty part if there are no images.
   var parts: [ArraySlice<UInt8>] {
     let ends = starts.dropFirst() + [bytes.count]
     assert(zip(starts, ends).allSatisfy { $0 <= $1 }, "parts are out of order")
@@ -138,15 +139,15 @@ struct BeforeImages {
 
 /// The key of an object that an image may describe.
 struct ImageKey: Hashable {
-  /// The most bytes that an image takes besides the record.
+  /// The most bytes of an image besides the record.
   static let maximumByteCount = 30
 
   let kind: ImageKind
-  /// The lowest for a value.
+  /// The id of the object; `UUID.lowest` for a value.
   var id = UUID.lowest
-  /// Zero unless it is a completion.
+  /// The instant of a completion; zero for other objects.
   var instant: Int64 = 0
-  /// `nil` unless it is a value.
+  /// The key of a value; `nil` for other objects.
   var value: ValueKey?
 
   /// The key of a completion.
@@ -165,12 +166,12 @@ struct ImageReader: ~Escapable {
     self.bytes = bytes
   }
 
-  /// Passes each image to a closure: its object, what was there of it, and the bytes of its record.
+  /// Calls a closure with each image: its object, what existed of it, and the bytes of its record.
   mutating func forEach(_ body: (ImageKey, ImagePresence, RawSpan) throws -> Void) throws {
     var offset = 0
     while offset < bytes.byteCount {
       let key = try key(at: &offset)
-      // Earlier versions took every value but 0 for an object that was there.
+      // Earlier versions read every value but 0 as an object that existed.
       let presence = ImagePresence(rawValue: bytes.load(bigEndianAt: key.start + 1)) ?? .present
       guard presence != .absent else {
         try body(key.key, .absent, bytes.extracting(0..<0))

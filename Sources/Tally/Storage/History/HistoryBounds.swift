@@ -1,18 +1,18 @@
-/// How much of the history a write leaves.
+/// How much of the history remains after a write.
 ///
-/// An ordinary write leaves about a thousand parts and 8 MiB of images. An undo, a redo or a write of another replica
-/// leaves twice as much, so that its own entry does not push out the change to be undone next.
+/// After an ordinary write, about a thousand parts and 8 MiB of images remain. After an undo, a redo or a write from
+/// another replica twice as much remains, so that its own entry does not push out the change to be undone next.
 struct HistoryBounds {
-  /// The parts that remain when an ordinary write has removed the oldest; nearly every entry has one part.
+  /// The parts that remain after an ordinary write has removed the oldest; nearly every entry has one part.
   static let ordinaryPartCount = 1_000
-  /// At least this many parts are removed at a time: each time costs pages at the other end of the table.
+  /// The fewest parts that are removed at a time: each removal writes pages at the other end of the table.
   static let slackPartCount = 64
 
   /// Whether the write was made in this store and is neither an undo nor a redo.
   let isOrdinary: Bool
-  /// The parts that remain when the oldest have been removed.
+  /// The parts that remain after the oldest have been removed.
   let keptPartCount: Int
-  /// The most bytes of images.
+  /// The most bytes of images that remain.
   let maximumSizeInBytes: UInt64
 
   /// The bounds after a write with this entry.
@@ -22,6 +22,6 @@ struct HistoryBounds {
     maximumSizeInBytes = UInt64((isOrdinary ? 1 : 2) * BeforeImages.maximumSizeInBytes)
   }
 
-  /// The most parts.
+  /// The most parts before the oldest are removed.
   var maximumPartCount: Int { keptPartCount + Self.slackPartCount }
 }

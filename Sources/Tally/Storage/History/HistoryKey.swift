@@ -2,7 +2,7 @@ import LMDB
 
 /// The key of `history`: the commit, the write's position in it, and the part of the write's entry; 12 bytes.
 ///
-/// Several writes may share a commit, see `BatchCommit`; each has an entry of its own, so that undoing one leaves the
+/// Several writes may share a commit, see `BatchCommit`. Each has its own entry, so that one can be undone without the
 /// others.
 struct HistoryKey: KeyCodable, Hashable {
   static let width = 12

@@ -9,7 +9,7 @@ enum HistoryKind: UInt8 {
   case undo = 2
   /// The undoing of an undo.
   case redo = 3
-  /// A write without images: it was too large, or must not be undone.
+  /// A write without images: there were too many, or it must not be undone.
   case cut = 4
 }
 
@@ -17,11 +17,11 @@ enum HistoryKind: UInt8 {
 enum WriteOrigin: UInt8 {
   /// A program wrote to this store.
   case local = 1
-  /// The write brought changes of another replica; undo leaves it alone.
+  /// The write applied changes from another replica; undo skips it.
   case replica = 2
 }
 
-/// One part of an entry of the history: its head, then images of the state before.
+/// One part of an entry of the history: a head, then images of the state before the write.
 ///
 /// ```
 /// offset size
@@ -32,13 +32,13 @@ enum WriteOrigin: UInt8 {
 ///      5    8  the sequence of the target: of the entry that an undo or a redo undoes; zero without one
 ///     13    8  when it was written, in microseconds since 1970
 ///     21    8  the size of all images before this part, since the store was created, in bytes
-///     29    2  bytes of tagged fields, see `FieldCursor`, in the first part only: 1 the name of the action; 2 the id of
-///              the replica whose changes the write brought, if all came from one
+///     29    2  bytes of tagged fields, see `FieldCursor`, in the first part only: 1 the name of the action; 2 the id
+///              of the replica whose changes the write applied, if all came from one
 ///     31       the fields, then images
 /// ```
 ///
-/// The running size gives the size of the table without a walk: the size after the last part, minus the size before the
-/// first one. Every part has a head and holds whole images, so that each can be read alone.
+/// The running size gives the size of the table without a scan: the size after the last part, minus the size before the
+/// first one. Every part has a head and holds whole images, so that each can be read on its own.
 struct HistoryRecord: BinaryCodable {
   static let format: UInt8 = 1
   static let headByteCount = 31
@@ -49,13 +49,13 @@ struct HistoryRecord: BinaryCodable {
   var dateMicroseconds: Int64
   var precedingSizeInBytes: UInt64
   var actionName: String?
-  /// The replica whose changes the write brought; `nil` for a local write, and if there were several.
+  /// The replica whose changes the write applied; `nil` for a local write, and if there were several.
   var replica: UUID?
   var images: ArraySlice<UInt8> = []
 
   private static let (actionNameTag, replicaTag) = (UInt8(1), UInt8(2))
   private static let replicaByteCount = 16
-  /// The longest name of an action in bytes, so that one byte holds its size.
+  /// The longest name of an action in bytes: its length fits in one byte.
   static let maximumActionNameLengthInBytes = TaggedField.longMark - 1
 
   var encodedByteCount: Int { Self.headByteCount + fieldsByteCount + images.count }
@@ -145,8 +145,8 @@ struct HistoryEntry {
   let target: ChangeID?
   let date: Timestamp
   let actionName: String?
-  /// False for a cut, and for an undo that had too many to be kept.
+  /// Whether the images were kept; false for a cut, and for an undo that had too many.
   var hasImages = true
-  /// The replica whose changes it brought, if all came from one.
+  /// The replica whose changes the write applied, if all came from one.
   var replica: UUID?
 }

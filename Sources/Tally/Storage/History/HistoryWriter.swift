@@ -1,13 +1,13 @@
 import LMDB
 
-/// Appends entries to the history and keeps it within its bounds.
+/// Appends entries to the history and removes the oldest ones that exceed its bounds.
 struct HistoryWriter {
   let table: Database<HistoryKey, HistoryRecord>
 
   /// Writes the entry of one write, and removes old entries that exceed the bounds.
   ///
-  /// An entry whose images were too many to keep cuts the history: nothing from before it can be undone. Not so an undo,
-  /// after which the records are as if its target had never been: it is kept without images, and cannot be redone.
+  /// An entry with too many images to keep cuts the history: nothing before it can be undone. An undo is different: it
+  /// leaves the records as if its target had never been written, so it is kept without images, and cannot be redone.
   func append(
     _ entry: HistoryEntry, _ images: BeforeImages, in transaction: inout WriteTransaction
   ) throws(LMDBError) {
@@ -21,7 +21,7 @@ struct HistoryWriter {
     if isCut {
       while try removeFirst(in: &transaction) > 0 {}
     } else if bounds.isOrdinary, try isFull(bounds, for: images, in: transaction) {
-      // What was undone cannot be redone any more, and must not push out what can be undone.
+      // What was undone can no longer be redone, and must not push out what can still be undone.
       try removeCancelled(in: &transaction)
       first.precedingSizeInBytes = try endInBytes(in: transaction)
     }
@@ -52,9 +52,10 @@ struct HistoryWriter {
       || size &+ images.parts.reduce(0) { $0 + UInt64($1.count) } > bounds.maximumSizeInBytes
   }
 
-  /// Removes the newest entries that cancel each other: undos, and directly before them the writes that they undid.
+  /// Removes the newest entries that cancel each other out: undos, and directly before them the writes that they undid.
   ///
-  /// The records are the same as before all of them. As they are the newest, the running sizes of the others have no gap.
+  /// The records are the same as before all of these entries. As they are the newest, no gap appears in the running
+  /// sizes of the remaining entries.
   private func removeCancelled(in transaction: inout WriteTransaction) throws(LMDBError) {
     for key in try cancelledKeys(in: transaction) { _ = try table.remove(forKey: key, in: &transaction) }
   }
@@ -63,7 +64,7 @@ struct HistoryWriter {
     in transaction: borrowing T
   ) throws(LMDBError) -> ArraySlice<HistoryKey> {
     var (keys, cancelledCount) = ([HistoryKey](), 0)
-    // The targets of the undos passed so far. Writes that were undone in another order may not cancel out.
+    // The targets of the undos seen so far. Writes that were undone in another order need not cancel each other out.
     var undone: [ChangeID] = []
     var cursor = try table.cursor(in: transaction)
     var isAtEntry = try cursor.moveToLast()
@@ -85,7 +86,7 @@ struct HistoryWriter {
     return keys.prefix(cancelledCount)
   }
 
-  /// Removes the oldest entries if there are too many, or they are too large.
+  /// Removes the oldest entries if there are too many entries or too many bytes.
   private func trim(
     to bounds: HistoryBounds, endingAt end: UInt64, in transaction: inout WriteTransaction
   ) throws(LMDBError) {

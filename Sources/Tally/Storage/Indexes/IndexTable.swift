@@ -1,7 +1,7 @@
 import Foundation
 import LMDB
 
-/// The table of one index.
+/// One index together with its table.
 struct IndexTable<Definition: RecordIndex>: CheckedIndex {
   typealias Source = Definition.Source
   typealias Key = Definition.Key
@@ -33,7 +33,7 @@ struct IndexTable<Definition: RecordIndex>: CheckedIndex {
       guard Definition.owns(key) else { return }
       switch try Source.look(for: Definition.primaryKey(of: key), in: tables, transaction) {
       case .missing: report(.danglingEntry, key.id)
-      // The record is a fault of its own, and its expected entries are unknown.
+      // An unreadable record is reported as its own fault, and its expected entries are unknown.
       case .unreadable: return
       case .readable(let record):
         let keys = Definition.keys(of: record)

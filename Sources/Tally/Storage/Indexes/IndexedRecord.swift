@@ -1,7 +1,7 @@
 import Foundation
 import LMDB
 
-/// A row of a table that has indexes.
+/// A row of a table that is indexed.
 protocol IndexedRecord: Sendable {
   associatedtype PrimaryKey: IndexKey
   associatedtype Value: BinaryCodable
@@ -14,7 +14,7 @@ protocol IndexedRecord: Sendable {
 
   var key: PrimaryKey { get }
   init(key: PrimaryKey, decoding bytes: RawSpan) throws(LMDBError)
-  /// Whether a row that can be read is one that a known version of Tally writes.
+  /// Whether a known version of Tally could have written a row that decodes without an error.
   var isPlausible: Bool { get }
 }
 
@@ -28,14 +28,14 @@ enum Readable<Value> {
 extension IndexedRecord {
   var isPlausible: Bool { true }
 
-  /// Reads a row that may be damaged; `nil` for one that no known version of Tally writes.
+  /// Decodes a row that may be damaged; `nil` if no known version of Tally writes such a row.
   init?(checking keyBytes: RawSpan, _ value: RawSpan) {
     guard let key = PrimaryKey(canonically: keyBytes) else { return nil }
     try? self.init(key: key, decoding: value)
     guard isPlausible else { return nil }
   }
 
-  /// Passes every row of the table to a closure; throws if one cannot be read.
+  /// Calls a closure with every row of the table; throws if one cannot be read.
   static func forEach<T: LMDBTransaction & ~Copyable>(
     of tables: Tables, in transaction: borrowing T, _ body: (Self) throws -> Void
   ) throws {
@@ -45,7 +45,7 @@ extension IndexedRecord {
     }
   }
 
-  /// The row of a key.
+  /// Looks up the row of a key.
   static func look<T: LMDBTransaction & ~Copyable>(
     for key: PrimaryKey, in tables: Tables, _ transaction: borrowing T
   ) throws(LMDBError) -> Readable<Self> {
@@ -55,19 +55,19 @@ extension IndexedRecord {
   }
 }
 
-/// The value of a task or list, as far as all code treats both alike.
+/// What tasks and lists have in common.
 protocol StoredObject: Sendable {
   var id: UUID { get }
   var sortOrder: Int64 { get set }
   var updatedAt: Timestamp { get set }
 
-  /// Whether two values are equal byte for byte: `==` takes texts for equal that Unicode considers equivalent.
+  /// Whether two values are equal byte for byte: `==` also accepts texts that Unicode considers equivalent.
   func isIdentical(to other: Self) -> Bool
-  /// The parts in which two states of the object differ, byte for byte.
+  /// The fields that differ, byte for byte, between two states of the object.
   static func differences(_ old: Self, _ new: Self) -> SyncFields
-  /// The parts in which an object that exists again differs from its kept record only because it is shown elsewhere.
+  /// The fields of a restored object that differ from its kept record only because the object is shown elsewhere.
   static func places(_ kept: Self, shownAs item: Self) -> SyncFields
-  /// The parts in which the object differs from one that has nothing yet.
+  /// The fields that have a value other than the default of a new object.
   var filledFields: SyncFields { get }
 }
 
@@ -78,7 +78,7 @@ protocol ObjectRecord: IndexedRecord, BinaryCodable where PrimaryKey == IDKey, V
   static var kind: ObjectKind { get }
   var item: Item { get }
   var stamp: ChangeStamp { get }
-  /// Fields of a newer version.
+  /// The fields that only a newer version knows.
   var unknown: UnknownFields { get }
 
   init(item: Item, stamp: ChangeStamp, unknown: UnknownFields)
@@ -92,12 +92,12 @@ extension ObjectRecord {
     try self.init(id: key.id, decoding: bytes)
   }
 
-  /// Reads a whole record; the identifier is in the key, and the caller must set it.
+  /// Decodes a whole record; the identifier is in the key, so the caller must set it.
   init(decoding bytes: RawSpan) throws(LMDBError) {
     try self.init(id: .lowest, decoding: bytes)
   }
 
-  /// Whether another record has the same contents, byte for byte; stamps may differ.
+  /// Whether another record has the same contents, byte for byte, except for the stamp.
   func hasSameContents(as other: Self) -> Bool {
     item.isIdentical(to: other.item) && unknown == other.unknown
   }
@@ -122,7 +122,7 @@ extension LedgerEntry {
     self.init(key: key, record: try CompletionRecord(decoding: bytes))
   }
 
-  /// Counting could not handle other instants.
+  /// Whether the instants are valid: counting cannot handle others.
   var isPlausible: Bool {
     guard let completed = try? Timestamp(microsecondsSince1970: key.completed.microseconds) else { return false }
     return (try? Timestamp(microsecondsSince1970: record.createdAtMicroseconds)) != nil

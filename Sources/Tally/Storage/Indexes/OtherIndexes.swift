@@ -1,4 +1,4 @@
-// The indexes of lists, completions and tombstones, and that of the last change.
+// The indexes of lists, completions and tombstones, and the indexes by last change.
 
 /// The lists, in the user's order.
 enum ListsByOrder: RecordIndex {
@@ -11,11 +11,11 @@ enum ObjectsByChange<Source: ObjectRecord>: RecordIndex {
     .one(ChangeKey(sequence: record.stamp.changed, .init(Source.kind), record.item.id))
   }
 
-  // Rows of unknown kinds belong to no index, and must be found.
+  // Rows of an unknown kind belong to no index, and checks must find them.
   static func owns(_ key: ChangeKey) -> Bool { (key.kind ?? .task) == .init(Source.kind) }
 }
 
-/// Deleted tasks and lists, by their deletion.
+/// Deleted tasks and lists, by the commit that deleted them.
 enum TombstonesByChange: RecordIndex {
   static func keys(of tombstone: Tombstone) -> IndexKeys<ChangeKey> {
     guard let kind = ObjectKind(rawValue: tombstone.key.kindRawValue) else { return .none }
@@ -29,7 +29,7 @@ enum TombstonesByChange: RecordIndex {
   static func owns(_ key: ChangeKey) -> Bool { key.kind == .deletedTask || key.kind == .deletedList }
 }
 
-/// Completions of deleted tasks, by the creation of the task.
+/// Completions of deleted tasks, by the creation time of the task.
 enum DeletedByCreated: RecordIndex {
   static func keys(of entry: LedgerEntry) -> IndexKeys<DeletedCreationKey> {
     entry.key.isTaskDeleted ? .one(DeletedCreationKey(entry.key.completed, entry.record)) : .none

@@ -3,19 +3,19 @@ import LMDB
 
 /// An index of records, defined by the keys that a record has in it.
 ///
-/// The only definition of an index's contents. Writers keep the table equal to it, the integrity check compares the
-/// table with it, and a repair builds the table from it.
+/// This is the only definition of an index's contents: writers maintain the table by it, the integrity check compares
+/// the table with it, and a repair rebuilds the table from it.
 protocol RecordIndex: SendableMetatype {
   associatedtype Source: IndexedRecord
   associatedtype Key: IndexKey
 
-  /// The keys of a record: none, one or several.
+  /// The keys of a record in this index: none, one or several.
   static func keys(of record: Source) -> IndexKeys<Key>
 
-  /// The key of the record that a key of this index names.
+  /// The primary key of the record that an entry with this key belongs to.
   static func primaryKey(of key: Key) -> Source.PrimaryKey
 
-  /// Whether a key is one of this index; false for those of others that share the table.
+  /// Whether a key belongs to this index; false for the keys of other indexes in the same table.
   static func owns(_ key: Key) -> Bool
 }
 
@@ -36,7 +36,7 @@ extension RecordIndex where Source: ObjectRecord {
 enum IndexKeys<Key: IndexKey>: Equatable {
   case none
   case one(Key)
-  /// In ascending order, each once.
+  /// Several keys, in ascending order and without duplicates.
   case several([Key])
 
   init(_ key: Key?) {
@@ -64,19 +64,19 @@ enum IndexKeys<Key: IndexKey>: Equatable {
   }
 }
 
-/// An index of one kind of record in the catalogue.
+/// An index of one kind of record, as the catalogue holds it.
 ///
-/// What writes is a closure that the compiler makes for each index where the catalogue is made. Requirements of a protocol
-/// would be compiled once for all indexes, which costs a bulk insert half as much again (Swift 6.3).
+/// Each index writes through closures that the compiler specialises where the catalogue is made. Protocol requirements
+/// would be compiled once for all indexes, which makes a bulk insert half as expensive again (Swift 6.3).
 struct IndexHandle<Source: IndexedRecord>: Sendable {
-  /// Replaces the entries of one record, leaving alone those that stay.
+  /// Replaces the entries of one record; entries that stay are not touched.
   let replace: @Sendable (RecordChange<Source>, inout WriteTransaction) throws(LMDBError) -> Void
-  /// Creates a batch that gathers many changes of the index.
+  /// Creates a batch that gathers many changes to the index.
   let makeBatch: @Sendable () -> IndexBatch<Source>
-  /// For rare work: checks, counts and repairs; `nil` for an application's index, see `OwnIndexCheck`.
+  /// The index for checks, counts and repairs; `nil` for an application's index, see `OwnIndexCheck`.
   var table: (any CheckedIndex<Source>)? { makeTable?() }
-  /// Called when needed: the types' descriptions, of which the run-time library makes one each, took a millisecond of
-  /// every opening of a store.
+  /// Creates the table only when needed: the metadata that the runtime makes for each type took a millisecond of every
+  /// opening of a store.
   private let makeTable: (@Sendable () -> any CheckedIndex<Source>)?
 
   @inline(__always)
@@ -110,15 +110,15 @@ extension IndexHandle where Source == TaskRecord {
   }
 }
 
-/// What many changes do to one index.
+/// Many changes to one index, gathered to be written at once.
 final class IndexBatch<Source: IndexedRecord> {
   /// Adds the entries of new records.
   let insert: ([Source]) throws(LMDBError) -> Void
   /// Adds a change of a stored record.
   let replace: (RecordChange<Source>) throws(LMDBError) -> Void
-  /// Writes the changes in the index's own order, which touches each page once.
+  /// Writes the changes in the index's key order, so that each page is visited once.
   let apply: (inout WriteTransaction) throws(LMDBError) -> Void
-  /// Makes room for some times as many new entries as there are.
+  /// Reserves memory for `factor` times as many new entries as the batch holds.
   let reserve: (_ factor: Double) -> Void
 
   private init(
@@ -137,7 +137,7 @@ final class IndexBatch<Source: IndexedRecord> {
     reserve = { changes.inserted.reserve(times: $0) }
     insert = { records throws(LMDBError) in
       try changes.insert { (inserted) throws(LMDBError) in
-        // A span lends its records; an array's loop would copy each of them, for each index.
+        // A span borrows its records; iterating over an array would copy each of them for each index.
         let records = records.span
         for position in records.indices {
           try Definition.keys(of: records[position]).forEach { key throws(LMDBError) in
@@ -164,7 +164,7 @@ final class IndexBatch<Source: IndexedRecord> {
 }
 
 extension IndexBatch where Source == TaskRecord {
-  /// Gathers the changes of an application's index.
+  /// Gathers changes to an application's index.
   convenience init(_ index: OwnIndex, _ tables: OwnIndexTables) {
     let gathered = Gathered(OwnIndexChanges(of: index))
     self.init(
@@ -189,14 +189,14 @@ private final class IndexChanges<Key: IndexKey> {
   var removed = EntryBatch<Key, NoValue>()
   var inserted = EntryBatch<Key, NoValue>()
 
-  /// Many insertions as one access: each access of its own is checked for exclusivity.
+  /// Makes many insertions in one access, because each access is checked for exclusivity.
   @inline(__always)
   func insert(_ body: (inout EntryBatch<Key, NoValue>) throws(LMDBError) -> Void) throws(LMDBError) {
     try body(&inserted)
   }
 }
 
-/// An index with its table, for checks, counts and repairs, which do the same with all indexes.
+/// An index with its table, for checks, counts and repairs, which treat all indexes alike.
 protocol CheckedIndex<Source>: Sendable {
   associatedtype Source: IndexedRecord
   var name: TableName { get }
@@ -208,7 +208,9 @@ protocol CheckedIndex<Source>: Sendable {
     for record: Source, in transaction: borrowing T
   ) throws(LMDBError) -> (expected: Int, missing: Int)
 
-  /// Compares entries with their records, from a position on; returns the position to continue from.
+  /// Compares entries with their records, from a position on.
+  ///
+  /// - Returns: the position to continue from; `nil` at the end.
   func checkEntries<T: LMDBTransaction & ~Copyable>(
     of tables: Tables, from position: [UInt8]?, limit: Int, in transaction: borrowing T,
     _ report: (StoreFault.Kind, UUID?) -> Void

@@ -1,6 +1,6 @@
-// The indexes of tasks. The file of each key says how it is ordered.
+// The indexes of tasks. The file of each key type describes the order.
 
-/// Tasks in a list, and those in the inbox; a task that has a day and no list is in `byDay` alone.
+/// Tasks in a list and tasks in the inbox; a task with a day and no list is in `byDay` only.
 enum ByPlace: RecordIndex {
   static func keys(of record: TaskRecord) -> IndexKeys<PlaceKey> { IndexKeys(PlaceKey(of: record.item)) }
 }
@@ -10,7 +10,7 @@ enum ByDay: RecordIndex {
   static func keys(of record: TaskRecord) -> IndexKeys<DayKey> { IndexKeys(DayKey(of: record.item)) }
 }
 
-/// Tasks with a due date or a due day, and open ones with a reminder alone.
+/// Tasks with a due date or a due day, and open tasks that have only a reminder.
 enum ByDue: RecordIndex {
   static func keys(of record: TaskRecord) -> IndexKeys<DueKey> { IndexKeys(DueKey(of: record.item)) }
 }
@@ -20,19 +20,19 @@ enum ByReminder: RecordIndex {
   static func keys(of record: TaskRecord) -> IndexKeys<InstantKey> { IndexKeys(InstantKey(reminderOf: record.item)) }
 }
 
-/// All tasks.
+/// All tasks, by their creation.
 enum ByCreated: RecordIndex {
   static func keys(of record: TaskRecord) -> IndexKeys<InstantKey> { .one(InstantKey(creationOf: record.item)) }
 }
 
-/// Active tasks of all places.
+/// The active tasks of all places.
 enum ByActive: RecordIndex {
   static func keys(of record: TaskRecord) -> IndexKeys<OrderKey> {
     record.item.state == .active ? .one(OrderKey(of: record.item)) : .none
   }
 }
 
-/// Tasks with tags, once for each.
+/// Tasks with tags: one entry for each tag.
 enum ByTag: RecordIndex {
   static func keys(of record: TaskRecord) -> IndexKeys<GroupKey> {
     let tags = record.item.tags

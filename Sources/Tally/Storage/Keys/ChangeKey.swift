@@ -1,7 +1,7 @@
 import Foundation
 import LMDB
 
-/// The kinds of objects that change as a whole; the raw values are stored: do not change them.
+/// The kinds of objects whose changes are tracked; the raw values are stored: do not change them.
 enum ObjectKind: UInt8 {
   case task = 1
   case list = 2
@@ -9,7 +9,7 @@ enum ObjectKind: UInt8 {
 
 /// The key of `byChange`: the last commit that changed an object, the object's kind, and its id; 25 bytes.
 ///
-/// One row per object. A deleted object keeps its row, at the commit that deleted it: see `Tombstone`.
+/// Each object has one row. A deleted object keeps its row, at the commit that deleted it: see `Tombstone`.
 struct ChangeKey: IndexKey {
   /// The raw values are stored: do not change them.
   enum Kind: UInt8 {
@@ -18,12 +18,12 @@ struct ChangeKey: IndexKey {
     case deletedTask = 3
     case deletedList = 4
 
-    /// The kind of a stored object's row.
+    /// The kind of row of an object that exists.
     init(_ kind: ObjectKind) {
       self = kind == .task ? .task : .list
     }
 
-    /// The kind of the row that a deletion leaves.
+    /// The kind of row that a deletion leaves.
     init(deleted kind: ObjectKind) {
       self = kind == .task ? .deletedTask : .deletedList
     }
@@ -34,7 +34,7 @@ struct ChangeKey: IndexKey {
   let kindRawValue: UInt8
   let id: UUID
 
-  /// `nil` for a kind of a newer version.
+  /// The kind of row; `nil` if only a newer version knows it.
   var kind: Kind? { Kind(rawValue: kindRawValue) }
 
   init(sequence: UInt64, _ kind: Kind, _ id: UUID) {
@@ -56,7 +56,7 @@ struct ChangeKey: IndexKey {
     output.append(id)
   }
 
-  /// Before every row of the commits after a sequence.
+  /// A key before every row of the commits after a sequence.
   static func start(after sequence: UInt64) -> ChangeKey {
     ChangeKey(sequence: sequence + 1, .task, .lowest)
   }

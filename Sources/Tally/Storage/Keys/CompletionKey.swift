@@ -2,10 +2,10 @@ import Foundation
 
 /// The key of `completions`: whether the task has been deleted, then the instant and the identifier; 25 bytes.
 ///
-/// Entries of live tasks come first: the Completed view scans them without stepping over deleted ones.
+/// Entries of live tasks come first, so that the Completed view scans them without skipping deleted ones.
 typealias CompletionKey = FlaggedInstantKey<CompletionsTable>
 
-/// Distinguishes the keys of `completions` from those of `byDue`.
+/// A type that distinguishes the keys of `completions` from those of `byDue`.
 enum CompletionsTable {}
 
 extension CompletionKey {
@@ -16,7 +16,7 @@ extension CompletionKey {
     self.init(flag: isTaskDeleted, instant: completed)
   }
 
-  /// The key of a live task's completion; `nil` for an open task.
+  /// The key of a task's completion; `nil` for an open task.
   init?(of task: TaskItem) {
     guard let completedAt = task.completedAt else { return nil }
     self.init(

@@ -1,9 +1,9 @@
 import Foundation
 import LMDB
 
-/// The key of `byDay`: open or completed, the scheduled day, the state's rank, then the order inside it; 38 bytes.
+/// The key of `byDay`: open or completed, the scheduled day, the state's rank, then the order within it; 38 bytes.
 ///
-/// Open tasks come first, so that the Past view never walks over finished history.
+/// Open tasks come first, so that the Past view never scans the completed ones.
 struct DayKey: IndexKey {
   static let width = 6 + OrderKey.width
   let isCompleted: Bool
@@ -38,7 +38,7 @@ struct DayKey: IndexKey {
 }
 
 extension DayKey {
-  /// The key of a task; `nil` for one without a scheduled day.
+  /// The key of a task; `nil` if it has no scheduled day.
   init?(of task: TaskItem) {
     guard let day = task.scheduledDate else { return nil }
     self.init(
@@ -46,12 +46,12 @@ extension DayKey {
       order: OrderKey(of: task))
   }
 
-  /// The first possible key of a day.
+  /// The lowest possible key of a day.
   static func start(of dayNumber: Int32, isCompleted: Bool) -> DayKey {
     DayKey(isCompleted: isCompleted, dayNumber: dayNumber, rankRawValue: 0, order: .lowest)
   }
 
-  /// After every key of a day.
+  /// A key after every key of a day.
   static func end(of dayNumber: Int32, isCompleted: Bool) -> DayKey {
     DayKey(isCompleted: isCompleted, dayNumber: dayNumber, rankRawValue: StateRank.endRawValue, order: .lowest)
   }

@@ -1,9 +1,9 @@
 import Foundation
 import LMDB
 
-/// The key of `deletedByCreated`: creation, completion and id of a deleted task whose completion stays; 32 bytes.
+/// The key of `deletedByCreated`: creation, completion and id of a deleted task whose completion is kept; 32 bytes.
 ///
-/// With `byCreated` it finds the tasks, including deleted ones, that were created in a part of a quarter hour.
+/// Together with `byCreated` it finds the tasks, deleted ones included, that were created in a part of a quarter hour.
 struct DeletedCreationKey: IndexKey {
   static let width = 8 + InstantKey.width
   let createdAtMicroseconds: Int64

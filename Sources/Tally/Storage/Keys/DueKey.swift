@@ -5,13 +5,13 @@ import LMDB
 struct DueKey: IndexKey {
   /// What the instant means; the raw values are stored: do not change them.
   enum Kind: UInt8 {
-    /// An open task: its due date, or, where it has no due date and no due day, its reminder.
+    /// An open task: its due date, or its reminder if it has neither a due date nor a due day.
     case open = 0
     /// A completed task: its due date.
     case completed = 1
-    /// An open task: the first instant in UTC of its due day, which names the day.
+    /// An open task: the first instant, in UTC, of its due day.
     case openDay = 2
-    /// The same for a completed task.
+    /// A completed task: the first instant, in UTC, of its due day.
     case completedDay = 3
   }
 
@@ -39,7 +39,7 @@ struct DueKey: IndexKey {
 }
 
 extension DueKey {
-  /// The key of a task; `nil` for one that is never due.
+  /// The key of a task; `nil` if it has no due date or day and, being open, no reminder.
   init?(of task: TaskItem) {
     if let day = task.dueDay {
       let instant = Self.microseconds(of: day.dayNumber)
@@ -52,17 +52,17 @@ extension DueKey {
     }
   }
 
-  /// The first possible key of a day.
+  /// The lowest possible key of a day.
   static func start(of dayNumber: Int32, isCompleted: Bool) -> DueKey {
     DueKey(isCompleted ? .completedDay : .openDay, .start(at: microseconds(of: dayNumber)))
   }
 
-  /// The day of a key that names one.
+  /// The due day, for a key of a kind that has one.
   var dayNumber: Int32 {
     Int32(clamping: floorDivide(due.microseconds, by: QuarterHour.microsecondsPerDay))
   }
 
-  /// The instant that names a day; days that no calendar has are taken for the nearest one.
+  /// The instant that stands for a day; a day outside the calendar is replaced by the nearest one inside.
   static func microseconds(of dayNumber: Int32) -> Int64 {
     let days = CalendarDay.earliest.dayNumber...(CalendarDay.latest.dayNumber + 1)
     return Int64(min(max(dayNumber, days.lowerBound), days.upperBound)) * QuarterHour.microsecondsPerDay

@@ -3,8 +3,8 @@ import LMDB
 
 /// A flag, then an instant and an identifier; 25 bytes.
 ///
-/// The flag separates two kinds of entries, each in the order of time. `Table` stands for the table and is never
-/// created: without it a key of one table could be looked up in the other.
+/// The flag separates two kinds of entries, each ordered by time. `Table` is a phantom type, of which no value exists:
+/// it prevents looking up a key of one table in the other.
 struct FlaggedInstantKey<Table>: IndexKey {
   static var width: Int { 1 + InstantKey.width }
   let flag: Bool

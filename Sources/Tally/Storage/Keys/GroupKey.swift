@@ -1,7 +1,7 @@
 import Foundation
 import LMDB
 
-/// The key of `byTag` and `byParent`: the tag or the parent, the state's rank, then the order of a place; 49 bytes.
+/// The key of `byTag` and `byParent`: the tag or parent, the state's rank, then the order within it; 49 bytes.
 struct GroupKey: IndexKey {
   static let width = 17 + OrderKey.width
   /// The hash of a tag (see `TagID`), or the id of the parent.
@@ -40,7 +40,7 @@ extension GroupKey {
 }
 
 extension KeyRange {
-  /// The tasks of a group with some ranks; all by default.
+  /// The range of the tasks of a group that have some ranks; all ranks by default.
   static func group(_ groupID: UUID, _ ranks: Range<UInt8> = 0..<StateRank.endRawValue) -> KeyRange {
     KeyRange(
       GroupKey(groupID: groupID, rankRawValue: ranks.lowerBound, order: .lowest),

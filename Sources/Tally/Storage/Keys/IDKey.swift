@@ -1,7 +1,7 @@
 import Foundation
 import LMDB
 
-/// The key of a record: its identifier's 16 bytes.
+/// The key of a record: the 16 bytes of its identifier.
 struct IDKey: IndexKey {
   static let width = 16
   let id: UUID

@@ -1,16 +1,16 @@
 import Foundation
 import LMDB
 
-/// A key of a table that has one entry per task or list; it ends in the identifier.
+/// A key of a table in which each entry belongs to a task or list; it ends in the identifier.
 ///
-/// All keys have a fixed width, so none is a prefix of another. Their order is that of their bytes, and so that of the
-/// fields, one after the other.
+/// All keys of a type have the same width, so none is a prefix of another. They are ordered by their bytes, and so by
+/// their fields, one after the other.
 protocol IndexKey: KeyCodable, Hashable {
-  /// How many bytes each key of this kind takes.
+  /// The width of every key of this type, in bytes.
   static var width: Int { get }
   /// The task or list that the entry belongs to.
   var id: UUID { get }
-  /// Reads the fields of a key whose width has been checked.
+  /// Decodes the fields of a key whose width has been checked.
   init(fields bytes: RawSpan)
 }
 
@@ -25,5 +25,5 @@ extension IndexKey {
   }
 }
 
-/// An index: entries in the key's order, with no value.
+/// An index: keys in ascending order, without values.
 typealias Index<Key: IndexKey> = Database<Key, NoValue>

@@ -1,7 +1,7 @@
 import Foundation
 import LMDB
 
-/// An instant, then an identifier: the key of `byCreated` and `byReminder`; 24 bytes.
+/// An instant, then an identifier, the key of `byCreated` and `byReminder`; 24 bytes.
 struct InstantKey: IndexKey {
   static let width = 24
   let microseconds: Int64
@@ -23,7 +23,7 @@ struct InstantKey: IndexKey {
     output.append(id)
   }
 
-  /// The first possible key at an instant.
+  /// The lowest possible key at an instant.
   static func start(at microseconds: Int64) -> InstantKey {
     InstantKey(microseconds: microseconds, id: .lowest)
   }
@@ -35,7 +35,7 @@ extension InstantKey {
     self.init(microseconds: task.createdAt.microsecondsSince1970, id: task.id)
   }
 
-  /// The key of a task in `byReminder`; `nil` for one without a reminder and for a completed one.
+  /// The key of a task in `byReminder`; `nil` if the task is completed or has no reminder.
   init?(reminderOf task: TaskItem) {
     guard let reminder = task.reminderDate, !task.isCompleted else { return nil }
     self.init(microseconds: reminder.microsecondsSince1970, id: task.id)

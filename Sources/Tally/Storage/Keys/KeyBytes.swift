@@ -1,10 +1,10 @@
 import LMDB
 
-/// The bytes of an index's key, or of a position in a view, in the order of the bytes.
+/// The bytes of an index's key, or of a position in a view, which are ordered bytewise.
 ///
-/// They are held in the value itself: a walk over days has several bounds for each day, and an array is an allocation.
+/// They are stored inline: a walk over days needs several bounds for each day, and an array would be an allocation.
 struct KeyBytes: KeyCodable, Hashable, Comparable {
-  /// Room for the longest key of an index with the longest prefix of a position.
+  /// Room for the longest key of an index with the longest prefix of a position, in bytes.
   static let capacity = 64
   private var storage = InlineArray<64, UInt8>(repeating: 0)
   private(set) var encodedByteCount = 0
@@ -16,7 +16,7 @@ struct KeyBytes: KeyCodable, Hashable, Comparable {
     append(value)
   }
 
-  /// After every key of an index.
+  /// A key above every key of an index.
   static let highest = KeyBytes([UInt8](repeating: .max, count: capacity))
 
   init(decoding bytes: RawSpan) throws(LMDBError) {
@@ -26,10 +26,10 @@ struct KeyBytes: KeyCodable, Hashable, Comparable {
     append { $0.append(copying: bytes) }
   }
 
-  /// The bytes, uncopied.
+  /// The bytes, in place.
   var bytes: RawSpan {
     @_lifetime(borrow self)
-    // Unsafe by signature only: bytes are bytes.
+    // Unsafe by signature only: bytes have no padding.
     get { unsafe storage.span.bytes.extracting(first: encodedByteCount) }
   }
 
@@ -42,7 +42,7 @@ struct KeyBytes: KeyCodable, Hashable, Comparable {
   private mutating func append(_ encode: (inout OutputRawSpan) -> Void) {
     let start = encodedByteCount
     var span = storage.mutableSpan
-    // The codec writes into the rest of the array; only the bytes it wrote count.
+    // The encoder writes into the rest of the array, and only the bytes that it wrote are counted.
     encodedByteCount = unsafe span.withUnsafeMutableBytes { buffer in
       var output = unsafe OutputRawSpan(buffer: buffer, initializedCount: start)
       encode(&output)
@@ -62,7 +62,7 @@ struct KeyBytes: KeyCodable, Hashable, Comparable {
     return part
   }
 
-  /// The bytes with every bit flipped: their order is the other way round, as no key is the beginning of another.
+  /// The bytes with every bit flipped, which reverses their order because no key is a prefix of another.
   var flipped: KeyBytes {
     var flipped = self
     for offset in storage.indices { flipped.storage[offset] = ~storage[offset] }

@@ -1,11 +1,11 @@
 import LMDB
 
-/// Keys of an index from a lower bound up to but not including an upper one, as bytes.
+/// A range of an index's keys, as bytes: from a lower bound up to but not including an upper one.
 struct KeyRange: Sendable {
   let lower: KeyBytes
   let upper: KeyBytes
 
-  /// From a key up to another one; up to the end of the index without one.
+  /// The range from `lower` up to `upper`, or to the end of the index if `upper` is `nil`.
   init<Key: IndexKey>(_ lower: Key, _ upper: Key?) {
     self.lower = KeyBytes(lower)
     self.upper = upper.map { KeyBytes($0) } ?? .highest

@@ -1,9 +1,9 @@
 import Foundation
 import LMDB
 
-/// The order inside one state of one place: sort order, then creation, then identifier; 32 bytes.
+/// The order within one state of one place: sort order, then creation, then identifier; 32 bytes.
 ///
-/// The whole key of the active tasks and of the lists, and the end of a `PlaceKey` and a `DayKey`.
+/// It is the whole key of active tasks and of lists, and the end of `PlaceKey`, `DayKey` and `GroupKey`.
 struct OrderKey: IndexKey {
   static let width = 32
   let sortOrder: Int64
@@ -29,12 +29,12 @@ struct OrderKey: IndexKey {
     output.append(id)
   }
 
-  /// Before every key, as a lower bound.
+  /// A lower bound of all keys.
   static let lowest = OrderKey(sortOrder: .min, createdAtMicroseconds: .min, id: .lowest)
 }
 
 extension OrderKey {
-  /// The position of a task in its state.
+  /// The position of a task within its state.
   init(of task: TaskItem) {
     self.init(
       sortOrder: task.sortOrder, createdAtMicroseconds: task.createdAt.microsecondsSince1970, id: task.id)

@@ -1,7 +1,7 @@
 import Foundation
 import LMDB
 
-/// The key of `byPlace`: the inbox or a list, the state's rank, then the order inside it; 50 bytes.
+/// The key of `byPlace`: the inbox or a list, the state's rank, then the order within it; 50 bytes.
 struct PlaceKey: IndexKey {
   /// The kind of a task's place; the raw values are stored: do not change them.
   enum Kind: UInt8 {
@@ -17,7 +17,7 @@ struct PlaceKey: IndexKey {
 
   var id: UUID { order.id }
 
-  /// The key of a task in a list, or in the inbox where `listID` is `nil`.
+  /// The key of a task in a list, or in the inbox if `listID` is `nil`.
   init(listID: UUID?, rankRawValue: UInt8, order: OrderKey) {
     assert(rankRawValue <= StateRank.endRawValue, "a rank out of range")
     kindRawValue = (listID == nil ? Kind.inbox : .list).rawValue
@@ -43,7 +43,7 @@ struct PlaceKey: IndexKey {
 }
 
 extension PlaceKey {
-  /// The key of a task; `nil` for one that has a day and no list: it is in `byDay` alone.
+  /// The key of a task; `nil` if it has a day and no list: such a task is in `byDay` only.
   init?(of task: TaskItem) {
     guard task.listID != nil || task.scheduledDate == nil else { return nil }
     self.init(listID: task.listID, rankRawValue: StateRank(task.state).rawValue, order: OrderKey(of: task))

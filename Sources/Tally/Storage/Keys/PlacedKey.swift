@@ -1,7 +1,7 @@
-/// A key that ends in an order among its equals: tasks of one state in one place, or the lists.
+/// A key that ends in an order: of the tasks of one state in one place, or of the lists.
 protocol PlacedKey: IndexKey {
   var order: OrderKey { get }
-  /// Whether another key belongs to the same state of the same place, so that only the order differs.
+  /// Whether another key has the same place and state, and so differs only in the order.
   func isBeside(_ other: Self) -> Bool
 }
 

@@ -1,16 +1,16 @@
 import LMDB
 
-/// The key of `search`: a segment, the kind of row, and what the row is about.
+/// The key of `search`: a segment, the kind of row, and what the row describes.
 struct SearchKey: KeyCodable, Hashable {
-  /// The raw values are stored: do not change them.
+  /// The kind of row; the raw values are stored: do not change them.
   enum Kind: UInt8 {
-    /// How far the index reaches: `SearchState`; in segment 0.
+    /// How far the index has been built (`SearchState`); in segment 0.
     case state = 1
-    /// A segment: `SearchSegment`, by its number; in segment 0, so that one walk reads them all.
+    /// A segment (`SearchSegment`), by its number; in segment 0, so that one scan reads them all.
     case segment = 2
     /// The postings of a term.
     case term = 3
-    /// Some of the segment's tasks, by the number of the first.
+    /// A group of the segment's tasks, by the number of the first.
     case members = 4
   }
 
@@ -51,13 +51,13 @@ struct SearchKey: KeyCodable, Hashable {
     guard bytes.byteCount >= encodedByteCount, bytes.load(bigEndianAt: 0) == segment,
       bytes.load(bigEndianAt: 4) == kindRawValue
     else { return false }
-    // Unsafe by signature only: bytes are bytes. Both have the same length.
+    // Unsafe by signature only: bytes have no padding. Both spans have the same length.
     let own = unsafe rest.span.bytes
     let other = bytes.extracting(5..<encodedByteCount)
     return !own.precedes(other) && !other.precedes(own)
   }
 
-  /// The first bytes of all keys of a segment.
+  /// The first bytes of every key of a segment.
   static func prefix(of segment: UInt32) -> [UInt8] {
     segment.bigEndianBytes
   }

@@ -1,6 +1,6 @@
 /// The position of a state in a view: active tasks first, then those not started, then the completed ones.
 ///
-/// Part of stored keys: do not change the numbers.
+/// It is part of stored keys: do not change the numbers.
 enum StateRank: UInt8 {
   case active = 0
   case notStarted = 1
@@ -14,6 +14,6 @@ enum StateRank: UInt8 {
     }
   }
 
-  /// The number after the last rank, as an upper bound in ranges of keys.
+  /// The number after the last rank, an upper bound for ranges of keys.
   static let endRawValue: UInt8 = 3
 }

@@ -1,13 +1,13 @@
 import Foundation
 import LMDB
 
-/// The key of `byTail`: an identifier's hexadecimal digits, last one first; 16 bytes.
+/// The key of `byTail`: the hexadecimal digits of an identifier, in reverse order; 16 bytes.
 ///
-/// Neighbours in this index share the longest tails, so the shortest unique handle of a task follows from the entries
-/// before and after its own, and the tasks that a handle fits are side by side.
+/// Neighbours in this index share the longest tails. Therefore the shortest unique handle of a task follows from the
+/// entries before and after its own, and the tasks that match a handle are adjacent.
 struct TailKey: IndexKey {
   static let width = 16
-  /// How many hexadecimal digits an identifier has.
+  /// The number of hexadecimal digits in an identifier.
   static let digitCount = 32
   /// The identifier with its digits in reverse order.
   let reversed: UUID
@@ -27,7 +27,7 @@ struct TailKey: IndexKey {
     output.append(reversed)
   }
 
-  /// The first possible key of a handle, given as digits from 0 to 15 in written order; at most 32.
+  /// The lowest possible key of a handle, given as at most 32 digits from 0 to 15 in written order.
   init(firstEndingIn digits: [UInt8]) {
     assert(digits.count <= Self.digitCount && digits.allSatisfy { $0 < 16 }, "not digits of an identifier")
     var words: (high: UInt64, low: UInt64) = (0, 0)
@@ -38,7 +38,7 @@ struct TailKey: IndexKey {
     reversed = UUID(high: words.high, low: words.low)
   }
 
-  /// How many digits two identifiers have in common at their end.
+  /// How many digits two identifiers share at their end.
   func sharedDigitCount(with other: TailKey) -> Int {
     let (left, right) = (reversed.words, other.reversed.words)
     let high = (left.high ^ right.high).leadingZeroBitCount
@@ -49,7 +49,7 @@ struct TailKey: IndexKey {
     UUID(high: reverseDigits(id.words.low), low: reverseDigits(id.words.high))
   }
 
-  /// Reverses bytes, then the two digits inside each.
+  /// Reverses the bytes, then the two digits in each.
   private static func reverseDigits(_ word: UInt64) -> UInt64 {
     let bytes = word.byteSwapped
     let lowDigits: UInt64 = 0x0F0F_0F0F_0F0F_0F0F

@@ -1,7 +1,7 @@
 import Foundation
 import LMDB
 
-/// An application's index as registered.
+/// An application's index, as it is registered.
 struct OwnIndex: Sendable {
   let definition: TaskIndex
   let id: OwnIndexID
@@ -11,7 +11,7 @@ struct OwnIndex: Sendable {
     id = OwnIndexID(name: definition.name, version: definition.version)
   }
 
-  /// The keys of a task as stored: in ascending order, each once.
+  /// The stored keys of a task: in ascending order and without duplicates.
   func keys(of task: TaskItem) throws(LMDBError) -> [[UInt8]] {
     var keys = definition.keys(task).map(storedKey)
     for key in keys where key.count > TaskIndex.maximumKeyByteCount {
@@ -25,18 +25,18 @@ struct OwnIndex: Sendable {
     return keys.reduce(into: []) { if $0.last != $1 { $0.append($1) } }
   }
 
-  /// A key with the mark at its end that it needs.
+  /// The stored form of a key: keys of variable width get an end mark.
   func storedKey(_ bytes: [UInt8]) -> [UInt8] {
     definition.hasFixedWidth ? bytes : Leading(bytes).encodedBytes
   }
 
-  /// The key as the function gave it.
+  /// The key as the application's function gave it, without the end mark.
   func givenKey(_ stored: [UInt8]) throws(LMDBError) -> [UInt8] {
-    // Unsafe by signature only: bytes are bytes.
+    // Unsafe by signature only: bytes have no padding.
     definition.hasFixedWidth ? stored : unsafe try Leading<[UInt8]>(decoding: stored.span.bytes).value
   }
 
-  /// The stored form of the beginning of keys.
+  /// The stored form of a prefix of keys.
   private func storedPrefix(_ bytes: [UInt8]) -> [UInt8] {
     definition.hasFixedWidth ? bytes : storedKey(bytes).dropLast(2)
   }
@@ -62,7 +62,7 @@ struct OwnIndex: Sendable {
 }
 
 extension [UInt8] {
-  /// The least bytes after all those that begin with these; none begin with 255 throughout, as a hash could.
+  /// The smallest bytes above all those that begin with these; if all are 255, as a hash could be, a longer run of 255.
   fileprivate var successor: [UInt8] {
     guard let last = lastIndex(where: { $0 < .max }) else { return [UInt8](repeating: .max, count: count + 1) }
     return self[..<last] + [self[last] + 1]
@@ -74,7 +74,7 @@ struct OwnIndexTables: Sendable {
   let states: Database<OwnIndexID, OwnIndexState>
   let entries: Database<OwnEntryKey, NoValue>
   let keys: Database<OwnKeysKey, OwnKeys>
-  /// The indexes that this process keeps.
+  /// The indexes that this process maintains.
   let registered: [OwnIndex]
 
   init(
@@ -85,14 +85,14 @@ struct OwnIndexTables: Sendable {
     self.registered = registered.map { OwnIndex($0) }
   }
 
-  /// The commit up to which an index is right.
+  /// The sequence of the commit up to which an index is current.
   func sequence<T: LMDBTransaction & ~Copyable>(
     of index: OwnIndex, in transaction: borrowing T
   ) throws(LMDBError) -> UInt64 {
     try states.value(forKey: index.id, in: transaction)?.sequence ?? 0
   }
 
-  /// What there is of every index.
+  /// The state of every stored index.
   func information<T: LMDBTransaction & ~Copyable>(
     at last: UInt64, in transaction: borrowing T
   ) throws -> [TaskIndexInformation] {
@@ -106,14 +106,14 @@ struct OwnIndexTables: Sendable {
     return found.sorted { ($0.name, $0.version) < ($1.name, $1.version) }
   }
 
-  /// Removes everything of an index.
+  /// Removes an index: its entries, its keys and its state.
   func remove(_ id: OwnIndexID, in transaction: inout WriteTransaction) throws(LMDBError) {
     try entries.removeAll(withPrefix: id, in: &transaction)
     try keys.removeAll(withPrefix: id, in: &transaction)
     _ = try states.remove(forKey: id, in: &transaction)
   }
 
-  /// Removes everything of every index.
+  /// Removes all indexes of applications.
   func removeAll(in transaction: inout WriteTransaction) throws(LMDBError) {
     try entries.removeAll(in: &transaction)
     try keys.removeAll(in: &transaction)
@@ -121,7 +121,7 @@ struct OwnIndexTables: Sendable {
   }
 }
 
-/// New keys of some tasks in one index, gathered so that each table is written once, in its own order.
+/// The new keys of some tasks in one index, gathered so that each table is written once, in key order.
 struct OwnIndexChanges {
   private let index: OwnIndex
   private var changes: [(id: UUID, keys: [[UInt8]])] = []
@@ -130,18 +130,18 @@ struct OwnIndexChanges {
     self.index = index
   }
 
-  /// Adds a change of a task, unless its keys stay.
+  /// Adds a change of a task, unless it leaves the task's keys unchanged.
   mutating func add(_ change: RecordChange<TaskRecord>) throws(LMDBError) {
     guard let id = change.new?.item.id ?? change.old?.item.id else { return }
     changes.append((id, try change.new.map { (record) throws(LMDBError) in try index.keys(of: record.item) } ?? []))
   }
 
-  /// Adds the state of a task, which may be gone.
+  /// Adds the current state of a task; `nil` if it was deleted.
   mutating func add(_ task: TaskItem?, _ id: UUID) throws(LMDBError) {
     changes.append((id, try task.map { (task) throws(LMDBError) in try index.keys(of: task) } ?? []))
   }
 
-  /// Replaces the rows of the tasks; the old keys are those that the table names.
+  /// Replaces the rows of the tasks; which rows are old is read from the table of keys.
   mutating func apply(to tables: OwnIndexTables, in transaction: inout WriteTransaction) throws(LMDBError) {
     var (removed, inserted) = (EntryBatch<OwnEntryKey, NoValue>(), EntryBatch<OwnEntryKey, NoValue>())
     var (removedRows, rows) = (EntryBatch<OwnKeysKey, NoValue>(), EntryBatch<OwnKeysKey, OwnKeys>())

@@ -1,13 +1,13 @@
 import Foundation
 import LMDB
 
-/// Brings the registered indexes of an application up to a commit: those of other versions go, and the tasks that have
-/// changed since are looked at.
+/// Brings the registered indexes of an application up to date with a commit.
 ///
-/// A new index is right up to commit 0, so this also builds it.
+/// It removes other versions of them, and reads the tasks that have changed since each index was current. A new index
+/// starts at commit 0, so this also builds it.
 struct OwnIndexCatchUp {
   let tables: Tables
-  /// The last commit.
+  /// The sequence of the last commit.
   let sequence: UInt64
 
   /// How many changed tasks are gathered before their rows are written.
@@ -15,19 +15,19 @@ struct OwnIndexCatchUp {
 
   private var own: OwnIndexTables { tables.ownIndexes }
 
-  /// Whether there is anything to do.
+  /// Whether an index is behind or has an old version.
   func isNeeded<T: LMDBTransaction & ~Copyable>(in transaction: borrowing T) throws -> Bool {
     for index in own.registered where try own.sequence(of: index, in: transaction) != sequence { return true }
     return try !supersededIDs(in: transaction).isEmpty
   }
 
-  /// Catches up, and removes other versions.
+  /// Brings the indexes up to date, and removes other versions of them.
   func run(in transaction: inout WriteTransaction) throws {
     for id in try supersededIDs(in: transaction) { try own.remove(id, in: &transaction) }
     try catchUp(in: &transaction)
   }
 
-  /// Catches up; costs a lookup for each registered index if there is nothing to do.
+  /// Brings the indexes up to date; costs one lookup for each registered index if there is nothing to do.
   func catchUp(in transaction: inout WriteTransaction) throws {
     for index in own.registered {
       let last = try own.sequence(of: index, in: transaction)
@@ -37,7 +37,7 @@ struct OwnIndexCatchUp {
     }
   }
 
-  /// Raises the commit of the indexes that are right up to the last one, when the next one is about to be made.
+  /// Marks the indexes that are current as current up to the commit that is about to be made.
   func advance(to next: UInt64, in transaction: inout WriteTransaction) throws(LMDBError) {
     for index in own.registered where try own.sequence(of: index, in: transaction) == sequence {
       try own.states.put(OwnIndexState(of: index.definition, at: next), forKey: index.id, in: &transaction)
@@ -53,7 +53,7 @@ struct OwnIndexCatchUp {
     }
   }
 
-  /// Gathers the keys of some changed tasks; returns where to go on.
+  /// Gathers the keys of some changed tasks; returns the key to continue from.
   private func gather(
     _ changes: inout OwnIndexChanges, from start: ChangeKey, in transaction: borrowing WriteTransaction
   ) throws -> ChangeKey? {
@@ -72,7 +72,7 @@ struct OwnIndexCatchUp {
     return next
   }
 
-  /// Other versions of the registered indexes.
+  /// The ids of other versions of the registered indexes.
   private func supersededIDs<T: LMDBTransaction & ~Copyable>(in transaction: borrowing T) throws -> [OwnIndexID] {
     let current = Dictionary(own.registered.map { ($0.definition.name, $0.id) }) { first, _ in first }
     var superseded: [OwnIndexID] = []
@@ -86,13 +86,13 @@ struct OwnIndexCatchUp {
 }
 
 extension Tables {
-  /// The work of bringing the registered indexes up to the last commit; `nil` without a readable header.
+  /// The update of the registered indexes to the last commit; `nil` without a readable header.
   func catchUp<T: LMDBTransaction & ~Copyable>(in transaction: borrowing T) throws(LMDBError) -> OwnIndexCatchUp? {
     guard let header = try meta.value(forKey: .header, in: transaction) else { return nil }
     return OwnIndexCatchUp(tables: self, sequence: header.sequence)
   }
 
-  /// A task for an application's index; `nil` if it is gone, or cannot be read, which `verify` reports.
+  /// Reads a task for an application's index; `nil` if it does not exist or cannot be read, which `verify` reports.
   func readableTask<T: LMDBTransaction & ~Copyable>(_ id: UUID, in transaction: borrowing T) throws -> TaskItem? {
     guard let bytes = try tasks.bytes(forKey: IDKey(id), in: transaction) else { return nil }
     return try? TaskFields(bytes).item(id: id)

@@ -1,9 +1,9 @@
 import Foundation
 import LMDB
 
-/// The key of `ownIndexes`, and the beginning of every key of the other two tables: a hash of name and version; 8 bytes.
+/// The key of `ownIndexes`, and the prefix of every key of the other two tables: a hash of name and version; 8 bytes.
 ///
-/// A hash, because a number would have to be counted. Stored: do not change it.
+/// It is a hash because numbers would have to be assigned in order. Stored: do not change it.
 struct OwnIndexID: KeyCodable, Hashable {
   static let width = 8
   let hash: UInt64
@@ -27,9 +27,9 @@ struct OwnIndexID: KeyCodable, Hashable {
   func encode(into output: inout OutputRawSpan) { output.append(bigEndian: hash) }
 }
 
-/// The key of `ownIndexEntries`: the index, the key that its function gives, and the task.
+/// The key of `ownIndexEntries`: the index, the key from the application's function, and the task.
 ///
-/// Keys that may differ in length end in a mark, as in `Leading`, so that the ids behind them do not disturb the order.
+/// Keys of variable length have an end mark, as in `Leading`, so that the id after them does not disturb the order.
 struct OwnEntryKey: KeyCodable, Hashable {
   let index: OwnIndexID
   let key: [UInt8]
@@ -79,7 +79,7 @@ struct OwnKeysKey: IndexKey {
   }
 }
 
-/// The value of `ownIndexKeys`: the keys of one task, in ascending order, each after its length in 2 bytes.
+/// The value of `ownIndexKeys`: the keys of one task, in ascending order, each preceded by its length in 2 bytes.
 struct OwnKeys: BinaryCodable, Hashable {
   var keys: [[UInt8]] = []
 
@@ -113,7 +113,7 @@ struct OwnKeys: BinaryCodable, Hashable {
 ///
 /// ```
 /// offset size
-///      0    8  the commit up to which the index is right
+///      0    8  the commit up to which the index is current
 ///      8    4  version
 ///     12       name
 /// ```

@@ -1,15 +1,15 @@
 import Foundation
 import LMDB
 
-/// The tasks that have changed since an index was right, with the keys that they have now.
+/// The tasks that have changed since an index was current, with the keys that they have now.
 ///
-/// A read merges them into its walk over the entries, instead of what the entries say of these tasks.
+/// A read merges them into its walk over the entries, and ignores the stored entries of these tasks.
 struct OwnIndexTail {
   private(set) var ids: Set<UUID> = []
-  /// The entries that the tasks should have in a range, in the direction of the walk.
+  /// The entries that the changed tasks should have in a range, in the direction of the walk.
   private(set) var entries: [[UInt8]] = []
 
-  /// Reads the tasks that have changed since a commit.
+  /// Reads the tasks that have changed since commit `last`.
   init<T: LMDBTransaction & ~Copyable>(
     of index: OwnIndex, since last: UInt64, within bounds: (lower: [UInt8], upper: [UInt8]), reversed: Bool,
     _ tables: Tables, in transaction: borrowing T
@@ -31,7 +31,7 @@ struct OwnIndexTail {
 }
 
 extension OwnIndexTables {
-  /// Passes the entries of an index within bounds to a closure, as the tasks are now, until it answers `false`.
+  /// Calls a closure with the entries of an index within bounds, up to date, until it returns `false`.
   func scan<T: LMDBTransaction & ~Copyable>(
     _ index: OwnIndex, within bounds: (lower: [UInt8], upper: [UInt8]), reversed: Bool, _ tables: Tables,
     in transaction: borrowing T, _ body: (OwnEntryKey) throws -> Bool
@@ -46,12 +46,12 @@ extension OwnIndexTables {
     let tail = try OwnIndexTail(of: index, since: last, within: bounds, reversed: reversed, tables, in: transaction)
     var rest = tail.entries[...]
     var isWanted = true
-    // Takes the changed tasks that come before an entry, all of them without one.
+    // Hands over the changed tasks that come before an entry, or all of them if there is none.
     func takeTail(before entry: [UInt8]?) throws {
       while isWanted, let first = rest.first {
         if let entry, first.lexicographicallyPrecedes(entry) == reversed { return }
         rest.removeFirst()
-        // Unsafe by signature only: bytes are bytes.
+        // Unsafe by signature only: bytes have no padding.
         isWanted = try unsafe body(OwnEntryKey(decoding: first.span.bytes))
       }
     }

@@ -1,6 +1,6 @@
 public import LMDB
 
-/// An index of tasks that an application defines: which keys a task has in it, and so its order.
+/// An index of tasks that an application defines by the keys that a task has in it.
 ///
 /// ```swift
 /// let byWord = TaskIndex("byWord") { task in task.title.split(separator: " ").map(String.init) }
@@ -10,30 +10,32 @@ public import LMDB
 /// let found = try store.read { try $0.tasks(in: byWord, .key("paint")) }
 /// ```
 ///
-/// A store that is opened with it builds it, and keeps it in the same transaction as the tasks. A program that opens the
-/// store without it costs nothing but the looks at the tasks that it has changed, at the next opening with it.
+/// A store that is opened with the index builds it, and updates it in the same transaction as the tasks. A program that
+/// opens the store without the index pays nothing for it; the next opening with the index catches up by reading the
+/// tasks that have changed.
 public struct TaskIndex: Sendable {
   /// The longest name, in bytes of UTF-8.
   public static let maximumNameByteCount = 64
-  /// The longest key, in bytes; zero bytes of a text or of bytes count twice, and their end takes two.
+  /// The longest key, in bytes of its stored form: there, zero bytes of a text or of bytes count twice, and the end
+  /// mark counts two.
   public static let maximumKeyByteCount = 480
 
   /// The application's name for the index.
   public let name: String
-  /// The version of the function: another one builds the index again.
+  /// The version of the function: the index is built again if it differs.
   public let version: UInt32
-  /// Whether all keys have the same length, and need no mark at their end.
+  /// Whether all keys have the same length, so that they need no end mark.
   let hasFixedWidth: Bool
-  /// The keys of a task, encoded.
+  /// Computes the encoded keys of a task.
   let keys: @Sendable (TaskItem) -> [[UInt8]]
 
   /// Defines an index.
   ///
   /// - Parameters:
-  ///   - name: the application's name for it; 1 to 64 bytes.
-  ///   - version: to be raised whenever the function gives other keys than before.
-  ///   - keys: the keys of a task, none, one or several: numbers, texts, bytes, or a `Pair` of them. It must be pure, so
-  ///     that it gives the same keys for the same task each time, whatever the time, the place or the process.
+  ///   - name: the application's name for the index; 1 to 64 bytes.
+  ///   - version: raise it whenever the function gives other keys than before.
+  ///   - keys: the keys of a task, none, one or several: numbers, texts, bytes, or a `Pair` of them. The function must
+  ///     be pure: it must give the same keys for the same task whatever the time, time zone or process.
   public init<Key: KeyCodable>(
     _ name: String, version: UInt32 = 1, keys: @escaping @Sendable (TaskItem) -> [Key]
   ) {
@@ -42,7 +44,7 @@ public struct TaskIndex: Sendable {
     self.keys = { keys($0).map(\.encodedBytes) }
   }
 
-  /// Ensures that indexes can be registered together.
+  /// Checks that indexes can be registered together.
   static func check(_ indexes: [TaskIndex]) throws(TallyError) {
     for index in indexes where !(1...maximumNameByteCount).contains(index.name.utf8.count) {
       throw TallyError(
@@ -56,7 +58,7 @@ public struct TaskIndex: Sendable {
   }
 }
 
-/// The part of an index to walk.
+/// The part of an index to read.
 public struct TaskIndexRange: Sendable {
   enum Kind: Sendable {
     case all
@@ -70,28 +72,29 @@ public struct TaskIndexRange: Sendable {
   /// All keys.
   public static let all = TaskIndexRange(kind: .all)
 
-  /// One key.
+  /// A single key.
   public static func key(_ key: some KeyCodable) -> TaskIndexRange { TaskIndexRange(kind: .key(key)) }
 
-  /// The keys that begin with the bytes of another one: of texts, those that begin with a text; of pairs, with `Leading`,
-  /// those with that first part.
+  /// The keys that begin with the bytes of another key.
+  ///
+  /// Of texts, these are the ones that begin with a text; of pairs, with `Leading`, the ones with that first part.
   public static func prefix(_ prefix: some KeyCodable) -> TaskIndexRange { TaskIndexRange(kind: .prefix(prefix)) }
 
-  /// The keys from one on, up to but not including another one; `nil` for no bound.
+  /// The keys from a lower bound up to but not including an upper bound; `nil` for no bound.
   public static func from(_ lower: (any KeyCodable)?, upTo upper: (any KeyCodable)? = nil) -> TaskIndexRange {
     TaskIndexRange(kind: .bounds(from: lower, upTo: upper))
   }
 }
 
-/// A place in an index: after the last task of a page.
+/// A position in an index, after the last task of a page.
 ///
-/// It stays valid when tasks come and go: it names a place in the order, not a number of rows.
+/// It stays valid when tasks are added or deleted, because it holds a key, not a number of rows.
 public struct TaskIndexPosition: Hashable, Codable, Sendable {
-  /// The key of the entry, and the task's id.
+  /// The key of the entry, then the task's id.
   let bytes: [UInt8]
 }
 
-/// A part of an index, and where the next part begins.
+/// A page of tasks from an index, and the position of the next page.
 public struct TaskIndexPage: Sendable {
   /// A task at one of its keys.
   public struct Entry: Hashable, Sendable {
@@ -101,21 +104,23 @@ public struct TaskIndexPage: Sendable {
     public let task: TaskItem
   }
 
-  /// The tasks with their keys; a task with several keys may be there several times.
+  /// The tasks with their keys; a task with several keys may appear several times.
   public let entries: [Entry]
-  /// Where the next page begins; `nil` on the last one.
+  /// The position of the next page; `nil` on the last one.
   public let next: TaskIndexPosition?
 
   /// The tasks, in the order of the keys.
   public var tasks: [TaskItem] { entries.map(\.task) }
 }
 
-/// An application's index, as the store has it.
+/// What a store knows about an application's index.
 public struct TaskIndexInformation: Hashable, Sendable {
   /// Its name.
   public let name: String
   /// The version of its function.
   public let version: UInt32
-  /// How many commits it is behind: the next opening or write with it looks at the tasks changed since, as reads do.
+  /// How many commits the index is behind.
+  ///
+  /// The next opening or write with the index reads the tasks that have changed since then; so does each read.
   public let lagInCommits: Int
 }

@@ -1,24 +1,24 @@
 import Foundation
 public import LMDB
 
-/// The name of one value of an application: a namespace, and a key in it.
+/// The key of one value of an application: a namespace, and a key in it.
 ///
-/// As a key of `values` it is the namespace, two zero bytes, then the key, so that a namespace is one range.
+/// As a key of `values` it is encoded as the namespace, two zero bytes and the key, so that a namespace is one range.
 public struct ValueKey: Hashable, Sendable {
   /// The longest namespace, in bytes of UTF-8.
   public static let maximumNamespaceByteCount = 128
   /// The longest key in a namespace, in bytes.
   public static let maximumByteCount = 380
 
-  /// The application's name for a group of values, such as `app.settings`.
+  /// The application's name for a group of values, for example `app.settings`.
   public let namespace: String
-  /// The bytes of the key, by which values are ordered.
+  /// The bytes of the key; values are ordered by them.
   public let bytes: [UInt8]
 
-  /// Names a value.
+  /// Creates the key of a value.
   ///
-  /// - Throws: `invalidKey` for an empty namespace or one with control characters, an empty key, or more bytes than can
-  ///   be stored.
+  /// - Throws: `invalidKey` for a namespace that is empty or has control characters, for an empty key, and for a
+  ///   namespace or key that is too long.
   init(_ key: some KeyCodable, in namespace: String) throws(TallyError) {
     try Self.checkNamespace(namespace)
     self.init(namespace: namespace, bytes: try Self.checked(key))
@@ -29,16 +29,16 @@ public struct ValueKey: Hashable, Sendable {
     (self.namespace, self.bytes) = (namespace, bytes)
   }
 
-  /// The key as the type that it was stored with.
+  /// The key, decoded as the type with which it was stored.
   ///
   /// ```swift
   /// let names = try transaction.values(in: "app.settings").map { try $0.key.decoded(as: String.self) }
   /// ```
   ///
-  /// - Throws: `invalidKey` for bytes that no key of the type has.
+  /// - Throws: `invalidKey` if the bytes are not a key of the type.
   public func decoded<Key: KeyCodable>(as type: Key.Type = Key.self) throws -> Key {
     do {
-      // Unsafe by signature only: bytes are bytes.
+      // Unsafe by signature only: bytes have no padding.
       return unsafe try Key(decoding: bytes.span.bytes)
     } catch {
       throw TallyError(
@@ -49,10 +49,10 @@ public struct ValueKey: Hashable, Sendable {
 }
 
 extension ValueKey {
-  /// Ensures that a text can be a namespace.
+  /// Checks that a text can be a namespace.
   static func checkNamespace(_ namespace: String) throws(TallyError) {
     guard (1...maximumNamespaceByteCount).contains(namespace.utf8.count),
-      // A zero byte would end the namespace earlier; other control characters cannot be shown.
+      // A zero byte would end the namespace early; other control characters cannot be shown.
       !namespace.unicodeScalars.contains(where: { $0.properties.generalCategory == .control })
     else {
       throw TallyError(
@@ -62,17 +62,17 @@ extension ValueKey {
     }
   }
 
-  /// How the namespaces begin that the library keeps for itself.
+  /// The prefix of the namespaces that are reserved for the library.
   static let reservedPrefix = "tally."
 
-  /// Whether the value is the library's own.
+  /// Whether the value belongs to the library.
   var isReserved: Bool { Self.isReserved(namespace) }
 
   private static func isReserved(_ namespace: String) -> Bool {
     namespace.hasPrefix(reservedPrefix)
   }
 
-  /// Ensures that a namespace is one that applications may write.
+  /// Checks that applications may write to a namespace.
   static func checkOwn(_ namespace: String) throws(TallyError) {
     guard isReserved(namespace) else { return }
     throw TallyError(
@@ -80,7 +80,7 @@ extension ValueKey {
       remedy: "Give another one, such as app.settings")
   }
 
-  /// The bytes of a key or of the bound of a range, which may be empty.
+  /// The bytes of a key, or of a bound of a range, which may be empty.
   static func checked(_ key: some KeyCodable) throws(TallyError) -> [UInt8] {
     let bytes = key.encodedBytes
     guard bytes.count <= maximumByteCount else {
@@ -92,7 +92,7 @@ extension ValueKey {
 }
 
 extension ValueKey: KeyCodable {
-  /// The length of the stored key.
+  /// The length of the stored key, in bytes.
   public var encodedByteCount: Int { Pair(namespace, bytes).encodedByteCount }
 
   /// Writes the stored key.
@@ -103,7 +103,7 @@ extension ValueKey: KeyCodable {
 
   /// Reads a stored key.
   ///
-  /// Throws `undecodable` for bytes that are not one.
+  /// - Throws: `undecodable` if the bytes are not a stored key.
   public init(decoding bytes: RawSpan) throws(LMDBError) {
     let pair = try Pair<String, [UInt8]>(decoding: bytes)
     do {
@@ -119,7 +119,7 @@ extension ValueKey: Codable {
     case namespace, bytes
   }
 
-  /// Reads the namespace and the key's bytes; throws `DecodingError.dataCorrupted` for a name that no value can have.
+  /// Decodes the namespace and the key's bytes; throws `DecodingError.dataCorrupted` if no value can have that key.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: Key.self)
     let namespace = try container.decode(String.self, forKey: .namespace)
@@ -132,7 +132,7 @@ extension ValueKey: Codable {
     }
   }
 
-  /// Writes the namespace, and the key's bytes as `Data`: in JSON as Base64.
+  /// Encodes the namespace, and the key's bytes as `Data`: in JSON as Base64.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: Key.self)
     try container.encode(namespace, forKey: .namespace)

@@ -1,16 +1,16 @@
 import LMDB
 
-/// Writes values of applications, with their images for undo.
+/// Writes values of applications, and their images for undo.
 struct ValueWriter {
   let table: Database<ValueKey, [UInt8]>
-  /// Notes which saved filters change, if the store synchronises.
+  /// Records which saved filters change; `nil` if the store does not synchronise.
   let syncNotes: SyncNotes?
 
   init(with writer: RecordWriter) {
     (table, syncNotes) = (writer.tables.values, writer.syncNotes)
   }
 
-  /// Stores or, without bytes, removes a value; returns whether that changes anything.
+  /// Stores a value, or removes it if `bytes` is `nil`; returns whether anything changes.
   func write(
     _ bytes: [UInt8]?, forKey key: ValueKey, recording images: inout BeforeImages,
     in transaction: inout WriteTransaction
@@ -40,12 +40,12 @@ struct ValueBounds {
     if let upper {
       self.upper = prefix + (try ValueKey.checked(upper))
     } else {
-      // The prefix ends in a zero byte.
+      // The last byte of the prefix is zero.
       self.upper = prefix.dropLast() + [1]
     }
   }
 
-  /// Passes the entries to a closure, until that answers `false`.
+  /// Calls a closure with the entries until it returns `false`.
   func scan<T: LMDBTransaction & ~Copyable>(
     _ tables: Tables, reversed: Bool = false, in transaction: borrowing T, _ body: (RawSpan, RawSpan) throws -> Bool
   ) throws {

@@ -85,7 +85,7 @@ extension AttributeValue {
 }
 
 extension AttributeValue {
-  /// Reads one of the stored attributes of a task; `nil` if there is none with the name.
+  /// Reads the attribute of a task that has a name; `nil` if there is none.
   init?(named name: String, in stored: RawSpan) throws(LMDBError) {
     var parts = StoredParts(stored)
     while !parts.isAtEnd {
@@ -102,7 +102,7 @@ extension AttributeValue {
 }
 
 extension RawSpan {
-  /// Whether the bytes are a text that Unicode counts as equal to another one.
+  /// Whether the bytes are a text that is equal to another text by Unicode's equivalence.
   fileprivate func isEqual(to text: String) -> Bool {
     guard isASCII else { return self.text == text }
     // The buffer is only read within the closure.

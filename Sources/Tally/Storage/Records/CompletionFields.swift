@@ -1,7 +1,7 @@
 import Foundation
 import LMDB
 
-/// The record of a completion, read in place; lives no longer than the record.
+/// The record of a completion, read in place; it lives no longer than the record.
 ///
 /// `CompletionRecord` describes the layout.
 struct CompletionFields: ~Escapable {
@@ -20,13 +20,13 @@ struct CompletionFields: ~Escapable {
   var createdAtMicroseconds: Int64 { bytes.load(orderedInt64At: 4) }
   var hasList: Bool { bytes.load(bigEndianAt: 1, as: UInt8.self) != 0 }
 
-  /// The list's id, as it is stored; zero without one.
+  /// The stored id of the list; zero if there is none.
   var listBytes: RawSpan {
     @_lifetime(copy self)
     get { bytes.extracting(12..<CompletionRecord.headByteCount) }
   }
 
-  /// Stands before the tagged fields.
+  /// A cursor before the first tagged field.
   var cursor: FieldCursor {
     @_lifetime(copy self)
     get { FieldCursor(bytes, from: CompletionRecord.headByteCount) }

@@ -6,14 +6,15 @@ import LMDB
 /// ```
 /// offset size
 ///      0    1  format of the record, 1
-///      1    1  whether it was completed in a list: 0 or 1
+///      1    1  whether the task was in a list when it was completed: 0 or 1
 ///      2    2  UTC offset where it was completed, in minutes
 ///      4    8  when the task was created, in microseconds since 1970
-///     12   16  the list it was completed in, or zero
+///     12   16  the list the task was in, or zero
 ///     28       tagged fields, see `FieldCursor`: 1 priority, 2 tags
 /// ```
 ///
-/// The list, the tags and the priority are those at the time of completion: they stay when the task changes later.
+/// The list, the tags and the priority are those at the time of completion; later changes of the task do not alter
+/// them.
 struct CompletionRecord: BinaryCodable, Hashable {
   static let format: UInt8 = 1
   static let headByteCount = 28
@@ -24,7 +25,7 @@ struct CompletionRecord: BinaryCodable, Hashable {
   var utcOffsetInMinutes: Int16
   var createdAtMicroseconds: Int64
   var classification: Classification
-  /// Fields of a newer version.
+  /// The fields that only a newer version knows.
   var unknown = UnknownFields()
 
   var listID: UUID? { classification.listID }
@@ -34,7 +35,7 @@ struct CompletionRecord: BinaryCodable, Hashable {
     return Self.headByteCount + tagged + unknown.bytes.count
   }
 
-  /// The tagged fields that the record has, in the order of their tags.
+  /// The tagged fields of the record, in the order of their tags.
   private var taggedValues: [(tag: UInt8, value: FieldValue)] {
     var values: [(tag: UInt8, value: FieldValue)] = []
     if classification.priority != .none { values.append((Self.priorityTag, .priority(classification.priority))) }
@@ -75,8 +76,8 @@ extension CompletionRecord {
 
   /// The record of a completed task; `nil` for an open one.
   ///
-  /// The classification is the task's own, unless there is a record of the completion already: that and its unknown fields
-  /// stay.
+  /// If the completion has a record already, its classification and unknown fields are kept; else the classification is
+  /// the task's current one.
   init?(of task: TaskItem, keeping recorded: CompletionRecord? = nil) {
     guard let completedAt = task.completedAt else { return nil }
     self.init(

@@ -25,7 +25,7 @@ extension FieldValue {
     }
   }
 
-  /// Reads a stored value.
+  /// Decodes a stored value.
   init(_ kind: FieldKind, stored bytes: RawSpan) throws(LMDBError) {
     switch kind {
     case .text: self = .text(bytes.text)
@@ -63,7 +63,7 @@ extension RecurrenceSeries {
   }
 }
 
-/// The values of single fields.
+/// Decodes the values of single fields.
 extension RawSpan {
   func storedInstant() throws(LMDBError) -> Timestamp { try checked(8).load(timestampAt: 0) }
 
@@ -93,7 +93,7 @@ extension RawSpan {
 
   func storedID() throws(LMDBError) -> UUID { try checked(16).load(idAt: 0) }
 
-  /// The same bytes, if they are as many as a value of a field has.
+  /// The same bytes, if their number is right for the value of a field.
   @_lifetime(copy self)
   @inline(__always)
   fileprivate func checked(_ size: Int) throws(LMDBError) -> RawSpan {
@@ -108,7 +108,7 @@ extension RawSpan {
 }
 
 extension RawSpan {
-  /// The instant at an offset.
+  /// Reads the instant at an offset.
   @inline(__always)
   func load(timestampAt offset: Int) throws(LMDBError) -> Timestamp {
     let microseconds = load(orderedInt64At: offset)
@@ -117,7 +117,7 @@ extension RawSpan {
     return timestamp
   }
 
-  /// An instant together with the UTC offset at an offset of the record, in minutes.
+  /// Combines an instant with the UTC offset, in minutes, at an offset of the record.
   func load(offsetAt offset: Int, of instant: Timestamp) throws(LMDBError) -> OffsetTimestamp {
     let minutes = Int(Int16(bitPattern: load(bigEndianAt: offset)))
     guard let value = try? OffsetTimestamp(instant, utcOffsetInMinutes: minutes) else {
@@ -126,7 +126,7 @@ extension RawSpan {
     return value
   }
 
-  /// The state at an offset.
+  /// Reads the state at an offset.
   @inline(__always)
   func load(stateAt offset: Int) throws(LMDBError) -> TaskState {
     let rawValue: UInt8 = load(bigEndianAt: offset)
@@ -136,7 +136,7 @@ extension RawSpan {
     return state
   }
 
-  /// The day at an offset.
+  /// Reads the day at an offset.
   func load(dayAt offset: Int) throws(LMDBError) -> CalendarDay {
     let dayNumber = load(orderedInt32At: offset)
     guard let day = try? CalendarDay(dayNumber: dayNumber) else {

@@ -1,7 +1,7 @@
 import Foundation
 import LMDB
 
-/// A list as stored: a head, the name, then tagged fields; this version has none.
+/// A list as it is stored: a head, the name, then tagged fields, of which this version has none.
 ///
 /// ```
 /// offset size
@@ -12,7 +12,7 @@ import LMDB
 ///     16    8  created at        instants: microseconds since 1970
 ///     24    8  updated at
 ///     32    8  sequence of the commit that created it
-///     40    8  sequence of the commit that changed it last
+///     40    8  sequence of the commit that last changed it
 ///     48       name, then tagged fields, see `FieldCursor`
 /// ```
 struct ListRecord: ObjectRecord {
@@ -23,7 +23,7 @@ struct ListRecord: ObjectRecord {
 
   var item: TaskList
   var stamp: ChangeStamp
-  /// Fields of a newer version.
+  /// The fields that only a newer version knows.
   var unknown = UnknownFields()
 
   var encodedByteCount: Int { Self.headByteCount + item.name.utf8.count + unknown.bytes.count }
@@ -36,7 +36,7 @@ extension ListRecord {
   @_lifetime(output: copy output)
   func encode(into output: inout OutputRawSpan) {
     output.append(Self.format)
-    // Six digits, checked when the list was validated.
+    // Six hexadecimal digits, which were checked when the list was validated.
     let color = UInt32(item.colorHex, radix: 16) ?? 0
     for shift in [16, 8, 0] as [UInt32] { output.append(UInt8(truncatingIfNeeded: color >> shift)) }
     output.append(bigEndian: UInt32(item.name.utf8.count))
@@ -48,7 +48,7 @@ extension ListRecord {
     unknown.encode(from: 0, into: &output)
   }
 
-  /// Reads a whole record of a list.
+  /// Decodes a whole record of a list.
   init(id: UUID, decoding bytes: RawSpan) throws(LMDBError) {
     let name = try Self.nameBytes(of: bytes)
     item = TaskList(
@@ -60,7 +60,7 @@ extension ListRecord {
     unknown = try UnknownFields(bytes, from: Self.headByteCount + name.byteCount)
   }
 
-  /// The bytes of the name, in a record whose format and lengths are checked.
+  /// The bytes of the name; checks the record's format and lengths.
   @_lifetime(copy bytes)
   static func nameBytes(of bytes: RawSpan) throws(LMDBError) -> RawSpan {
     guard bytes.byteCount >= headByteCount, bytes.load(bigEndianAt: 0) == format else {

@@ -1,46 +1,46 @@
 import Foundation
 import LMDB
 
-/// The one record of `meta`: the identity, format and progress of the store.
+/// The only record of `meta`: the identity, format and progress of the store.
 ///
 /// ```
 /// offset size
 ///      0    2  major format: a newer one is refused
-///      2    2  minor format: a newer one is read, and what it added is kept
-///      4    2  features that every program must know which opens the store
-///      6    2  features that every program must know which writes to the store
+///      2    2  minor format: a newer one is accepted, and what it added is preserved
+///      4    2  features that every program that opens the store must know
+///      6    2  features that every program that writes to the store must know
 ///      8   16  the store's identity
 ///     24    8  commit sequence: rises by one with each commit
-///     32    8  the commit from which on the log of changes is complete; 0 unless the store was restored
-///     40       fields that a newer minor version has added; kept on rewrite
+///     32    8  the commit from which the log of changes is complete; 0 unless the store was restored
+///     40       fields that a newer minor version has added; preserved on a rewrite
 /// ```
 ///
-/// liblmdb's own transaction numbers do not serve as a sequence: compacting a store starts them again.
+/// liblmdb's own transaction numbers cannot serve as the sequence: they start again when a store is compacted.
 struct StoreHeader: BinaryCodable, Hashable {
   static let currentMajorFormat: UInt16 = 2
   static let currentMinorFormat: UInt16 = 0
   static let headByteCount = 40
-  /// The largest sequence that a store can have.
+  /// The highest sequence that a store can have.
   static let lastSequence = UInt64(Int64.max) - 1
 
   var majorFormat = Self.currentMajorFormat
   var minorFormat = Self.currentMinorFormat
   var storeID: UUID
   var sequence: UInt64
-  /// The log does not reach back to earlier commits: they belong to another state of the store.
+  /// The commit from which the log of changes is complete: earlier commits belong to another state of the store.
   var logStart: UInt64 = 0
-  /// Bits of ``StoreFeatures``; an unknown one is refused.
+  /// The required ``StoreFeatures``; a store with an unknown one is refused.
   var requiredFeatures = StoreFeatures.taggedRecords
-  /// Bits of ``StoreFeatures``; a store with an unknown one is opened for reading only.
+  /// The ``StoreFeatures`` that writers must know; a store with an unknown one is opened for reading only.
   var writerFeatures: StoreFeatures = []
   private(set) var trailing: [UInt8] = []
 
   var encodedByteCount: Int { Self.headByteCount + trailing.count }
 
-  /// Whether writes note their changes for other replicas.
+  /// Whether writes record their changes for other replicas.
   var synchronises: Bool { writerFeatures.contains(.synchronises) }
 
-  /// Whether there can be another commit; only a damaged header denies it.
+  /// Whether there can be another commit; false only if the header is damaged.
   var hasNextSequence: Bool { sequence < Self.lastSequence }
 
   init(storeID: UUID, sequence: UInt64) {
@@ -48,7 +48,7 @@ struct StoreHeader: BinaryCodable, Hashable {
     self.sequence = sequence
   }
 
-  /// The header with further required features.
+  /// The header with additional required features.
   func requiring(_ features: StoreFeatures) -> StoreHeader {
     var header = self
     header.requiredFeatures.formUnion(features)
@@ -68,7 +68,7 @@ struct StoreHeader: BinaryCodable, Hashable {
   }
 
   init(decoding bytes: RawSpan) throws(LMDBError) {
-    // A newer format may have a longer header; its first fields stay where they are.
+    // A newer format may have a longer header; the first fields keep their places.
     guard bytes.byteCount >= Self.headByteCount else { throw .undecodable("the store's header is too short") }
     majorFormat = bytes.load(bigEndianAt: 0)
     guard majorFormat > 0 else { throw .undecodable("the number of the store's format is impossible") }
@@ -83,20 +83,20 @@ struct StoreHeader: BinaryCodable, Hashable {
   }
 }
 
-/// Features of a store beyond its format, like ext4's feature bits; stored: do not change the numbers.
+/// Features of a store beyond its format, like ext4's feature bits; the numbers are stored: do not change them.
 struct StoreFeatures: OptionSet, Hashable, Sendable {
   let rawValue: UInt16
 
-  /// Records have tagged fields, as in every store of format 1; development versions before it had none.
+  /// Records have tagged fields, as in every store of format 1; earlier development versions had none.
   static let taggedRecords = StoreFeatures(rawValue: 1 << 0)
 
-  /// Commits may go through a journal beside the data file, which repeats them after a power cut.
+  /// Commits may go through a journal beside the data file, which replays them after a power cut.
   ///
-  /// It is set before the first of them, and stays: a version that does not know the journal would read, or write over,
-  /// pages that are not what they seem.
+  /// The bit is set before the first such commit and is never cleared: a version that does not know the journal would
+  /// read or overwrite pages that are out of date.
   static let journal = StoreFeatures(rawValue: 1 << 1)
 
-  /// Writes note their changes for other replicas, see `SyncNotes`.
+  /// Writes record their changes for other replicas, see `SyncNotes`.
   static let synchronises = StoreFeatures(rawValue: 1 << 0)
 
   /// The required features that this version knows.

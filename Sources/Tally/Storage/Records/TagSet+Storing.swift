@@ -1,6 +1,6 @@
 import LMDB
 
-/// The stored form of tags: for each tag the number of its bytes in two bytes, then its text.
+/// The stored form of tags: for each tag its length in two bytes, then its text.
 extension TagSet {
 
   @_lifetime(output: copy output)
@@ -19,7 +19,7 @@ extension TagSet {
   }
 }
 
-/// Reads parts of a value one after the other; throws where one reaches beyond the end.
+/// Reads the parts of a value in order; throws if a part extends beyond the end.
 struct StoredParts: ~Escapable {
   private let bytes: RawSpan
   private var offset = 0
@@ -46,7 +46,7 @@ struct StoredParts: ~Escapable {
     return text
   }
 
-  /// The next bytes, in place.
+  /// Returns the next bytes, in place.
   @_lifetime(self: copy self)
   @_lifetime(copy self)
   mutating func part(byteCount: Int) throws(LMDBError) -> RawSpan {

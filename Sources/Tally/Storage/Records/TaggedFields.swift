@@ -1,14 +1,14 @@
 import LMDB
 
-// After its head and its text a record has fields, in ascending order of their tags:
+// After its head and its text, a record has fields in ascending order of their tags:
 //
 //     1  tag, not zero
-//     1  bytes of the value; 255 says that the next four bytes are their number
+//     1  length of the value in bytes; 255 means that the next four bytes are the length
 //        the value
 //
-// So a newer version can add fields that older ones keep.
+// A newer version can therefore add fields, which older versions preserve.
 
-/// Walks the tagged fields of a record in place; lives no longer than the span it reads.
+/// Walks the tagged fields of a record in place; it lives no longer than the span it reads.
 struct FieldCursor: ~Escapable {
   private let bytes: RawSpan
   private var start = 0
@@ -17,7 +17,7 @@ struct FieldCursor: ~Escapable {
   /// The tag of the current field; zero before the first.
   private(set) var tag: UInt8 = 0
 
-  /// Stands before the first of the fields, which begin at an offset.
+  /// Creates a cursor before the first field; the fields begin at `offset`.
   @_lifetime(copy bytes)
   init(_ bytes: RawSpan, from offset: Int) {
     self.bytes = bytes
@@ -36,7 +36,7 @@ struct FieldCursor: ~Escapable {
     get { bytes.extracting(start..<end) }
   }
 
-  /// Goes to the next field; false after the last one.
+  /// Moves to the next field; returns false after the last one.
   @_lifetime(self: copy self)
   @inline(__always)
   mutating func advance() throws(LMDBError) -> Bool {
@@ -58,14 +58,14 @@ struct FieldCursor: ~Escapable {
     return true
   }
 
-  /// Goes to a field, past those with lower tags; false if the record does not have it.
+  /// Moves to a field, skipping those with lower tags; returns false if the record does not have it.
   @_lifetime(self: copy self)
   mutating func advance(to wanted: UInt8) throws(LMDBError) -> Bool {
     while tag < wanted { guard try advance() else { return false } }
     return tag == wanted
   }
 
-  // Not inlined, as below: that would put them into every loop over fields.
+  // Not inlined, like the other error below: inlining would copy the code into every loop over fields.
   private static var cutField: LMDBError {
     @inline(never) get { .undecodable("a record ends before its last field does") }
   }
@@ -75,19 +75,19 @@ struct FieldCursor: ~Escapable {
   }
 }
 
-/// The form of a tagged field.
+/// The encoding of a tagged field.
 enum TaggedField {
   static let shortHeadByteCount = 2
   static let longHeadByteCount = 6
-  /// Marks that the size takes four bytes more.
+  /// The length byte which means that the length follows in four bytes.
   static let longMark = 255
 
-  /// How many bytes a field takes.
+  /// The encoded size of a field, in bytes.
   static func byteCount(ofValue size: Int) -> Int {
     (size < longMark ? shortHeadByteCount : longHeadByteCount) + size
   }
 
-  /// Appends the tag and the size of a value, which must follow.
+  /// Appends the tag and the length of a value; the caller must append the value.
   @_lifetime(output: copy output)
   static func appendHead(_ tag: UInt8, valueByteCount size: Int, to output: inout OutputRawSpan) {
     assert(tag > 0, "zero is not a tag")
@@ -98,12 +98,12 @@ enum TaggedField {
   }
 }
 
-/// The fields of a record that this version does not know: every writer keeps them.
+/// The fields of a record that this version does not know; every writer preserves them.
 struct UnknownFields: Hashable, Sendable {
   /// Whole fields, in ascending order of their tags.
   private(set) var bytes: [UInt8] = []
 
-  /// Reads the fields of a record with no tags that this version knows.
+  /// Reads the fields of a record all of whose tagged fields are unknown to this version.
   init(_ record: RawSpan, from offset: Int) throws(LMDBError) {
     guard offset < record.byteCount else { return }
     var cursor = FieldCursor(record, from: offset)
@@ -113,13 +113,13 @@ struct UnknownFields: Hashable, Sendable {
 
   init() {}
 
-  /// Adds the field at which a cursor stands; fields come in ascending order.
+  /// Appends the field at a cursor; fields must be appended in ascending order.
   mutating func append(_ field: borrowing FieldCursor) {
     assert(field.tag > 0, "the cursor is not at a field")
     bytes += field.whole.bytes(from: 0)
   }
 
-  /// Appends the fields with tags below another one, from the offset at which an earlier call ended.
+  /// Writes the fields with tags below another one, continuing from the offset at which an earlier call ended.
   @_lifetime(output: copy output)
   func encode(below tag: UInt8, from offset: inout Int, into output: inout OutputRawSpan) {
     guard offset < bytes.count, bytes[offset] < tag else { return }
@@ -128,7 +128,7 @@ struct UnknownFields: Hashable, Sendable {
     Array(bytes[start..<offset]).encode(into: &output)
   }
 
-  /// Appends the rest of the fields.
+  /// Writes the remaining fields.
   @_lifetime(output: copy output)
   func encode(from offset: Int, into output: inout OutputRawSpan) {
     if offset < bytes.count { Array(bytes[offset...]).encode(into: &output) }

@@ -1,14 +1,14 @@
 import Foundation
 import LMDB
 
-/// A task record read in place: each field is fetched from the memory map when it is needed.
+/// A task record, read in place: each field is fetched from the memory map when it is needed.
 ///
-/// Lives no longer than the span it reads; only `item(id:)` copies.
+/// It lives no longer than the span it reads. Only `item(id:)` and `texts` copy.
 struct TaskFields: ~Escapable {
   private let bytes: RawSpan
   private let titleEnd: Int
 
-  /// Checks the record's format and head; tagged fields are checked as they are walked.
+  /// Checks the record's format and head; tagged fields are checked while they are read.
   @_lifetime(copy bytes)
   init(_ bytes: RawSpan) throws(LMDBError) {
     guard bytes.byteCount >= TaskRecord.headByteCount, bytes.load(bigEndianAt: 0) == TaskRecord.format else {
@@ -46,13 +46,13 @@ struct TaskFields: ~Escapable {
     }
   }
 
-  /// Stands before the first tagged field.
+  /// A cursor before the first tagged field.
   var cursor: FieldCursor {
     @_lifetime(copy self)
     get { FieldCursor(bytes, from: titleEnd) }
   }
 
-  /// The list, without a look at the fields after it.
+  /// The list, read without decoding the fields after it.
   var listID: UUID? {
     get throws(LMDBError) {
       var cursor = cursor
@@ -79,7 +79,8 @@ struct TaskFields: ~Escapable {
 
   /// The task as a value.
   ///
-  /// The fields are variables until the end: a task that is created first and then filled is copied once more.
+  /// The fields stay local variables until the end: creating the task first and then filling it would copy it once
+  /// more.
   func item(id: UUID) throws(LMDBError) -> TaskItem {
     let (state, created, updated) = (try state, try createdAt, try updatedAt)
     var notes: String?, listID: UUID?
@@ -95,7 +96,7 @@ struct TaskFields: ~Escapable {
       case TaskField.listID.tag: listID = try cursor.value.storedID()
       case TaskField.completedAt.tag: completedAt = try cursor.value.storedOffsetInstant()
       default:
-        // The fields of this kind come last.
+        // The rare fields come last.
         extrasBox = TaskExtras.Box(try extras(from: cursor))
         break fields
       }
@@ -106,7 +107,9 @@ struct TaskFields: ~Escapable {
       completedAt: completedAt, extrasBox: extrasBox)
   }
 
-  /// The fields that few tasks have, from one on; apart from the others, which so need no room for them.
+  /// Decodes the fields that few tasks have, from the current one on.
+  ///
+  /// It is a separate function, so that decoding the common fields needs no stack space for these.
   @inline(never)
   private func extras(from cursor: FieldCursor) throws(LMDBError) -> TaskExtras {
     var (extras, cursor) = (TaskExtras(), cursor)
@@ -126,14 +129,14 @@ struct TaskFields: ~Escapable {
     }
   }
 
-  /// Whether every text is well-formed UTF-8.
+  /// Whether all texts are well-formed UTF-8.
   var hasWellFormedTexts: Bool {
     guard titleBytes.isWellFormedText else { return false }
     var cursor = cursor
     while (try? cursor.advance()) == true {
       switch TaskField(tag: cursor.tag)?.kind {
       case .text: if !cursor.value.isWellFormedText { return false }
-      // Their texts are checked when they are read.
+      // Reading these values checks their texts.
       case .tags: if (try? TagSet(stored: cursor.value)) == nil { return false }
       case .attributes: if (try? FieldValue.attributes(stored: cursor.value)) == nil { return false }
       default: break
@@ -144,7 +147,7 @@ struct TaskFields: ~Escapable {
 }
 
 extension TaskExtras {
-  /// Reads the field at which a cursor stands; leaves out one that this version does not know.
+  /// Reads the field at a cursor; skips a field that this version does not know.
   fileprivate mutating func read(_ cursor: borrowing FieldCursor) throws(LMDBError) {
     switch cursor.tag {
     case TaskField.dueDay.tag: dueDay = try cursor.value.storedDay()

@@ -1,7 +1,7 @@
 import Foundation
 import LMDB
 
-/// A task as stored: a head, the title, then tagged fields.
+/// A task as it is stored: a head, the title, then tagged fields.
 ///
 /// ```
 /// offset size
@@ -12,7 +12,7 @@ import LMDB
 ///     14    8  created at        instants: microseconds since 1970
 ///     22    8  updated at
 ///     30    8  sequence of the commit that created it
-///     38    8  sequence of the commit that changed it last
+///     38    8  sequence of the commit that last changed it
 ///     46       title, then the fields that the task has, see `TaskField` and `FieldCursor`
 /// ```
 ///
@@ -25,7 +25,7 @@ struct TaskRecord: ObjectRecord {
 
   var item: TaskItem
   var stamp: ChangeStamp
-  /// Fields of a newer version.
+  /// The fields that only a newer version knows.
   var unknown = UnknownFields()
 
   var encodedByteCount: Int {
@@ -61,7 +61,7 @@ extension TaskRecord {
     unknown.encode(from: unknownOffset, into: &output)
   }
 
-  /// Reads a whole record of a task.
+  /// Decodes a whole record of a task.
   init(id: UUID, decoding bytes: RawSpan) throws(LMDBError) {
     let fields = try TaskFields(bytes)
     stamp = fields.stamp
@@ -73,9 +73,9 @@ extension TaskRecord {
 extension TaskItem {
   /// Whether two tasks are equal byte for byte.
   ///
-  /// `==` takes texts for equal that Unicode considers equivalent; a store must keep the difference.
+  /// `==` also accepts texts that Unicode considers equivalent; a store must preserve the difference.
   func isIdentical(to other: TaskItem) -> Bool {
-    // Nearly all compared tasks differ, and are not encoded.
+    // Nearly all tasks that are compared differ, so they are not encoded.
     guard self == other else { return false }
     let stamp = ChangeStamp(replacing: nil, at: 0)
     return TaskRecord(item: self, stamp: stamp).encodedBytes == TaskRecord(item: other, stamp: stamp).encodedBytes

@@ -1,6 +1,6 @@
 import LMDB
 
-/// The record that stays of a deleted task or list.
+/// The record that remains of a deleted task or list.
 ///
 /// ```
 /// offset size
@@ -14,7 +14,7 @@ struct TombstoneRecord: BinaryCodable, Hashable {
   static let headByteCount = 1 + ChangeStamp.width
 
   let stamp: ChangeStamp
-  /// Fields of a newer version.
+  /// The fields that only a newer version knows.
   var unknown = UnknownFields()
 
   var encodedByteCount: Int { Self.headByteCount + unknown.bytes.count }
@@ -38,7 +38,7 @@ extension TombstoneRecord {
 }
 
 extension Tombstone {
-  /// The row that stays of an object that a commit deletes.
+  /// The row that remains of an object that a commit deletes.
   init(of record: some ObjectRecord, at sequence: UInt64) {
     key = TombstoneKey(type(of: record).kind, record.item.id)
     self.record = TombstoneRecord(stamp: ChangeStamp(replacing: record.stamp, at: sequence))

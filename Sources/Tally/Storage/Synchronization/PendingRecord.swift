@@ -1,34 +1,35 @@
 import LMDB
 
-/// The times of values that a program has made, such as those of the next task of a series.
+/// The times of values that a program has set, such as those of the next task of a series.
 ///
-/// They are earlier than any time of a clock, so a value that a person wrote beats them on every device. Among each other
-/// they have the order in which they were made.
+/// They are earlier than any time of a clock, so a value that a person wrote wins over them on every device. They keep
+/// the order in which they were set.
 package enum GeneratedTime {
-  /// How much earlier they are, in microseconds: 73,000 years.
+  /// How far they are shifted into the past, in microseconds: 73,000 years.
   private static let shift: Int64 = 1 << 61
 
-  /// The time of a value that a program makes at a time of the clock.
+  /// The time of a value that a program sets when the clock shows `microseconds`.
   package static func time(at microseconds: Int64) -> Int64 { microseconds &- shift }
 
-  /// Whether a time is that of a value that a program has made.
+  /// Whether a time belongs to a value that a program has set.
   package static func contains(_ microseconds: Int64) -> Bool { microseconds < -(shift / 2) }
 }
 
-/// When local writes changed the parts of an object, since its changes were last handed over for other replicas.
+/// When local writes changed the fields of an object, as far as the changes have not yet been handed over for sending.
 ///
 /// ```
 /// offset size
 ///      0    1  format of the record, 1
-///      1   12  for each time: the parts changed then for the last time, and the time in microseconds since 1970
+///      1   12  for each time: the fields last changed at that time, and the time in microseconds since 1970
 /// ```
 ///
-/// A part may be in two entries, one of the program (see ``GeneratedTime``) and one of a person; that of the person counts.
+/// A field may be in two entries, one of a program (see ``GeneratedTime``) and one of a person; the person's entry
+/// counts.
 struct PendingRecord: BinaryCodable, Hashable {
   static let format: UInt8 = 1
   private static let entryByteCount = 12
 
-  /// Ascending by the time of their addition; each part is in one entry of a person at most, and in one of the program.
+  /// The entries in the order of their addition; each field is in at most one entry of a person and one of a program.
   private(set) var entries: [Entry] = []
 
   struct Entry: Hashable {
@@ -36,7 +37,7 @@ struct PendingRecord: BinaryCodable, Hashable {
     var microseconds: Int64
   }
 
-  /// Records that parts have changed at a time.
+  /// Records that fields have changed at a time.
   mutating func add(_ fields: SyncFields, at microseconds: Int64) {
     remove(fields, wereGenerated: GeneratedTime.contains(microseconds))
     if let index = entries.firstIndex(where: { $0.microseconds == microseconds }) {
@@ -46,7 +47,7 @@ struct PendingRecord: BinaryCodable, Hashable {
     }
   }
 
-  /// Removes parts from the entries of the program, or from those of a person.
+  /// Removes fields from the entries of programs, or from those of people.
   mutating func remove(_ fields: SyncFields, wereGenerated: Bool) {
     for index in entries.indices where GeneratedTime.contains(entries[index].microseconds) == wereGenerated {
       entries[index].fields.subtract(fields)
@@ -54,10 +55,10 @@ struct PendingRecord: BinaryCodable, Hashable {
     entries.removeAll { $0.fields.isEmpty }
   }
 
-  /// All parts in it.
+  /// All fields in the record.
   var fields: SyncFields { entries.reduce(into: []) { $0.formUnion($1.fields) } }
 
-  /// The earliest time of the parts that a person has written.
+  /// The earliest time of a field that a person has written.
   var earliestTime: Int64? { entries.map(\.microseconds).filter { !GeneratedTime.contains($0) }.min() }
 
   var encodedByteCount: Int { 1 + entries.count * Self.entryByteCount }

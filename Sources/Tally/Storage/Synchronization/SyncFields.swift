@@ -1,4 +1,4 @@
-/// The parts of a task or a list that synchronise each by itself; values that must agree are one part.
+/// The fields of a task or list that are merged independently; values that must agree count as one field.
 ///
 /// The numbers of the bits are stored and sent: do not change them.
 package struct SyncFields: OptionSet, Hashable, Sendable {
@@ -10,7 +10,7 @@ package struct SyncFields: OptionSet, Hashable, Sendable {
 
   /// Whether the object exists.
   package static let life = SyncFields(rawValue: 1 << 0)
-  /// The place among neighbours, after the user's own move.
+  /// The position among neighbours, as the user has set it.
   package static let order = SyncFields(rawValue: 1 << 1)
   /// When the task was completed, if it is.
   package static let completion = SyncFields(rawValue: 1 << 2)
@@ -23,26 +23,26 @@ package struct SyncFields: OptionSet, Hashable, Sendable {
   /// Whether an open task is in progress.
   package static let progress = SyncFields(rawValue: 1 << 8)
   package static let scheduledDate = SyncFields(rawValue: 1 << 9)
-  /// The instant or the day by which the task should be done.
+  /// The instant or day at which the task is due.
   package static let due = SyncFields(rawValue: 1 << 10)
   package static let reminder = SyncFields(rawValue: 1 << 11)
   package static let priority = SyncFields(rawValue: 1 << 12)
-  /// The rule of a repeating task, with the place in its series.
+  /// The rule of a repeating task, and its position in the series.
   package static let recurrence = SyncFields(rawValue: 1 << 13)
   package static let attributes = SyncFields(rawValue: 1 << 14)
   package static let created = SyncFields(rawValue: 1 << 15)
   package static let color = SyncFields(rawValue: 1 << 16)
-  /// The place among neighbours, which making room between them has changed: not the user's own move.
+  /// The position among neighbours, changed by the program to make room and not by the user.
   package static let renumbering = SyncFields(rawValue: 1 << 17)
-  /// Only the time of change, as undoing an import may restore it; with other parts it follows from them.
+  /// The time of change alone, as undoing an import may restore it; together with other fields it follows from them.
   package static let updated = SyncFields(rawValue: 1 << 18)
 
-  /// All that a creation writes.
+  /// All fields that a creation writes.
   package static let all = SyncFields(rawValue: 1 << 17 - 1)
 }
 
 extension StoredObject {
-  /// The parts that a write changes.
+  /// The fields that a write changes.
   static func changes(from old: Self?, to new: Self?) -> SyncFields {
     guard let new else { return .life }
     guard let old else { return new.filledFields.union(.life) }
@@ -52,9 +52,9 @@ extension StoredObject {
 }
 
 extension TaskItem {
-  /// The parts in which a task that exists again differs from its kept record only because it is shown elsewhere.
+  /// The fields of a restored task that differ from its kept record only because the task is shown elsewhere.
   ///
-  /// That is so if its list or its parent does not exist, or if it is in the list of its parent.
+  /// This happens if its list or parent does not exist, or if the task is in its parent's list.
   static func places(_ kept: TaskItem, shownAs item: TaskItem) -> SyncFields {
     var places: SyncFields = []
     if kept.parentID != nil, item.parentID == nil { places.insert(.parent) }
@@ -65,7 +65,7 @@ extension TaskItem {
   package static func differences(_ old: TaskItem, _ new: TaskItem) -> SyncFields {
     var fields: SyncFields = []
     for (field, part) in parts where !FieldValue.areIdentical(old[field], new[field]) { fields.insert(part) }
-    // A completed task is neither in progress nor not.
+    // A completed task is neither in progress nor not in progress.
     if old.state != new.state, new.state == .active || old.state == .active { fields.insert(.progress) }
     return fields
   }
@@ -77,7 +77,7 @@ extension TaskItem {
     return fields
   }
 
-  /// The fields and their parts; identity, state and the time of the last change have none.
+  /// The task's fields and the parts they belong to; identity, state and the time of the last change belong to none.
   private static let parts: [(TaskField, SyncFields)] = TaskField.all.compactMap { field in
     field.part.map { (field, $0) }
   }
@@ -95,14 +95,14 @@ extension TaskList {
     return fields
   }
 
-  // Nobody has chosen the default colour.
+  // The default colour was chosen by nobody.
   var filledFields: SyncFields {
     colorHex == Self.defaultColorHex ? [.title, .order, .created] : [.title, .color, .order, .created]
   }
 }
 
 extension TaskField {
-  /// The part to which the field belongs.
+  /// The part that the field belongs to.
   var part: SyncFields? {
     switch self {
     case .id, .state, .updatedAt: nil
@@ -125,7 +125,7 @@ extension TaskField {
 }
 
 extension FieldValue {
-  /// Whether two values are equal byte for byte: `==` takes texts for equal that Unicode considers equivalent.
+  /// Whether two values are equal byte for byte: `==` also accepts texts that Unicode considers equivalent.
   fileprivate static func areIdentical(_ left: FieldValue?, _ right: FieldValue?) -> Bool {
     guard left == right else { return false }
     if case .text(let left) = left, case .text(let right) = right { return left.utf8.elementsEqual(right.utf8) }

@@ -1,15 +1,15 @@
 import Foundation
 import LMDB
 
-/// Notes which parts of which objects a write of this store changes, for other replicas, and keeps what it deletes.
+/// Records for other replicas which fields of which objects a local write changes, and stores the objects it deletes.
 struct SyncNotes {
   let tables: SyncTables
   /// The time of the write.
   let microseconds: Int64
-  /// Whether the changes of this write are this replica's own, and not those of another one.
+  /// Whether the write's changes were made on this replica, and not received from another one.
   let notesChanges: Bool
 
-  /// Notes what one write of an object changes.
+  /// Records what one write changes in an object.
   func note<Record: ObjectRecord>(
     _ change: RecordChange<Record>, in transaction: inout WriteTransaction
   ) throws(LMDBError) {
@@ -28,19 +28,19 @@ struct SyncNotes {
     if change.old == nil { try forget(key, in: &transaction) }
   }
 
-  /// What a write of one object has changed, and when.
+  /// What a write changed in one object, and when.
   struct Change {
     let key: TombstoneKey
     let fields: SyncFields
     var generatedFields: SyncFields = []
     let microseconds: Int64
-    /// Whether the object was deleted and comes back.
+    /// Whether the object was deleted before and exists again.
     var isReturn = false
   }
 
-  /// What a write changes in an object, except for a deleted one that comes back.
+  /// The change that a write makes to an object, unless the write restores a deleted one.
   ///
-  /// A new object has the time of change that its record says, so an import does not make it newer.
+  /// A new object gets the time of change from its record, so an import does not make it newer.
   func change<Record: ObjectRecord>(of change: RecordChange<Record>) -> Change {
     let (old, new) = (change.old?.item, change.new?.item)
     let key = TombstoneKey(Record.kind, (new ?? old)?.id ?? .lowest)
@@ -51,10 +51,10 @@ struct SyncNotes {
       microseconds: min(microseconds, creation ?? microseconds))
   }
 
-  /// What the creation of an object changes.
+  /// The change that the creation of an object makes.
   ///
-  /// A deleted object that comes back is compared with its kept record, into which the changes of others were merged: only
-  /// the parts that differ were written.
+  /// A deleted object that is restored is compared with its kept record, into which the changes from other replicas
+  /// were merged: only the fields that differ have been written.
   func change<Record: ObjectRecord>(
     of new: Record, generatedFields: SyncFields = [], in transaction: borrowing WriteTransaction
   ) throws(LMDBError) -> Change {
@@ -69,13 +69,13 @@ struct SyncNotes {
       microseconds: microseconds, isReturn: true)
   }
 
-  /// Forgets the record of a deleted object, which exists again.
+  /// Removes the kept record of a deleted object that exists again.
   func forget(_ key: TombstoneKey, in transaction: inout WriteTransaction) throws(LMDBError) {
     _ = try tables.trash.remove(forKey: key, in: &transaction)
     _ = try tables.values.remove(forKey: Self.keepingKey(key), in: &transaction)
   }
 
-  /// Keeps the record of an object that is deleted.
+  /// Stores the record of an object that is deleted.
   func keep(_ record: (some ObjectRecord)?, in transaction: inout WriteTransaction) throws(LMDBError) {
     guard let record else { return }
     let key = TombstoneKey(type(of: record).kind, record.item.id)
@@ -84,27 +84,27 @@ struct SyncNotes {
     try tables.values.put(time.storedBytes, forKey: Self.keepingKey(key), in: &transaction)
   }
 
-  /// The key of the row that says when the record of a deleted object was kept.
+  /// The key of the row with the time at which the record of a deleted object was stored.
   static func keepingKey(_ key: TombstoneKey) -> [UInt8] { [15] + key.encodedBytes }
 
-  /// Notes that the ledger has got or lost a completion of a deleted task.
+  /// Records that a completion of a deleted task was added to the ledger or removed from it.
   func note(detached completed: InstantKey, in transaction: inout WriteTransaction) throws(LMDBError) {
     try note(.completion, of: TombstoneKey(.task, completed.id), in: &transaction)
     guard notesChanges else { return }
     try tables.values.put([], forKey: Self.detachedKey(completed), in: &transaction)
   }
 
-  /// The key of the row that notes a change of a completion of a deleted task.
+  /// The key of the row that records a change of a completion of a deleted task.
   static func detachedKey(_ completed: InstantKey) -> [UInt8] {
     detachedPrefix(of: completed.id) + FieldValue.instant(Timestamp(clamping: completed.microseconds)).storedBytes
   }
 
   static func detachedPrefix(of task: UUID) -> [UInt8] { [detachedKind] + FieldValue.id(task).storedBytes }
 
-  /// The first byte of these keys; TallySync gives the others.
+  /// The first byte of these keys; `TallySync` defines the others.
   private static let detachedKind: UInt8 = 12
 
-  /// Notes that a saved filter was saved or deleted.
+  /// Records that a saved filter was saved or deleted.
   func note(_ value: ValueKey, in transaction: inout WriteTransaction) throws(LMDBError) {
     guard value.namespace == SavedFilter.namespace else { return }
     _ = try tables.values.remove(forKey: Self.deletedFilterPrefix + value.bytes, in: &transaction)
@@ -113,36 +113,37 @@ struct SyncNotes {
     try tables.values.put(time.storedBytes, forKey: Self.filterPrefix + value.bytes, in: &transaction)
   }
 
-  /// The first byte of the keys that note saved filters; the key of the filter follows.
+  /// The first byte of the keys that record changes of saved filters; the key of the filter follows.
   static let filterPrefix: [UInt8] = [14]
 
-  /// The first byte of the keys that note merged lists; the id of the list follows.
+  /// The first byte of the keys that record merged lists; the id of the list follows.
   static let listMergePrefix: [UInt8] = [40]
 
-  /// The first byte of the keys of filters that are deleted here and that others have saved; the key of the filter follows.
+  /// The first byte of the keys of filters that were deleted here but that others have saved; the filter's key follows.
   static let deletedFilterPrefix: [UInt8] = [19]
 
-  /// The key of the row with the last write of the history that was handed over: the changes of later ones were not.
+  /// The key of the row with the last write in the history whose changes were handed over; those of later ones were
+  /// not.
   static let handedOverKey: [UInt8] = [18]
 
-  /// The key of the row that says which change came first into an empty table of changes, and when.
+  /// The key of the row that says which change was the first to be added to the empty table of changes, and when.
   ///
-  /// With it a status need not read all changes. Earlier versions neither write nor remove it, so it counts only while that
-  /// change waits unaltered.
+  /// It saves a status from reading all changes. Earlier versions neither write nor remove the row, so it counts only
+  /// while that change still waits unaltered.
   static let firstChangeKey: [UInt8] = [21]
 
-  /// The row of the first change.
+  /// The contents of the row with the first change.
   struct FirstChange {
     let key: TombstoneKey
     let microseconds: Int64
 
-    /// The time, then the key of the object.
+    /// The stored row: the time, then the key of the object.
     var stored: [UInt8] {
       FieldValue.instant(Timestamp(clamping: microseconds)).storedBytes + key.encodedBytes
     }
   }
 
-  /// The key of the row with the parts that were written when an object came back, until they are handed over.
+  /// The key of the row with the fields that were written when an object was restored, until they are handed over.
   static func returnKey(_ key: TombstoneKey) -> [UInt8] { returnPrefix + key.encodedBytes }
 
   static let returnPrefix: [UInt8] = [20]
@@ -155,12 +156,12 @@ struct SyncNotes {
     try tables.values.put(known.union(fields).rawValue.encodedBytes, forKey: Self.returnKey(key), in: &transaction)
   }
 
-  /// Notes that parts of an object have changed.
+  /// Records that fields of an object have changed.
   func note(_ fields: SyncFields, of key: TombstoneKey, in transaction: inout WriteTransaction) throws(LMDBError) {
     try note([Change(key: key, fields: fields, microseconds: microseconds)], in: &transaction)
   }
 
-  /// Notes changes of different objects.
+  /// Records changes of different objects.
   func note(_ changes: [Change], in transaction: inout WriteTransaction) throws(LMDBError) {
     guard notesChanges else { return }
     assert(Set(changes.map(\.key)).count == changes.count, "an object twice")
@@ -187,9 +188,9 @@ struct SyncNotes {
 }
 
 extension SyncNotes.FirstChange {
-  /// Reads a row; `nil` for other bytes.
+  /// Decodes the row; `nil` if the bytes are not one.
   init?(stored bytes: [UInt8]) {
-    // The array lives until both parts are read.
+    // The array outlives the decoding of both parts.
     guard bytes.count > 8, let time = try? unsafe bytes.span.bytes.extracting(0..<8).storedInstant(),
       let key = try? unsafe TombstoneKey(decoding: bytes.span.bytes.extracting(8..<bytes.count))
     else { return nil }
@@ -198,6 +199,6 @@ extension SyncNotes.FirstChange {
 }
 
 extension SyncFields {
-  /// Reads four bytes, most significant first.
+  /// Decodes four bytes, most significant first.
   init(stored bytes: [UInt8]) { self.init(rawValue: bytes.prefix(4).reduce(0) { $0 << 8 | UInt32($1) }) }
 }

@@ -4,30 +4,30 @@ import TallySystem
 
 /// The tables of a store that synchronises.
 ///
-/// Other stores lack them. An object, so that a transaction, which each read creates, stays small.
+/// Other stores do not have them. It is a class so that a transaction, which every read creates, stays small.
 final class SyncTables: Sendable {
   static let names = ["pending", "trash", "sync"]
 
-  /// The changes of each object that were not handed over yet, by its kind and id.
+  /// The changes of each object that have not been handed over yet, by the object's kind and id.
   let pending: Database<TombstoneKey, PendingRecord>
-  /// The records of deleted objects.
+  /// The kept records of deleted objects.
   let trash: Database<TombstoneKey, [UInt8]>
-  /// What synchronisation itself keeps.
+  /// The data of synchronisation itself.
   let values: Database<[UInt8], [UInt8]>
 
-  /// Opens the tables; the handles stay valid if the transaction is committed.
+  /// Opens the tables; the handles stay valid once the transaction is committed.
   init(creating: Bool = false, in transaction: inout WriteTransaction) throws(LMDBError) {
     pending = try Database(opening: Self.names[0], creating: creating, in: &transaction)
     trash = try Database(opening: Self.names[1], creating: creating, in: &transaction)
     values = try Database(opening: Self.names[2], creating: creating, in: &transaction)
   }
 
-  /// The record of a deleted object that is kept; `nil` if there is none.
+  /// The kept record of a deleted object; `nil` if there is none.
   func keptRecord<Record: ObjectRecord>(
     _ type: Record.Type, _ id: UUID, in transaction: borrowing WriteTransaction
   ) throws(LMDBError) -> Record? {
     guard let bytes = try trash.value(forKey: TombstoneKey(Record.kind, id), in: transaction) else { return nil }
-    // The array lives until the record is read.
+    // The array outlives the decoding.
     return try unsafe Record(id: id, decoding: bytes.span.bytes)
   }
 
@@ -38,28 +38,28 @@ final class SyncTables: Sendable {
     values = try Database(opening: Self.names[2], in: environment)
   }
 
-  /// Whether a store whose header is lost has synchronised.
+  /// Whether a store whose header is lost was synchronising.
   static func areUsed(in transaction: inout WriteTransaction) throws(LMDBError) -> Bool {
     guard let tables = try? SyncTables(in: &transaction) else { return false }
     return try tables.values.count(in: transaction) > 0
   }
 
-  /// The tables of one open store.
+  /// The tables of synchronisation of one open store.
   ///
-  /// They are opened with the others if the store has them. Where synchronization begins later, in this process or another
-  /// one, the first transaction that needs them opens them, and later ones find them here.
+  /// If the store has them, they are opened with the others. If synchronisation begins later, in this process or
+  /// another one, the first transaction that needs them opens them and stores the handles here for later ones.
   final class Handles: Sendable {
     private let opened = Monitor<SyncTables?>(nil)
 
     /// The tables, if they are open.
     var current: SyncTables? { opened.withLock(\.self) }
 
-    /// Keeps tables that a committed transaction has opened.
+    /// Stores the handles of tables that a committed transaction has opened.
     func keep(_ tables: SyncTables) { opened.withLock { $0 = tables } }
 
-    /// Opens the tables unless they are open.
+    /// Opens the tables unless they are open already.
     ///
-    /// - Returns: `nil` if the store has none.
+    /// - Returns: the tables; `nil` if the store has none.
     func open(in environment: LMDBEnvironment) throws(LMDBError) -> SyncTables? {
       if let current { return current }
       do throws(LMDBError) {
@@ -75,15 +75,16 @@ final class SyncTables: Sendable {
 }
 
 extension TaskStore {
-  /// The file in a store's directory that says as which replica it synchronises.
+  /// The name of the file in a store's directory that identifies the store as a replica.
   package static let replicaFileName = "replica.id"
 
-  /// Reads from one consistent snapshot, including what synchronization keeps.
+  /// Reads from one consistent snapshot, including the tables of synchronization.
   ///
-  /// ``read(_:)`` leaves that out: the tables may have to be opened first, and most reads do not need them.
+  /// ``read(_:)`` leaves them out, because they may have to be opened first and most reads do not need them.
   ///
   /// - Throws: As ``read(_:)``.
-  /// - Complexity: As ``read(_:)``; never waits for a write, except once if another process has begun to synchronize the store.
+  /// - Complexity: As ``read(_:)``; it never waits for a write, except once after another process has begun to
+  ///   synchronize the store.
   package func readSynchronization<R>(_ body: (inout StoreReadTransaction) throws -> R) throws -> R {
     _ = try connection.use { try $0.tables.sync.open(in: $0.environment) }
     return try read { transaction in
@@ -92,7 +93,7 @@ extension TaskStore {
     }
   }
 
-  /// How many write transactions this store has begun since it was opened, including those that changed nothing.
+  /// The number of write transactions begun since the store was opened, including those that changed nothing.
   package var begunWriteCount: Int {
     get throws { try connection.use { $0.environment.begunWriteCount } }
   }
