@@ -4,8 +4,8 @@ package import TallySystem
 extension AtomicFile {
   /// Creates the temporary file.
   ///
-  /// - Throws: `outputNotCreated` if the path is a directory, a device, a pipe or a file of a store, or its directory
-  ///   does not exist or must not be written to; `diskFull`.
+  /// - Throws: `outputNotCreated` if the path is a directory, a device, a pipe or a file of a store, or if its
+  ///   directory does not exist or is not writable; `diskFull`.
   package static func create(replacing target: FilePath) throws -> AtomicFile {
     try StoreFiles.refuseAsOutput(target)
     return try TallyError.replacing(TallyError.unwritableOutput) { try AtomicFile(replacing: target) }
@@ -13,7 +13,7 @@ extension AtomicFile {
 
   /// Publishes the file.
   ///
-  /// - Throws: `diskFull` or `outputNotCreated`; `storageFailed` if the file is in its place, and only flushing its name
+  /// - Throws: `diskFull` or `outputNotCreated`; `storageFailed` if the file is in place and only flushing its name
   ///   failed.
   package consuming func commit() throws {
     do {
@@ -31,9 +31,9 @@ extension TallyError {
       cause: cause)
   }
 
-  /// Flushes a directory after the last step of an operation.
+  /// Flushes a directory as the last step of an operation.
   ///
-  /// - Throws: `storageFailed`, naming the finished step.
+  /// - Throws: `storageFailed`; its message names the operation that was finished.
   static func flush(_ directory: FilePath, after done: String) throws {
     try replacing({ notFlushed(done, $0) }) { try SystemCalls.flushDirectory(directory) }
   }
@@ -44,7 +44,7 @@ extension TallyError {
       remedy: "Check the disk, then do it again", cause: cause)
   }
 
-  /// An output could not be created, written, flushed or renamed.
+  /// The error for an output that could not be created, written, flushed or renamed.
   static func unwritableOutput(_ cause: any Error) -> TallyError {
     if cause is AtomicFile.NotAFile { return outputNotCreated("The output path is not the path of a file") }
     if let cause = cause as? AtomicFile.NotFlushed {

@@ -1,14 +1,15 @@
 package import SystemPackage
 import TallySystem
 
-/// The files that make a directory a store, which only a store may write.
+/// The files that make a directory a store, and that only the store may write.
 package enum StoreFiles {
-  /// Whether a path leads to a file of a store, or to where one belongs: by its name in a store's directory, by a
-  /// symbolic link, or by another name of the file.
+  /// Whether a path leads to a file of a store, or to a place that is reserved for one.
+  ///
+  /// It may do so by its name in a store's directory, by a symbolic link, or by another name (hard link) of the file.
   ///
   /// - Parameters:
   ///   - path: The path.
-  ///   - directory: The directory of a store whose files may have names elsewhere, too.
+  ///   - directory: The directory of a store, whose files may have names elsewhere, too.
   /// - Returns: Whether it does.
   package static func contain(_ path: FilePath, ofStoreAt directory: FilePath? = nil) -> Bool {
     let paths = [path] + (SystemCalls.resolvingLinks(path).map { [$0] } ?? [])
@@ -22,20 +23,22 @@ package enum StoreFiles {
     }
   }
 
-  /// Throws `outputNotCreated` for a path that leads to a file of a store: a process that has the store open would lose
-  /// it.
+  /// Throws `outputNotCreated` for a path that leads to a file of a store, because a process that has the store open
+  /// would lose it.
   package static func refuseAsOutput(_ path: FilePath, ofStoreAt directory: FilePath? = nil) throws {
     guard contain(path, ofStoreAt: directory) else { return }
     throw TallyError.outputNotCreated("The output path is that of a file of a store")
   }
 
-  /// Whether a name is that of a file or directory that systems and programs for synchronizing folders put into any
-  /// directory: a directory with nothing else counts as empty.
+  /// Whether a file or directory with this name is one that operating systems and synchronization tools create
+  /// anywhere.
+  ///
+  /// A directory that contains nothing else counts as empty.
   static func isClutter(_ name: String) -> Bool {
     clutter.contains(name.lowercased()) || ["._", ".trash-"].contains { name.lowercased().hasPrefix($0) }
   }
 
-  /// In lower case, because some filesystems ignore case.
+  /// The names, in lower case because some filesystems ignore case.
   private static let clutter: Set = [
     // macOS.
     ".ds_store", ".localized", ".apdisk", ".fseventsd", ".spotlight-v100", ".temporaryitems", ".trashes",
@@ -50,7 +53,7 @@ package enum StoreFiles {
     "@eadir",
   ]
 
-  /// Whether a path leads to the data file in the directory of a store, which has locks, unlike a published file's.
+  /// Whether a path leads to the data file in a store's directory, which has locks, unlike a published snapshot.
   static func isLive(_ path: FilePath) -> Bool {
     [path, SystemCalls.resolvingLinks(path) ?? path].map(\.parentOrCurrent).contains { directory in
       let isLocked = [StoreAccess.fileName, StoreOpening.lockFileName].contains { name in

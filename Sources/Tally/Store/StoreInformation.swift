@@ -2,66 +2,66 @@ public import Foundation
 import LMDB
 public import SystemPackage
 
-/// A store's identity, contents and sizes.
+/// The identity, contents and sizes of a store.
 public struct StoreInformation: Sendable {
   /// The store's directory.
   public let directory: FilePath
-  /// The format of its files, as `major.minor`.
+  /// The storage format, as `major.minor`.
   public let format: String
-  /// The store's identity, which stays with it through copies and compaction.
+  /// The store's identity, which copies and compaction preserve.
   public let storeID: UUID
-  /// The number of commits to the store.
+  /// The number of commits so far.
   public let sequence: UInt64
-  /// How many tasks it holds.
+  /// The number of tasks.
   public let taskCount: Int
-  /// How many lists it holds.
+  /// The number of lists.
   public let listCount: Int
-  /// How many completions are recorded, including those of deleted tasks.
+  /// The number of recorded completions, including those of deleted tasks.
   public let completionCount: Int
-  /// What applications keep beside the tasks, by namespace.
+  /// The values that applications store beside the tasks, by namespace.
   public let valueNamespaces: [ValueNamespace]
-  /// The indexes of applications that the store has, whether or not this program has registered them.
+  /// The applications' indexes in the store, whether or not this program has registered them.
   public let indexes: [TaskIndexInformation]
-  /// The size of its data file.
+  /// The size of the data file, in bytes.
   public let sizeInBytes: Int64
-  /// How much of the reserved map is in use.
+  /// How much of the reserved address space is in use, in bytes.
   public let usedMapSizeInBytes: Int64
-  /// How much address space is reserved.
+  /// How much address space is reserved, in bytes.
   public let mapSizeInBytes: Int64
-  /// The state of its journal; `nil` if it has none.
+  /// The state of the journal; `nil` if the store has none.
   public let journal: StoreJournalInformation?
-  /// The reader slots in use, of all processes.
+  /// The processes of the reader slots in use.
   public let readers: [ReaderInformation]
-  /// How many reader slots there are.
+  /// The number of reader slots.
   public let maximumReaderCount: Int
 }
 
 /// The state of a store's journal.
 public struct StoreJournalInformation: Hashable, Sendable {
-  /// Whether the data file alone is the store: a plain, flushed LMDB file that other programs may read and copy.
+  /// Whether the data file alone is the whole store: a plain, flushed LMDB file that other programs may read and copy.
   ///
-  /// Otherwise a power cut may leave it behind, and the next opening repeats what the journal has.
+  /// Otherwise the data file may be out of date after a power cut, and the next opening replays the journal.
   public let isClean: Bool
-  /// A commit up to which the data file is known to be flushed.
+  /// The sequence of a commit up to which the data file is known to be flushed.
   public let steadySequence: UInt64
-  /// How many commits the next opening would have to repeat after a power cut.
+  /// How many commits the next opening would have to replay after a power cut.
   public let pendingCommitCount: Int
-  /// How much of the journal those take.
+  /// How many bytes of the journal those commits use.
   public let usedSizeInBytes: Int64
-  /// How much there is for them.
+  /// The size of the journal, in bytes.
   public let sizeInBytes: Int64
 }
 
-/// A process that reads, or has read, a store.
+/// A process that reads a store or has read it.
 public struct ReaderInformation: Hashable, Sendable {
-  /// The process.
+  /// The process's id.
   public let processID: Int32
-  /// How many commits its snapshot is behind; `nil` if it holds none at the moment.
+  /// How many commits its snapshot is behind; `nil` if it has no snapshot at the moment.
   public let lagInCommits: Int?
-  /// How many seconds ago the first commit was written that its snapshot does not show, according to the history.
+  /// How many seconds ago the first commit that its snapshot does not show was written, according to the history.
   ///
-  /// It was longer ago if the history does not reach back that far. `nil` if the snapshot is not behind, or the history is
-  /// empty.
+  /// The true age is higher if the history does not reach back that far. `nil` if the snapshot is not behind, or if the
+  /// history is empty.
   public let lagInSeconds: Int?
 }
 
@@ -69,7 +69,7 @@ extension TaskStore {
   /// The store's counts and sizes, for an operator.
   ///
   /// - Throws: `storeClosed` or `storageFailed`.
-  /// - Complexity: the keys of the applications' values; all else is known without counting.
+  /// - Complexity: reads the keys of the applications' values; the rest is known without counting.
   public func information() throws -> StoreInformation {
     let (pages, readers, size, journal) = try connection.use { store in
       let size = (try? store.environment.dataFile.stat().size) ?? 0
@@ -98,7 +98,7 @@ extension TaskStore {
 }
 
 extension StoreJournalInformation {
-  /// Counts back from the last commit: each record that waits has raised the sequence by one at most.
+  /// Counts back from the last commit: each waiting record raised the sequence by at most one.
   fileprivate init(_ journal: JournalInformation, sequence: UInt64) {
     isClean = journal.isClean
     pendingCommitCount = journal.recordCount
@@ -108,7 +108,7 @@ extension StoreJournalInformation {
 }
 
 extension Reader {
-  /// Whether it is not just a slot that this process keeps for its next snapshot.
+  /// Whether the slot is of another process or has a snapshot, and is not just one that this process holds for later.
   fileprivate var isOfOthersOrHasSnapshot: Bool {
     transactionID != nil || processID != ProcessInfo.processInfo.processIdentifier
   }
@@ -121,14 +121,14 @@ extension StoreTransaction where Base: ~Copyable {
     let lag = reader.transactionID.map { max(0, lastTransactionID - $0) }
     var date: Int64?
     if let lag, lag > 0 {
-      // Each transaction raises the sequence by one at most.
+      // Each transaction raises the sequence by at most one.
       let firstUnseen = ChangeID(sequence: sequence - min(sequence, UInt64(lag - 1)), position: 0)
       try tables.history.forEach(from: HistoryKey(firstUnseen, part: 0), in: base) { _, value in
         date = try HistoryRecord(headOf: value).dateMicroseconds
         return false
       }
     }
-    // A damaged record may hold any number.
+    // A damaged record may contain any number.
     let start = date.map { Timestamp(clamping: $0).microsecondsSince1970 }
     let seconds = start.map { max(0, now.microsecondsSince1970 - $0) / 1_000_000 }
     return ReaderInformation(processID: reader.processID, lagInCommits: lag, lagInSeconds: seconds.map(Int.init))

@@ -2,13 +2,14 @@ import LMDB
 import SystemPackage
 
 extension TallyError {
-  /// The meaning of a storage failure to the user of a store.
+  /// Translates an error of the storage into what it means for the user of a store.
   init(_ error: LMDBError) {
     let (code, remedy) = Self.meaning(of: error)
     self.init(code, Self.message(of: error, code), remedy: remedy ?? error.remedy, cause: error)
   }
 
-  /// The message for the user of a store, who knows no environments; only faults of the storage are called its failure.
+  /// The message for the user of a store, who does not know environments; only storage faults are called storage
+  /// failures.
   private static func message(of error: LMDBError, _ code: Code) -> String {
     switch error.code {
     case .alreadyOpen: "This process has the store open already, perhaps under another path"
@@ -28,7 +29,7 @@ extension TallyError {
     }
   }
 
-  /// Runs a body and turns errors of the storage into errors of this type; others pass unchanged.
+  /// Runs a closure and turns errors of the storage into errors of this type; other errors pass unchanged.
   static func translating<R: ~Copyable>(_ body: () throws -> R) throws -> R {
     do {
       return try body()

@@ -3,48 +3,50 @@ import LMDB
 import TallySystem
 
 extension TaskStore {
-  /// Finishes the waiting writes, flushes and closes; every later call except this one throws `storeClosed`.
+  /// Finishes the waiting writes, flushes them and closes the store; after that, every call but this one throws
+  /// `storeClosed`.
   ///
-  /// - Throws: `storeBusy`, and leaves the store open, while reads or writes are in progress.
+  /// - Throws: `storeBusy` while reads or writes are in progress; the store then stays open.
   public func close() throws {
     try end(as: .closed, waitingAtMost: nil)
   }
 
-  /// Finishes the waiting writes, waits for reads and writes in progress, flushes and closes.
+  /// Finishes the waiting writes, waits for reads and writes in progress, flushes and closes the store.
   ///
-  /// Calls that begin meanwhile wait for the outcome, and then throw `storeClosed` or continue. Blocks its thread.
+  /// Calls that begin meanwhile wait for the outcome, and then throw `storeClosed` or continue. It blocks its thread.
   ///
-  /// - Parameter limit: the longest time to wait, for everything together.
-  /// - Throws: `storeBusy`, and leaves the store open, if they take longer, or inside a read or write of this thread;
-  ///   `diskFull` or `storageFailed`, and leaves the store open, if flushing fails.
+  /// - Parameter limit: the longest time to wait, in total.
+  /// - Throws: `storeBusy` if that takes longer, or inside a read or write of this thread; `diskFull` or
+  ///   `storageFailed` if flushing fails. In each case the store stays open.
   public func close(waitingAtMost limit: Duration) throws {
     try end(as: .closed, waitingAtMost: limit)
   }
 
-  /// Releases every lock and file of the store, until ``resume()``.
+  /// Releases every lock and file of the store until ``resume()``.
   ///
-  /// For applications that the system suspends: it kills one that holds a lock on a shared file meanwhile. The waiting
-  /// writes are committed, and reads, writes and copies in progress are waited for. Calls that begin meanwhile wait for
-  /// the outcome; once the store is suspended, reads and writes throw `storeSuspended`, and observations wait. Other
-  /// processes may do anything with the store, including compacting or restoring it. Blocks its thread. Suspending a
-  /// suspended store does nothing.
+  /// It is for applications that the system suspends, because the system kills an application that holds a lock on a
+  /// shared file while suspended. It commits the waiting writes, and waits for reads, writes and copies in progress.
+  /// Calls that begin meanwhile wait for the outcome; once the store is suspended, reads and writes throw
+  /// `storeSuspended`, and observations wait. Other processes may do anything with the store, including compacting or
+  /// restoring it. It blocks its thread. Suspending a suspended store does nothing.
   ///
-  /// - Parameter limit: the longest time to wait, for everything together.
-  /// - Throws: `storeBusy`, and leaves the store open, if that takes longer, or inside a read or write of this thread;
-  ///   `diskFull` or `storageFailed`, and leaves the store open, if flushing relaxed writes fails; `storeClosed`.
+  /// - Parameter limit: the longest time to wait, in total.
+  /// - Throws: `storeBusy` if that takes longer, or inside a read or write of this thread; `diskFull` or
+  ///   `storageFailed` if flushing relaxed writes fails; `storeClosed`. Except after `storeClosed`, the store stays
+  ///   open.
   public func suspend(waitingAtMost limit: Duration = .seconds(2)) throws {
     try end(as: .suspended, waitingAtMost: limit)
   }
 
   /// Opens a suspended store again; does nothing if it is open.
   ///
-  /// Observations continue, and report the changes that other processes have made meanwhile.
+  /// Observations continue, and report the changes that other processes have made in the meantime.
   ///
-  /// - Throws: `storeClosed`; `storeMissing` if the store has been removed; otherwise as opening a store. The store
-  ///   then stays suspended.
+  /// - Throws: `storeClosed`; `storeMissing` if the store has been removed; otherwise as opening a store. On failure
+  ///   the store stays suspended.
   /// - Complexity: as opening a store.
   public func resume() throws {
-    // A call that suspends or closes waits for the writes in progress, and holds the lock meanwhile.
+    // A call that suspends or closes the store holds the lock while it waits for the writes in progress.
     if (try? connection.current.environment.isInUseByThisThread) == true { return }
     _ = takeLifecycleTurn(atMost: .longestWait)
     defer { endLifecycleTurn() }
@@ -53,20 +55,20 @@ extension TaskStore {
     watch.noteLifecycle()
   }
 
-  /// Suspends or closes the store; without a limit the queue takes as long as it takes, and nothing else is waited for.
+  /// Suspends or closes the store; without a limit it waits for the queue as long as needed, and for nothing else.
   private func end(as end: StoreConnection.End, waitingAtMost limit: Duration?) throws {
     if let environment = try? connection.current.environment {
-      // In a child of a fork everything here belongs to the parent, and the queue's thread does not exist.
+      // In a forked child everything here belongs to the parent, and the queue's thread does not exist.
       guard !environment.isForked else { throw TallyError.storeClosed }
-      // Waiting for the queue inside a write would be waiting for this very thread.
+      // Inside a write, waiting for the queue would be a deadlock: it waits for this thread.
       guard !environment.isInUseByThisThread else { throw TallyError.closedInsideTransaction }
     }
-    // Clamped to a range by which a clock can be moved.
+    // Clamped to a duration that can be added to an instant.
     let limit = limit.map { min(max($0, .zero), .seconds(1_000_000_000)) }
     let deadline = ContinuousClock.now + (limit ?? .zero)
     guard takeLifecycleTurn(atMost: limit ?? .longestWait) else { throw TallyError.endInProgress }
     defer { endLifecycleTurn() }
-    // Another thread may have closed the store while this one waited.
+    // Another thread may have closed the store in the meantime.
     if end == .suspended, connection.isClosed { throw TallyError.storeClosed }
     do {
       guard commits.finish(before: limit == nil ? nil : deadline) else { throw TallyError.writesInProgress }
@@ -81,7 +83,7 @@ extension TaskStore {
 }
 
 extension TaskStore {
-  /// Waits while another thread closes, suspends or resumes the store; false if that takes longer than the limit.
+  /// Waits while another thread closes, suspends or resumes the store; returns false if that exceeds the limit.
   private func takeLifecycleTurn(atMost limit: Duration) -> Bool {
     let turn: Void? = lifecycle.wait(atMost: limit) { isTaken in
       if isTaken { return nil }

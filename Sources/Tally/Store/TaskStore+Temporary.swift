@@ -3,17 +3,17 @@ import SystemPackage
 import TallySystem
 
 extension TaskStore {
-  /// Opens a new, empty store that is deleted with its last reference: for tests and previews.
+  /// Opens a new, empty store for tests and previews, which is deleted with its last reference.
   ///
   /// ```swift
   /// let store = try TaskStore.temporary()
   /// try store.writeAndWait { try $0.add("Water the plants", to: .today) }
   /// ```
   ///
-  /// A real store, with all its rules, in a new directory of the system's temporary directory. A process that ends
-  /// without releasing it leaves the directory there, until another temporary store is made.
+  /// It is a real store with all its rules, in a new directory inside the system's temporary directory. If a process
+  /// ends without releasing it, the directory stays until another temporary store is created.
   ///
-  /// - Parameter configuration: how to open it; without one its writes are relaxed.
+  /// - Parameter configuration: how to open it; by default, its writes are relaxed.
   /// - Returns: the store.
   /// - Throws: as opening a store.
   public static func temporary(configuration: Configuration? = nil) throws -> TaskStore {

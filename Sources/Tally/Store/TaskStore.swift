@@ -11,9 +11,9 @@ import TallySystem
 /// let today = try store.read { try $0.view(.today) }
 /// ```
 ///
-/// A store is safe to use from any thread, and several processes may use one directory at once; a process keeps one
-/// `TaskStore` per directory. Reads never wait for writes, nor writes for reads, except in the moment in which the
-/// store's map is made larger. Writes wait for each other.
+/// A store is safe to use from any thread, and several processes may use one directory at once; within a process there
+/// may be one `TaskStore` per directory. Reads do not wait for writes, nor writes for reads, except while the store's
+/// memory map is being enlarged. Writes wait for each other.
 public final class TaskStore: Sendable {
   /// The store's directory.
   public let directory: FilePath
@@ -21,41 +21,41 @@ public final class TaskStore: Sendable {
   public let configuration: Configuration
 
   // Constant.
-  /// The store's directory, if that is removed with the store.
+  /// The store's directory, if it is deleted together with the store.
   private let temporary: TemporaryItem?
   // Constants that synchronise themselves.
   let connection: StoreConnection
   let commits: WriteQueue<StoreWriteTransaction>
   let watch: CommitWatch
-  /// Whether the store is being closed, suspended or resumed: one at a time.
+  /// Whether the store is being closed, suspended or resumed; only one of these happens at a time.
   let lifecycle = Monitor(false)
-  /// What observations have cost.
+  /// The cost of observations so far.
   let observations = Monitor(ObservationCounts())
 
   /// Opens the store in a directory, and creates it if it does not exist.
   ///
-  /// A new directory gets the permissions 0700, its files 0600. A relative path is that of the moment of opening, even
-  /// if the process changes its current directory later.
+  /// A new directory gets the permissions 0700, its files 0600. A relative path is resolved at once, so it does not
+  /// matter if the process changes its current directory later.
   ///
-  /// If this process has just dropped the store, this waits up to two seconds for whoever still observes it. That blocks the
-  /// thread, and Swift's tasks share a few threads, of which the observers need one: in asynchronous code, open a store again
-  /// within ``perform(_:)``.
+  /// If this process has just dropped the store, the call waits up to two seconds for whoever still observes it. That
+  /// blocks the thread, and Swift's tasks share a few threads, of which the observers need one: in asynchronous code,
+  /// open a store again within ``perform(_:)``.
   ///
-  /// - Throws: `notAStore` for anything else at that path, `newerFormat`, `damagedStore`, `permissionDenied`,
-  ///   `remoteFilesystem`, `alreadyOpen`, `storeBusy`, `diskFull`, `storageFailed`; `storeMissing` if there is none and
-  ///   none is to be created.
+  /// - Throws: `notAStore` if the path leads to anything else, `newerFormat`, `damagedStore`, `permissionDenied`,
+  ///   `remoteFilesystem`, `alreadyOpen`, `storeBusy`, `diskFull`, `storageFailed`; `storeMissing` if there is no store
+  ///   and none is to be created.
   /// - Complexity: well under a millisecond, whatever the size of the store.
   public convenience init(at directory: FilePath, configuration: Configuration = Configuration()) throws {
     try self.init(StoreOpening(directory: directory.absolute, configuration: configuration))
   }
 
-  /// Opens the store in a directory that a file URL names.
+  /// Opens the store in the directory that a file URL names.
   ///
   /// ```swift
   /// let store = try TaskStore(at: folder.appending(path: "tasks"))
   /// ```
   ///
-  /// As ``init(at:configuration:)-(FilePath,_)``; throws `notAStore` for a URL of another kind.
+  /// It works as ``init(at:configuration:)-(FilePath,_)``, and throws `notAStore` for a URL that is not a file URL.
   public convenience init(at directory: URL, configuration: Configuration = Configuration()) throws {
     guard directory.isFileURL else {
       throw TallyError(.notAStore, "The URL names no file", remedy: "Use the URL of a directory, file:///…")
@@ -73,7 +73,7 @@ public final class TaskStore: Sendable {
   }
 
   deinit {
-    // A caller that needs to know whether the last flush succeeded calls `close`.
+    // Callers that need to know whether the last flush succeeded call `close`.
     do {
       try close()
     } catch {
@@ -85,7 +85,7 @@ public final class TaskStore: Sendable {
 
   /// Reads from one consistent snapshot.
   ///
-  /// The closure must not wait for long: the pages of its snapshot cannot be reused meanwhile.
+  /// The closure should be quick, because the pages of its snapshot cannot be reused until it returns.
   ///
   /// - Throws: what the closure throws; `storeClosed`, `storeSuspended`, `readersFull`, `damagedStore` or
   ///   `storageFailed`.
@@ -101,14 +101,14 @@ public final class TaskStore: Sendable {
     }
   }
 
-  /// Changes the store: all of the closure's changes take effect when it returns, or none if it throws.
+  /// Changes the store: all changes of the closure take effect when it returns, or none if it throws.
   ///
   /// Concurrent calls share one commit, and so one flush of the disk; they take effect in the order of the calls. A
-  /// closure that throws undoes only its own changes. It may run again, when the store's file must grow or a commit has
-  /// failed without effect, so it must do nothing but use its transaction. A call cancelled before its turn throws
-  /// `CancellationError` and changes nothing; later, cancelling has no effect.
+  /// closure that throws undoes only its own changes. The closure may run again, if the store's file must grow or a
+  /// commit fails without effect, so it must do nothing but use its transaction. A call that is cancelled before its
+  /// turn throws `CancellationError` and changes nothing; later cancellation has no effect.
   ///
-  /// - Throws: what the closure throws; `permissionDenied` for a store opened for reading only; `storeClosed`,
+  /// - Throws: what the closure throws; `permissionDenied` if the store is opened for reading only; `storeClosed`,
   ///   `storeSuspended`, `storeBusy`, `diskFull`, `storageFailed`; `outcomeUnknown` if the disk failed at the very last
   ///   step.
   @discardableResult
@@ -122,14 +122,14 @@ public final class TaskStore: Sendable {
     }
   }
 
-  /// Changes the store, and blocks the thread meanwhile; for code that cannot await.
+  /// Changes the store and blocks the thread until it is done; for code that cannot await.
   ///
   /// ```swift
   /// let task = try store.writeAndWait { try $0.add("Water the plants", to: .today) }
   /// ```
   ///
-  /// Waits for the write in progress, in this or another process, and shares its commit with none. The name is another
-  /// one than that of ``write(_:)`` because at the top level of a program the compiler would choose this form.
+  /// It waits for the write in progress, in this or another process, and does not share its commit. The name differs
+  /// from that of ``write(_:)`` because at the top level of a program the compiler would choose this overload.
   ///
   /// - Throws: as ``write(_:)``; `reentrantTransaction` inside another write of the same thread.
   @available(*, noasync, message: "use write, which waits without blocking the thread")
@@ -146,7 +146,8 @@ public final class TaskStore: Sendable {
 
   /// Flushes relaxed writes that have not been flushed yet.
   ///
-  /// - Throws: `storeClosed`, `storeSuspended`, `permissionDenied` for a store opened for reading only, `diskFull` or
+  /// - Throws: `storeClosed`, `storeSuspended`, `permissionDenied` if the store is opened for reading only, `diskFull`
+  ///   or
   ///   `storageFailed`.
   public func flush() throws {
     try connection.use { try $0.environment.sync(force: true) }

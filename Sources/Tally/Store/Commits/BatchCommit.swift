@@ -9,7 +9,7 @@ struct BatchCommit: Sendable {
 
   private static let longestFlushIntervalInSeconds = 86_400.0
 
-  /// The queue with its thread.
+  /// The queue, together with its thread.
   var queue: WriteQueue<StoreWriteTransaction> {
     WriteQueue(
       .init(
@@ -18,7 +18,7 @@ struct BatchCommit: Sendable {
         flushInterval: configuration.durability == .relaxed ? flushInterval : nil, flush: flush))
   }
 
-  /// The configured interval, clamped to a range by which a clock can be moved.
+  /// The configured interval, clamped to what can be added to an instant.
   private var flushInterval: Duration {
     let interval = configuration.flushIntervalInSeconds
     return .seconds(interval.isNaN ? 0 : min(max(interval, 0), Self.longestFlushIntervalInSeconds))
@@ -28,7 +28,8 @@ struct BatchCommit: Sendable {
     do {
       try commit(jobs, isolated: false)
     } catch is EntangledWrites {
-      // Rare, and nothing has been flushed: repeating all of them beats making each of them slower every time.
+      // This is rare and nothing has been flushed: repeating all jobs is better than making each of them slower every
+      // time.
       try commit(jobs, isolated: true)
     }
     watch.noteCommit()
@@ -46,7 +47,7 @@ struct BatchCommit: Sendable {
     }
   }
 
-  /// Runs one of several writes, so that its failure undoes only its own changes.
+  /// Runs one of several writes, so that a failure undoes only the changes of that write.
   private func run(
     _ job: WriteJob<StoreWriteTransaction>, in transaction: inout StoreWriteTransaction, isolated: Bool
   ) throws {
@@ -57,7 +58,7 @@ struct BatchCommit: Sendable {
         try transaction.beside { try job.run(in: &$0) }
       }
     } catch let error as LMDBError where error.isLackOfRoom {
-      // Not the job's fault: the map grows and the whole batch runs again, or each job runs alone.
+      // The job is not at fault: the map grows and the whole batch runs again, or each job runs alone.
       throw error
     } catch let error as EntangledWrites {
       throw error
@@ -70,7 +71,7 @@ struct BatchCommit: Sendable {
     do {
       try connection.use { try $0.environment.sync(force: true) }
     } catch let error as TallyError where error.code == .storeClosed || error.code == .storeSuspended {
-      // Closing and suspending flush, too.
+      // Closing and suspending flush again.
     } catch {
       let code = (error as? TallyError)?.code ?? .internalFault
       configuration.logger.error("flushing failed", metadata: ["code": "\(code)"])

@@ -1,40 +1,40 @@
 public import Foundation
 
-/// What some commits, one after the other, have changed: identifiers by kind.
+/// What a number of consecutive commits have changed: identifiers by kind of change.
 ///
-/// Where several commits touched one task, only the result counts: a task that was created and deleted meanwhile is in no
-/// set, and one that was deleted and came back by undo counts as inserted.
+/// If several commits changed one task, only the result counts: a task that was created and deleted meanwhile is in no
+/// set, and one that was deleted and restored by undo counts as inserted.
 public struct ChangeSet: Hashable, Codable, Sendable {
-  /// What happened to tasks, or to lists.
+  /// The identifiers of tasks or lists, by what happened to them.
   public struct Identifiers: Hashable, Sendable {
-    /// Those that have been created, or have come back.
+    /// The ones that were created or restored.
     public internal(set) var inserted: Set<UUID> = []
-    /// Those that were there and still are.
+    /// The ones that existed before and were changed.
     public internal(set) var updated: Set<UUID> = []
-    /// Those that were there and are gone.
+    /// The ones that were deleted.
     public internal(set) var deleted: Set<UUID> = []
 
-    /// Whether nothing happened.
+    /// Whether there are no changes.
     public var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty }
 
-    /// All of them.
+    /// All identifiers.
     public var all: Set<UUID> { inserted.union(updated).union(deleted) }
   }
 
-  /// The commit behind which the changes begin.
+  /// The sequence of the commit after which the changes begin.
   public let previousSequence: UInt64
-  /// Where to go on: the last commit whose changes are in it.
+  /// The position to continue from: the last commit whose changes are included.
   public let position: StorePosition
-  /// The tasks.
+  /// The changes of tasks.
   public internal(set) var tasks = Identifiers()
-  /// The lists.
+  /// The changes of lists.
   public internal(set) var lists = Identifiers()
-  /// Whether these are all changes; if not, anything may have changed: read again.
+  /// Whether these are all changes; if not, anything may have changed, and everything must be read again.
   ///
-  /// False only when an older state of the store, or another store, has replaced it since the earlier commit.
+  /// It is false only if an older state of the store, or another store, has replaced it since the earlier commit.
   public internal(set) var isComplete = true
 
-  /// The last commit whose changes are in it.
+  /// The sequence of the last commit whose changes are included.
   public var sequence: UInt64 { position.sequence }
 }
 
@@ -43,14 +43,14 @@ extension ChangeSet.Identifiers: Codable {
     case inserted, updated, deleted
   }
 
-  /// Reads the identifiers by what happened to them.
+  /// Decodes the identifiers, grouped by what happened to them.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: Key.self)
     func ids(_ key: Key) throws -> Set<UUID> { Set(try container.decode([IDText].self, forKey: key).map(\.id)) }
     self.init(inserted: try ids(.inserted), updated: try ids(.updated), deleted: try ids(.deleted))
   }
 
-  /// Writes the identifiers by what happened to them, each group in ascending order.
+  /// Encodes the identifiers, grouped by what happened to them and each group in ascending order.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: Key.self)
     func texts(_ ids: Set<UUID>) -> [String] { ids.map { IDText($0).text }.sorted() }

@@ -3,28 +3,29 @@ import LMDB
 import SystemPackage
 import TallySystem
 
-/// Wakes the observations of one store: after each commit of any process, and once a second those that time changes, too.
+/// Wakes the observations of one store after each commit of any process, and once a second those that depend on time.
 ///
-/// A commit of this process wakes them at once. A thread watches the directory for those of other processes; it runs
-/// while somebody waits. It looks at the number of the newest transaction, which liblmdb reads from the file: a snapshot
-/// would write into the table of readers, so that a device with nothing to do would write to its disk.
+/// A commit of this process wakes them at once. For commits of other processes, a thread watches the directory; it runs
+/// while anybody waits. It checks the number of the newest transaction, which liblmdb reads from the file: beginning a
+/// snapshot would write to the table of readers, so an idle device would keep writing to its disk.
 final class CommitWatch: Sendable {
   private struct State {
-    /// Rises with each wake-up.
+    /// Incremented with each wake-up.
     var count: UInt64 = 0
-    /// The newest transaction at the last wake-up of everybody.
+    /// The newest transaction when everybody was last woken.
     var newest: Int?
-    /// Whether that wake-up's readers saw this transaction: one that is on its way to the disk is not acknowledged yet.
+    /// Whether readers could see that transaction then: one that is still being written to disk is not acknowledged
+    /// yet.
     var isSettled = false
     var waiters: [UInt64: Waiter] = [:]
     var lastWaiter: UInt64 = 0
-    /// The watch of the thread, if it runs.
+    /// The watch on the directory, if the thread runs.
     var directoryWatch: DirectoryWatch?
   }
 
   private struct Waiter {
     let continuation: CheckedContinuation<Void, Never>
-    /// Whether time alone may change what it observes.
+    /// Whether the passing of time alone may change what it observes.
     let followsTime: Bool
   }
 
@@ -32,12 +33,12 @@ final class CommitWatch: Sendable {
   private let directory: FilePath
   private let connection: StoreConnection
   private let state = Monitor(State())
-  /// Held while the thread looks at the store: the store does not end meanwhile, since it would find itself in use.
+  /// Locked while the thread reads the store, so that the store is not ended meanwhile: it would still be in use.
   private let look = Monitor(())
 
-  /// The longest time until observations look again, whatever happens.
+  /// The longest time between two checks of an observation, in any case.
   static let interval = Duration.seconds(1)
-  /// How long the thread lets a commit's writes pass by: each of them is an event.
+  /// How long the thread waits for a commit's writes to finish, in microseconds, because each of them is an event.
   private static let settlingTime: UInt32 = 3_000
 
   init(_ directory: FilePath, connection: StoreConnection) {
@@ -54,7 +55,7 @@ final class CommitWatch: Sendable {
   ///
   /// - Parameters:
   ///   - count: The number.
-  ///   - followsTime: Whether to wake up once a second although nothing was committed.
+  ///   - followsTime: Whether to wake up once a second even if nothing was committed.
   func wait(after count: UInt64, followsTime: Bool) async {
     let id = state.withLock { state in
       state.lastWaiter += 1
@@ -75,7 +76,7 @@ final class CommitWatch: Sendable {
     }
   }
 
-  /// Wakes those who wait after a commit of this process.
+  /// Wakes the waiting observations after a commit of this process.
   func noteCommit() {
     guard state.withLock({ !$0.waiters.isEmpty || $0.directoryWatch != nil }) else { return }
     wakeAll(at: newestTransaction)
@@ -90,7 +91,7 @@ final class CommitWatch: Sendable {
     }
   }
 
-  /// Wakes those whom a closure takes out of the state.
+  /// Wakes the waiters that a closure removes from the state.
   private func wake(_ take: (inout State) -> [UInt64: Waiter]) {
     let waiters = state.withLock { state in
       state.count += 1
@@ -99,12 +100,12 @@ final class CommitWatch: Sendable {
     for waiter in waiters.values { waiter.continuation.resume() }
   }
 
-  /// Ends the store, beside no look of the thread.
+  /// Ends the store while the thread does not read it.
   func withoutLooks<R>(_ end: () throws -> R) rethrows -> R {
     try look.withLock { _ in try end() }
   }
 
-  /// Wakes those who wait after the store has been suspended, resumed or closed; a closed one needs no thread.
+  /// Wakes the waiting observations after the store was suspended, resumed or closed; a closed store needs no thread.
   func noteLifecycle() {
     wakeAll()
     if connection.isClosed { state.withLock { $0.directoryWatch }?.interrupt() }
@@ -122,7 +123,7 @@ extension CommitWatch {
   }
 
   private func run(_ watch: DirectoryWatch) {
-    // Commits between the last look of an observer and now were not watched.
+    // Commits between an observer's last check and now were not watched.
     wakeAll(at: lookedUpTransaction)
     var tick = ContinuousClock.now + Self.interval
     while !connection.isClosed {
@@ -133,7 +134,7 @@ extension CommitWatch {
         wakeForTick()
       } else {
         pause(microseconds: Self.settlingTime)
-        // While the store is suspended nobody can look at what other processes write.
+        // While the store is suspended, nobody can read what other processes write.
         if let newest = lookedUpTransaction, newest != state.withLock({ $0.newest }) { wakeAll(at: newest) }
       }
     }
@@ -141,8 +142,8 @@ extension CommitWatch {
     wakeAll()
   }
 
-  /// Wakes everybody if there may be a commit that they have not seen, since an event may be lost; otherwise those that
-  /// follow the time.
+  /// Wakes everybody if there may be an unseen commit, because an event may get lost; otherwise only the waiters that
+  /// depend on time.
   private func wakeForTick() {
     let newest = lookedUpTransaction
     if newest != nil, state.withLock({ $0.isSettled && $0.newest == newest }) {
@@ -158,7 +159,7 @@ extension CommitWatch {
     wakeAll(at: newest, isSettled: isSettled)
   }
 
-  /// Ends the thread when nobody waits.
+  /// Ends the thread if nobody waits; returns whether it does so.
   private func endIfIdle() -> Bool {
     state.withLock { state in
       if state.waiters.isEmpty { state.directoryWatch = nil }
@@ -166,7 +167,7 @@ extension CommitWatch {
     }
   }
 
-  /// The newest transaction, for the thread; `nil` while the store is suspended.
+  /// The newest transaction, as the thread reads it; `nil` while the store is suspended.
   private var lookedUpTransaction: Int? { look.withLock { _ in newestTransaction } }
 
   /// The newest transaction; `nil` while the store is suspended.

@@ -4,9 +4,9 @@ extension TaskStore.Configuration {
   private static let attempts = 3
   private static let firstPauseInMilliseconds = 20
 
-  /// Runs a body again if its failure may pass: three attempts, with pauses that double.
+  /// Runs a closure again if its failure may be temporary: up to three attempts, with pauses that double.
   ///
-  /// A failed attempt was rolled back as a whole, so that running it again is like running it for the first time.
+  /// A failed attempt was rolled back as a whole, so running it again is like running it for the first time.
   func retrying<R: ~Copyable>(_ body: () throws -> R) throws -> R {
     var attempt = 1
     while true {
@@ -22,10 +22,11 @@ extension TaskStore.Configuration {
 }
 
 extension LMDBError {
-  /// Whether the same call may succeed in a moment.
+  /// Whether the same call may succeed a moment later.
   ///
-  /// Not a full disk, where somebody must free space, nor an unknown outcome, which must not be doubled. For a part of
-  /// this process that is busy, the call has already waited; a busy error of the system is worth another try.
+  /// A full disk does not count, because somebody must free space, nor does an unknown outcome, because the write must
+  /// not be applied twice. If a part of this process is busy, the call has already waited; if the system reports that
+  /// it is busy, another attempt is worthwhile.
   var isTransient: Bool {
     switch code {
     case .ioFailure, .outOfMemory, .readersFull: true

@@ -1,20 +1,20 @@
 public import Foundation
 
-/// A commit of one store: where a follower of the store goes on, even after a restart.
+/// A commit of one store, from which a follower of the store can continue even after a restart.
 ///
-/// Its ``text`` can be kept in a file, or given to a client of a server.
+/// Its ``text`` can be stored in a file, or given to a client of a server.
 public struct StorePosition: Hashable, Sendable {
-  /// The identity of the store, which a restored backup keeps and a new store does not have.
+  /// The identity of the store, which a restored backup has, too, and a new store does not.
   public let storeID: UUID
-  /// The commit.
+  /// The sequence of the commit.
   public let sequence: UInt64
 }
 
 extension StorePosition: TextCodable {
-  /// The store and the commit, as `7f3a….42`.
+  /// The store and the commit as text, for example `7f3a….42`.
   public var text: String { "\(IDText(storeID).text).\(sequence)" }
 
-  /// Reads the store and the commit; throws `invalidToken` for any other text.
+  /// Parses the store and the commit; throws `invalidToken` for any other text.
   public init(text: String) throws(TallyError) {
     let parts = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
     guard parts.count == 2, let sequence = UInt64(parts[1]) else { throw .invalidToken("state of a store") }

@@ -1,11 +1,11 @@
 import LMDB
 
 extension LMDBEnvironment {
-  /// Runs one write transaction of a store, commit included.
+  /// Runs one write transaction of a store, including its commit.
   ///
-  /// Deletions free space, so they must work on a full disk: they are repeated there without the images that undo would
-  /// need, unless `makesRoom` is false. Other changes are refused there, because undo is worth more than one more of
-  /// them.
+  /// Deletions free space, so they must work on a full disk: there they are repeated without the images for undo,
+  /// unless `makesRoom` is false. Other changes are refused there, because being able to undo is worth more than one
+  /// more change.
   @available(*, noasync)
   func write<R>(
     tables: Tables, configuration: TaskStore.Configuration, makesRoom: Bool = true,
@@ -28,9 +28,9 @@ extension LMDBEnvironment {
     }
   }
 
-  /// Commits a few pages, so that the next commit can use the pages which the last one freed.
+  /// Commits a few pages, so that the next commit can use the pages that the last one freed.
   ///
-  /// liblmdb does not reuse the pages that a commit frees before another commit has followed.
+  /// liblmdb does not reuse the pages freed by a commit until another commit has followed.
   @available(*, noasync)
   private func releaseFreedPages(with tables: Tables) throws {
     try write { base in
@@ -60,15 +60,15 @@ extension LMDBEnvironment {
       transaction.nextWeights = configuration.nextWeights
       if !keepsImages { transaction.forgetImages() }
       transaction.syncTables = syncTables
-      // The body's own error comes before the refusal to commit a half-done change.
+      // The closure's own error takes precedence over the refusal to commit an unfinished change.
       let result = Result {
-        // Without room for images there may be none for this; the indexes stay behind, which reads know.
+        // If there is no space for images there may be none for this; the indexes then lag behind, which reads handle.
         if keepsImages { try transaction.catchUpIndexes(since: header) }
         let count = try transaction.taskCount
         let result = try body(&transaction)
         hasDeleted = try transaction.taskCount < count
         try transaction.prepareCommit()
-        // Such a commit would succeed, and be gone with the last process that has the file open.
+        // Such a commit would succeed, and be lost with the last process that has the file open.
         if transaction.hasChanges, try isFileRemoved() { throw TallyError.storeRemoved }
         return result
       }
@@ -76,32 +76,32 @@ extension LMDBEnvironment {
       base = transaction.base
       return try result.get()
     }
-    // The transaction was committed, so the handles stay valid.
+    // The transaction was committed, so the handles remain valid.
     if known == nil, let syncTables { tables.sync.keep(syncTables) }
     return result
   }
 }
 
 extension StoreTransaction where Base == WriteTransaction {
-  /// Brings the application's own indexes up to the last commit, which another process may have made.
+  /// Brings the application's indexes up to the last commit, which another process may have made.
   fileprivate mutating func catchUpIndexes(since header: StoreHeader) throws {
     guard !tables.ownIndexes.registered.isEmpty else { return }
     try OwnIndexCatchUp(tables: tables, sequence: header.sequence).catchUp(in: &base)
   }
 
-  /// Notes the changes of this transaction, if the store synchronises.
+  /// Records the changes of this transaction for other replicas; `nil` if the store does not synchronise.
   var syncNotes: SyncNotes? {
     syncTables.map {
       SyncNotes(tables: $0, microseconds: now.microsecondsSince1970, notesChanges: origin != .replica)
     }
   }
 
-  /// Writes records for the commit that this transaction becomes.
+  /// The writer of records for the commit of this transaction.
   var recordWriter: RecordWriter {
     RecordWriter(tables: tables, sequence: commitSequence, syncNotes: syncNotes)
   }
 
-  /// Changes several tables; unless that ends well, the transaction cannot commit, whatever follows.
+  /// Changes several tables; if the closure throws, the transaction can no longer commit.
   mutating func change(
     _ body: (RecordWriter, inout BeforeImages, inout WriteTransaction) throws(LMDBError) -> Void
   ) throws {
@@ -112,14 +112,14 @@ extension StoreTransaction where Base == WriteTransaction {
     }
   }
 
-  /// Like `change`, for a change that may find nothing to do.
+  /// Does the same as `change`, for a change that may turn out to be unnecessary.
   ///
-  /// - Returns: the result of the body: whether anything has changed.
+  /// - Returns: the closure's result: whether anything changed.
   @discardableResult
   mutating func changeIfNeeded(
     _ body: (Tables, inout BeforeImages, inout WriteTransaction) throws(LMDBError) -> Bool
   ) throws -> Bool {
-    // A change that ends well does not repair an earlier one.
+    // A change that succeeds does not repair an earlier one that failed.
     guard !isHalfDone else { throw TallyError.halfDone }
     isHalfDone = true
     let isChanged = try body(tables, &images, &base)
@@ -129,7 +129,7 @@ extension StoreTransaction where Base == WriteTransaction {
     return isChanged
   }
 
-  /// Ensures that only whole changes are committed, and counts the commit.
+  /// Checks that only whole changes are committed, writes the history, and counts the commit.
   mutating func prepareCommit() throws {
     guard !isHalfDone else { throw TallyError.halfDone }
     guard hasChanges else { return }
@@ -142,15 +142,15 @@ extension StoreTransaction where Base == WriteTransaction {
     }
     header.sequence = commitSequence
     try tables.meta.put(header, forKey: .header, in: &base)
-    // Not on a full disk, where only what makes room is written.
+    // Not on a full disk, where only what frees space is written.
     guard keepsImages else { return }
     try SearchIndexer(tables: tables).advanceIfDue(at: commitSequence, in: &base)
   }
 
-  /// Runs a body as a write of its own, beside others in this transaction: it gets its own entry in the history.
+  /// Runs a closure as a separate write beside others in this transaction, with its own entry in the history.
   ///
-  /// - Throws: the body's error, if it has changed nothing; otherwise `EntangledWrites`, because its changes can no
-  ///   longer be separated from the others, and all must be rolled back.
+  /// - Throws: the closure's error if it has changed nothing; otherwise `EntangledWrites`, because its changes can no
+  ///   longer be separated from the others, and all of them must be rolled back.
   mutating func beside(_ body: (inout StoreWriteTransaction) throws -> Void) throws {
     assert(!hasUnrecordedChanges, "the write before has no entry in the history")
     let hadChanges = hasChanges
@@ -172,9 +172,9 @@ extension StoreTransaction where Base == WriteTransaction {
     }
   }
 
-  /// Runs a body in a nested transaction: if it throws, only its own changes are rolled back.
+  /// Runs a closure in a nested transaction: if it throws, only its own changes are rolled back.
   ///
-  /// liblmdb copies every page that the transactions share: about ten microseconds more than `beside`.
+  /// liblmdb copies every page that both transactions change, which takes about ten microseconds more than `beside`.
   mutating func nested(_ body: (inout StoreWriteTransaction) throws -> Void) throws {
     let (tables, now, calendar, dayStart, ids, sequence) = (
       tables, now, calendar, dayStartInMinutes, ids, commitSequence
@@ -200,5 +200,5 @@ extension StoreTransaction where Base == WriteTransaction {
   }
 }
 
-/// One of several writes that share a transaction failed after it had changed something.
+/// The error if one of several writes that share a transaction failed after it had changed something.
 struct EntangledWrites: Error {}

@@ -2,22 +2,23 @@ import LMDB
 
 /// The formats of stores, and the migration from each to the next.
 ///
-/// Major formats only: a minor one adds fields that older versions keep.
+/// They are major formats only: a minor one adds fields that older versions preserve.
 struct MigrationTable: Sendable {
   /// Migrates a store from one major format to the next, in the transaction that also writes the header.
   typealias Step = @Sendable (inout WriteTransaction) throws -> Void
 
   /// The major format that this version writes.
   let current: UInt16
-  /// The step from each older format, by its number.
+  /// The migration step from each older format.
   let steps: [(format: UInt16, run: Step)]
 
-  /// Format 1 is the first.
+  /// The migrations of this version; the first format is 1.
   static let shipped = MigrationTable(current: StoreHeader.currentMajorFormat, steps: [(1, toFormat2)])
 
-  /// Format 2 adds tables, the reminders of tasks that are never due to `byDue`, and counters of days, tags and priorities.
+  /// Migrates to format 2, which adds tables, entries in `byDue` for reminders of tasks that are never due, and
+  /// counters by day, tag and priority.
   ///
-  /// Records, and the keys of other indexes, are those of format 1.
+  /// Records, and the keys of other indexes, are the same as in format 1.
   private static func toFormat2(_ transaction: inout WriteTransaction) throws {
     let tables = try Tables(creatingIn: &transaction)
     let byDue = IndexTable<ByDue>(name: .byDue, table: tables.byDue)
@@ -28,7 +29,7 @@ struct MigrationTable: Sendable {
 }
 
 extension MigrationTable {
-  /// The steps from a store's format to the current one; none if it has the current one.
+  /// The steps from a store's format to the current one; empty if the store has the current one.
   func steps(from header: StoreHeader) throws -> [Step] {
     try (min(header.majorFormat, current)..<current).map { format in
       guard let step = steps.first(where: { $0.format == format }) else { throw TallyError.noMigration }
@@ -38,7 +39,7 @@ extension MigrationTable {
 
   /// Migrates a store to the current format in one transaction.
   ///
-  /// The history is emptied: its images are records of the older format, which undo could not restore.
+  /// The history is emptied: its images are records of the older format, which undo cannot restore.
   ///
   /// - Returns: the new header.
   func run(_ steps: [Step], from header: StoreHeader, in environment: LMDBEnvironment) throws -> StoreHeader {

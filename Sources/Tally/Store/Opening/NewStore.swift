@@ -3,15 +3,15 @@ import LMDB
 import SystemPackage
 import TallySystem
 
-/// A store that is created under a temporary name and moved into place when it is complete.
+/// A new store, created under a temporary name and moved into place once it is complete.
 ///
 /// | the path names | how the store gets there |
 /// | --- | --- |
-/// | nothing | created beside it; the directory is renamed |
-/// | an empty directory | created inside it; the files are linked |
+/// | nothing | created next to the path; the directory is renamed |
+/// | an empty directory | created inside it; the files are linked into place |
 ///
-/// An existing directory is not replaced: it may be a mounted volume or the target of a link, and it belongs to its
-/// owner. If another process is first, its store stays.
+/// An existing directory is never replaced: it may be a mounted volume or the target of a link, and it belongs to its
+/// owner. If another process is faster, its store stays.
 struct NewStore {
   private let directory: FilePath
   private let options: LMDBEnvironment.Options
@@ -24,7 +24,7 @@ struct NewStore {
     self.options = options
   }
 
-  /// Creates an empty store unless another process does so at the same time.
+  /// Creates an empty store, unless another process does so at the same time.
   func create() throws {
     let isDirectoryThere = (try? directory.stat()) != nil
     let parent = isDirectoryThere ? directory : directory.parentOrCurrent
@@ -43,7 +43,7 @@ struct NewStore {
   }
 
   private func fill(_ staging: FilePath) throws {
-    // liblmdb would create them with permissions narrowed by the process's umask.
+    // liblmdb would create them with permissions that the process's umask narrows.
     for name in StoreOpening.fileNames {
       try SystemCalls.createFile(staging.appending(name), permissions: .ownerReadWrite)
     }
@@ -58,21 +58,21 @@ struct NewStore {
     try SystemCalls.flushDirectory(staging)
   }
 
-  /// Links the files into the store's directory, the lock file first: it is the data file that makes a directory a
-  /// store.
+  /// Links the files into the store's directory, the lock file first, because it is the data file that makes a
+  /// directory a store.
   private func moveFiles(from staging: FilePath) throws {
-    // Only the directory's owner may change its permissions; the files are private in any case.
+    // Only the directory's owner may change its permissions, and the files are private in any case.
     try? SystemCalls.changePermissions(directory, to: .ownerReadWriteExecute)
     do {
       try link(StoreOpening.lockFileName, from: staging)
     } catch Errno.fileExists {
-      // Left by a failed opening, or already in use: liblmdb accepts it.
+      // It was left by a failed opening or is already in use; liblmdb accepts it.
     }
     try link(StoreOpening.dataFileName, from: staging)
   }
 
   private func link(_ name: String, from staging: FilePath) throws(Errno) {
-    // Unlike a rename, a link never replaces the file of a process that was first.
+    // Unlike a rename, a link never replaces the file of a faster process.
     try SystemCalls.link(staging.appending(name), as: directory.appending(name))
   }
 }

@@ -1,11 +1,11 @@
 import SystemPackage
 import TallySystem
 
-/// The old file of a store that was replaced, repaired or migrated, kept in the store's directory for its user.
+/// The old data file of a store that was restored, repaired or migrated, kept in the store's directory for its user.
 ///
-/// It is a backup like any other, for `restore` to read. Only its user ever removes it.
+/// It is a backup like any other, which `restore` can read. Only the user ever removes it.
 enum SafetyCopy {
-  /// Why the copy was kept; users see the names.
+  /// Why the copy was made; users see the names.
   enum Reason: String, CaseIterable {
     case restore = "before-restore"
     case repair = "before-repair"
@@ -14,7 +14,7 @@ enum SafetyCopy {
 
   private static let maximumAttempts = 100
 
-  /// Gives a file on the same filesystem a second name, made of the reason and the instant.
+  /// Gives a file a second name (hard link) on the same filesystem, made of the reason and the instant.
   static func create(
     _ file: FilePath, because reason: Reason, in directory: FilePath, at now: Timestamp
   ) throws(Errno) -> FilePath {
@@ -28,7 +28,7 @@ enum SafetyCopy {
         try SystemCalls.link(file, as: kept)
         return kept
       } catch {
-        // The name is taken by a copy of the same second, or the clock stands still.
+        // A copy made in the same second has the name, or the clock stands still.
         guard error == .fileExists, attempt < maximumAttempts else { throw error }
         attempt += 1
       }

@@ -1,16 +1,17 @@
 import LMDB
 import Synchronization
 
-/// A second look at a store, at another acknowledged snapshot, before anybody is told that it is damaged.
+/// A second check of a store, in another acknowledged snapshot, before anybody is told that it is damaged.
 ///
-/// What looks contradictory may be two snapshots taken for one, a page that was read while it was being written, or a
-/// snapshot that another program has ended. Real damage is still there at the next look. So every claim of damage passes
-/// through here: from reads and writes (`StoreConnection`), from opening, and from work on a store that may be damaged.
+/// An apparent contradiction may come from two snapshots taken for one, from a page that was read while it was being
+/// written, or from a snapshot that another program has ended. Real damage is still there on the next check. Therefore
+/// every claim of damage passes through here: from reads and writes (`StoreConnection`), from opening, and from work on
+/// a store that may be damaged.
 struct SecondLook {
   let environment: LMDBEnvironment
   var indexes: [TaskIndex] = []
 
-  /// Runs a body, and once more if it claims damage; then the second run counts.
+  /// Runs a closure, and runs it again if it claims damage; the second result counts.
   static func repeating<R>(_ body: () throws -> R) throws -> R {
     do {
       return try body()
@@ -19,18 +20,19 @@ struct SecondLook {
     }
   }
 
-  /// The error to throw for an error: a claim of damage stays one only if a check of the whole store finds a fault, too.
+  /// The error to throw for an error: it remains a claim of damage only if a check of the whole store finds a fault,
+  /// too.
   ///
-  /// - Complexity: as a verification.
+  /// - Complexity: a full verification.
   func explained(_ error: any Error) -> any Error {
     guard let claim = TallyError.claimingDamage(error) else { return error }
     return finding.explained(claim)
   }
 
-  /// What a check finds of the newest acknowledged snapshot.
+  /// What a check of the newest acknowledged snapshot finds.
   enum Finding {
     case sound, damaged
-    /// The check itself failed, for instance because the disk did.
+    /// The check itself failed, for example because the disk did.
     case unknown(any Error)
 
     /// The error to throw for a claim of damage.
@@ -56,11 +58,11 @@ struct SecondLook {
   }
 }
 
-/// Whether a store is known to be damaged, so that one second look is enough.
+/// Whether a store is known to be damaged, so that one second check is enough.
 final class KnownDamage: Sendable {
   private let isKnown = Atomic(false)
 
-  /// As `SecondLook.explained`, with a look only if damage is not known yet.
+  /// Does the same as `SecondLook.explained`, but checks only if damage is not known yet.
   func explained(_ error: any Error, in environment: LMDBEnvironment, _ indexes: [TaskIndex]) -> any Error {
     guard let claim = TallyError.claimingDamage(error), !isKnown.load(ordering: .relaxed) else { return error }
     let finding = SecondLook(environment: environment, indexes: indexes).finding
@@ -70,13 +72,13 @@ final class KnownDamage: Sendable {
 }
 
 extension TallyError {
-  /// An error that claims damage, as an error of a store; `nil` for any other error.
+  /// The error as an error of a store, if it claims damage; else `nil`.
   static func claimingDamage(_ error: any Error) -> TallyError? {
     let claim = (error as? LMDBError).map { TallyError($0) } ?? error as? TallyError
     return claim?.code == .damagedStore ? claim : nil
   }
 
-  /// The error to throw instead of a claim of damage that a second look does not confirm.
+  /// The error to throw instead of a claim of damage that a second check does not confirm.
   fileprivate static func unconfirmed(_ claim: TallyError) -> TallyError {
     TallyError(
       .storageFailed, "The store could not be read for a moment; a second look found it sound",

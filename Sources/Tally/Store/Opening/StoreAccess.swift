@@ -2,27 +2,27 @@ import LMDB
 import SystemPackage
 import TallySystem
 
-/// Who may have a store open: any number of processes, or one alone that replaces or rebuilds its file.
+/// Who may have a store open: any number of processes, or a single one that replaces or rebuilds its file.
 ///
-/// Every open store holds a shared lock on a file of ours in its directory. Restoring, compacting, repairing and
+/// Every open store holds a shared lock on a file of its own in its directory. Restoring, compacting, repairing and
 /// migrating lock it exclusively. The first two replace the data file, and a process that still had the old one open
-/// would go on with a file that has no name any more; the other two rebuild tables that an open store relies on.
-/// liblmdb's own lock file does not serve: its locks end with any close of that file in the process, and mean something
-/// else.
+/// would continue with a file that no longer has a name. The other two rebuild tables on which an open store relies.
+/// liblmdb's own lock file cannot serve: its locks end when the process closes that file anywhere, and they mean
+/// something else.
 struct StoreAccess {
   static let fileName = "access.lock"
 
   /// How long to wait between two attempts.
   private static let pauseInMilliseconds = 10
-  /// How long opening the store gives way to a process that waits to have it alone.
+  /// How long the opening of a store gives way to a process that waits for exclusive access.
   ///
-  /// That process then gets its turn, however many open and close the store, unless one of them keeps it open for longer.
-  /// Where somebody does, the others must not wait for as long as that.
+  /// That process then gets its turn however many others open and close the store, unless one of them keeps it open for
+  /// longer. In that case the others must not wait as long as that.
   private static let courtesy = Duration.seconds(1)
 
   private let lock: FileLock?
 
-  /// For a file that nobody replaces under its readers: it needs no lock.
+  /// The access to a file that nobody replaces while it is read, so that it needs no lock.
   static let ofSnapshot = StoreAccess(lock: nil)
 
   private init(lock: FileLock?) {
@@ -43,7 +43,7 @@ struct StoreAccess {
       let taken = try waitForResult(
         until: configuration.instant() + configuration.waitLimit, now: configuration.instant,
         pausing: { _ in
-          // Again each time: the file may have been replaced, and the mark with it.
+          // Mark it on every attempt: the file may have been replaced, and the mark with it.
           if mode == .exclusive { lock.markWaiting(true) }
           configuration.pause(.milliseconds(Self.pauseInMilliseconds))
           guard let due = report, configuration.instant() >= due else { return }
@@ -58,17 +58,17 @@ struct StoreAccess {
       if taken == nil { throw mode == .shared ? TallyError.heldExclusively : TallyError.inUse }
       self.lock = lock
     } catch Errno.readOnlyFileSystem where configuration.isReadOnly {
-      // Nobody can replace anything there.
+      // Nobody can replace anything on a read-only filesystem.
       lock = nil
     } catch Errno.noSuchFileOrDirectory {
-      // The directory was removed after it was looked at, or during the wait.
+      // The directory was removed after the check, or during the wait.
       throw TallyError.storeMissing
     } catch let error as Errno {
       throw TallyError.cannotOpen(error)
     }
   }
 
-  /// Releases the lock; the end of the last copy does so at the latest.
+  /// Releases the lock, which is otherwise released with the last copy.
   func end() {
     lock?.release()
   }

@@ -3,11 +3,11 @@ import LMDB
 import Logging
 import TallySystem
 
-/// The open files of a store, while it is neither suspended nor closed.
+/// The open files of a store, unless it is suspended or closed.
 ///
-/// Nothing else keeps any of it: callers ask for the files each time, and a store that has ended holds no lock.
+/// Nothing else retains them: callers ask for the files each time, so a suspended or closed store holds no lock.
 final class StoreConnection: Sendable {
-  /// Why nothing is open any more.
+  /// Why the files are no longer open.
   enum End {
     case suspended, closed
 
@@ -21,21 +21,21 @@ final class StoreConnection: Sendable {
 
   private struct State {
     var files: Files
-    /// Whether the environment is being closed, or replaced after a failure: one at a time.
+    /// Whether a thread is closing the environment, or replacing it after a failure; only one may at a time.
     var isChanging = false
-    /// Work in progress that holds locks besides the store's, such as making a copy.
+    /// The number of operations in progress that hold other locks besides the store's, such as copies.
     var workCount = 0
-    /// Whether a thread waits for that work to end; no more of it begins then.
+    /// Whether a thread waits for those operations to end; meanwhile no new one begins.
     var isWorkAwaited = false
 
-    /// Counts work that begins; `nil` while a thread waits for its end.
+    /// Counts an operation that begins; returns `nil` while a thread waits for them to end.
     mutating func beginWork() -> Void? {
       if isWorkAwaited { return nil }
       workCount += 1
       return ()
     }
 
-    /// Takes the turn to change the open files; `nil` while another thread has it.
+    /// Acquires the right to change the open files; returns `nil` while another thread has it.
     mutating func takeTurn() -> Void? {
       if isChanging { return nil }
       isChanging = true
@@ -45,7 +45,7 @@ final class StoreConnection: Sendable {
 
   // Constant.
   private let opening: StoreOpening
-  // Synchronises itself; held for moments only.
+  // Synchronises itself; locked only briefly.
   private let state: Monitor<State>
 
   init(_ opening: StoreOpening) throws {
@@ -65,15 +65,15 @@ final class StoreConnection: Sendable {
     }
   }
 
-  /// Whether the store has been closed, rather than suspended.
+  /// Whether the store has been closed, and not just suspended.
   var isClosed: Bool {
     state.withLock { if case .ended(.closed) = $0.files { true } else { false } }
   }
 
-  /// How many threads wait for the end of work, or to begin it; for tests.
+  /// How many threads wait for the end of operations, or to begin one; for tests.
   var waiterCount: Int { state.waiterCount }
 
-  /// Runs a body with the open files, and turns errors of the storage into errors of the store.
+  /// Runs a closure with the open files, and turns errors of the storage into errors of the store.
   func use<R>(_ body: (StoreOpening.OpenStore) throws -> R) throws -> R {
     var hasReplaced = false
     while true {
@@ -81,10 +81,10 @@ final class StoreConnection: Sendable {
       do {
         return try body(store)
       } catch let error as LMDBError {
-        // Both refuse to begin: nothing of the body has taken effect, though it may have run before a commit that failed.
+        // In both cases the transaction did not begin or commit: nothing took effect, though the closure may have run.
         let isAfterFailure = error.code == .panic && !hasReplaced && store.environment.hasPanicked
-        // A store may be suspended and resumed again and again, and its files are opened anew each time.
-        // An error of another environment that the body uses is not about this one.
+        // The loop has no limit because a store may be suspended and resumed repeatedly, and its files are then opened
+        // anew. An error of another environment that the closure uses does not concern this one.
         let isClosed = error.code == .closed && store.environment.isClosed
         guard isClosed || isAfterFailure else { throw explained(TallyError(error), of: store) }
         hasReplaced = hasReplaced || isAfterFailure
@@ -95,22 +95,22 @@ final class StoreConnection: Sendable {
     }
   }
 
-  /// The error to throw for an error of a body: damage is claimed only after a second look.
+  /// The error to throw for an error of a closure: damage is claimed only after a second check.
   private func explained(_ error: any Error, of store: StoreOpening.OpenStore) -> any Error {
     store.damage.explained(error, in: store.environment, opening.configuration.indexes)
   }
 
-  /// The same for the error of one write among several in a commit, which did not fail the others.
+  /// Does the same for the error of one write in a shared commit that did not make the others fail.
   func explained(_ error: any Error) -> any Error {
     do {
       return explained(error, of: try current)
     } catch let end {
-      // Nothing is open to look at.
+      // Nothing is open that could be checked.
       return TallyError.claimingDamage(error) == nil ? error : end
     }
   }
 
-  /// Like `use`, for work that holds locks of its own, so that the store does not end meanwhile.
+  /// Does the same as `use`, for work that holds locks of its own: the store is not ended during it.
   func useForLong<R>(_ body: (StoreOpening.OpenStore) throws -> R) throws -> R {
     state.wait { $0.beginWork() }
     defer {
@@ -127,13 +127,13 @@ final class StoreConnection: Sendable {
 extension StoreConnection {
   /// Opens the files again after the last step of a commit failed: liblmdb then refuses all further use of them.
   ///
-  /// Does nothing if another thread has done so since. If it fails, the next call tries again. Waits for an end that
-  /// has begun, because that may still fail.
+  /// It does nothing if another thread has already done so. If it fails, the next call tries again. It waits for an end
+  /// that has begun, because the end may still fail.
   ///
   /// - Throws: `storeSuspended`, `storeClosed`; `storeBusy` while reads are in progress, which use the old map;
   ///   otherwise as opening a store.
   private func replace(_ failed: StoreOpening.OpenStore) throws {
-    // The thread that has the turn may wait for the end of this thread's own read.
+    // The thread that has the turn may be waiting for the end of this thread's own read.
     guard !failed.environment.isInUseByThisThread else { throw TallyError.replacedInsideTransaction }
     state.wait { $0.takeTurn() }
     defer { giveTurnBack() }
@@ -141,7 +141,7 @@ extension StoreConnection {
     try TallyError.translating {
       try failed.environment.close(waitingAtMost: opening.configuration.waitLimit)
       let store = try reopening.open()
-      // `files` still held the failed store: changing it needs the turn, or that nothing is open.
+      // `files` still contained the failed store: changing it requires the turn, or that nothing is open.
       state.withLock { $0.files = .open(store) }
       failed.access.end()
     }
@@ -156,8 +156,8 @@ extension StoreConnection {
     state.wakeAll()
   }
 
-  /// Opens as at first, but creates nothing: if another process has removed the store, an empty one would surprise its
-  /// user.
+  /// The opening used later: it creates nothing, because an empty store would surprise the user if another process has
+  /// removed the store.
   private var reopening: StoreOpening {
     var opening = opening
     opening.configuration.createsIfMissing = false
@@ -169,9 +169,9 @@ extension StoreConnection {
   /// Closes the open files when no thread uses them any more, and releases their locks.
   ///
   /// - Parameters:
-  ///   - end: what later callers are refused with.
-  ///   - deadline: how long to wait.
-  /// - Throws: `storeBusy`, `diskFull` or `storageFailed`; the store is open then.
+  ///   - end: what later calls are told.
+  ///   - deadline: when to give up waiting.
+  /// - Throws: `storeBusy`, `diskFull` or `storageFailed`; the store then stays open.
   func end(as end: End, before deadline: ContinuousClock.Instant) throws {
     let isOpen = state.withLock { state in
       if case .open = state.files { return true }
@@ -183,7 +183,7 @@ extension StoreConnection {
       state.withLock { $0.isWorkAwaited = false }
       state.wakeAll()
     }
-    // The work first: it may itself meet a failure, and then needs the turn.
+    // The work ends first, because it may meet a failure and then needs the turn.
     guard waitForWork(until: deadline), state.wait(atMost: deadline - .now, until: { $0.takeTurn() }) != nil else {
       throw TallyError.inUseByWork
     }
@@ -194,7 +194,7 @@ extension StoreConnection {
     store.access.end()
   }
 
-  /// Ends without waiting: the last use of the files closes them, and opening the store again waits for that.
+  /// Ends without waiting: the last user of the files closes them, and opening the store again waits for that.
   func abandon() {
     let files = state.withLock { state in
       defer { state.files = .ended(.closed) }
@@ -203,7 +203,7 @@ extension StoreConnection {
     if case .open(let store) = files { store.environment.endWithLastUse() }
   }
 
-  /// Opens the store again, unless it is open; throws `storeClosed`, or as opening a store.
+  /// Opens the store again unless it is open; throws `storeClosed`, or as opening a store.
   func resume() throws {
     if isClosed { throw TallyError.storeClosed }
     if (try? current) != nil { return }

@@ -3,8 +3,8 @@ import Logging
 import SystemPackage
 import TallySystem
 
-// Every way to open a store goes through one check of its format: opening, verifying, repairing, compacting, restoring
-// and snapshots.
+// Every way to open a store checks its format in one place: opening, verifying, repairing, compacting, restoring and
+// reading a snapshot.
 
 extension StoreOpening {
   /// What this version may do with a store.
@@ -16,7 +16,7 @@ extension StoreOpening {
     case nothingBeforeMigration
   }
 
-  /// What this version may do with a store, by its header.
+  /// What this version may do with a store, according to its header.
   ///
   /// - Throws: `newerFormat` for a newer format or an unknown required feature; `notAStore` for a store of a
   ///   development version.
@@ -30,13 +30,13 @@ extension StoreOpening {
     return header.writerFeatures.isSubset(of: .knownWriter) ? .everything : .reading
   }
 
-  /// The header, if it can be read.
+  /// The header of a store; `nil` if it cannot be found.
   static func header(in environment: LMDBEnvironment) throws -> StoreHeader? {
     guard let meta = try? Database<MetaKey, StoreHeader>(opening: "meta", in: environment) else { return nil }
     return try environment.read { transaction in try? meta.value(forKey: .header, in: transaction) }
   }
 
-  /// Opens a store that must be whole: checks the format, then migrates.
+  /// Opens a store that must be intact: checks the format, then migrates it if necessary.
   func openAdmitted() throws -> OpenEnvironment {
     let opened = try openEnvironment(.shared)
     do {
@@ -59,9 +59,9 @@ extension StoreOpening {
     return try withRightJournal(openEnvironment(.shared))
   }
 
-  /// The same for a store that is open already and may lack anything, its header included.
+  /// Checks the format of a store that is open already and may lack anything, including its header.
   ///
-  /// - Throws: as `admission(of:)`; `permissionDenied` for an older store that is open for reading only.
+  /// - Throws: as `admission(of:)`; `permissionDenied` if the store has an older format and is open for reading only.
   func admitDamaged(_ opened: OpenEnvironment, _ mode: FileLock.Mode) throws {
     guard let header = try Self.header(in: opened.environment) else { return }
     switch try admission(of: header) {
@@ -74,9 +74,9 @@ extension StoreOpening {
     }
   }
 
-  /// Migrates a store that nobody else has open to the current format in one transaction, after keeping a copy.
+  /// Migrates a store to the current format in one transaction, after making a copy; nobody else may have it open.
   private func migrateIfOlder(_ opened: OpenEnvironment) throws {
-    // Another process may have been first.
+    // Another process may have migrated it already.
     guard let header = try Self.header(in: opened.environment),
       try admission(of: header) == .nothingBeforeMigration
     else { return }
@@ -86,7 +86,7 @@ extension StoreOpening {
     configuration.logger.notice("migrated the store", metadata: ["format": "\(migrations.current)"])
   }
 
-  /// Another program's file has none of the tables; a store that lacks the one with the header has lost it.
+  /// The fault of a file without a readable header: without any table it is another program's, else the header is lost.
   func headerFault(in environment: LMDBEnvironment) throws -> TallyError {
     let missing = try Tables.missingNames(in: environment)
     if missing.isEmpty { return .impossibleHeader }

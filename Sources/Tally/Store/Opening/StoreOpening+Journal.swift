@@ -5,15 +5,15 @@ import TallySystem
 
 // The journal of a store: "One flush per commit" in `docs/design.md`.
 //
-// A store has one if its header says so, and then every process that writes uses it. So the header is changed only while
-// nobody else has the store open, and before the first commit that goes through the journal.
+// A store has a journal if its header says so, and then every process that writes uses it. Therefore the header is
+// changed only while nobody else has the store open, and before the first commit that goes through the journal.
 
 extension StoreOpening {
-  /// Whether an environment is opened with a journal.
+  /// Whether the environment is opened with a journal.
   enum JournalUse {
-    /// If there is one.
+    /// With the journal, if there is one.
     case found
-    /// In any case: it is made where it is missing.
+    /// With a journal, which is created if it is missing.
     case created
     case none
   }
@@ -21,14 +21,15 @@ extension StoreOpening {
   func journalOptions(_ use: JournalUse) -> JournalOptions? {
     guard use == .created || (use == .found && LMDBEnvironment.isJournalThere(in: directory)) else { return nil }
     var options = configuration.journal
-    // The queue of commits does that, or `flush`.
+    // The queue of commits or `flush` does that.
     options.flushesRecords = false
     return options
   }
 
-  /// Opens a store again unless it is open in the way that its header demands; gives it a journal, if it is to have one.
+  /// Opens the store again if its header requires it, with or without a journal; creates a journal if one is
+  /// configured.
   func withRightJournal(_ found: OpenEnvironment) throws -> OpenEnvironment {
-    // Readers need none.
+    // Readers need no journal.
     if configuration.isReadOnly { return found }
     var opened = found
     if configuration.usesJournal, try !isMarked(opened) {
@@ -38,20 +39,21 @@ extension StoreOpening {
     }
     for _ in 0..<Self.journalAttempts {
       let isMarked = try isMarked(opened)
-      // While this process has the store open, nobody changes the mark.
+      // Nobody changes the mark while this process has the store open.
       if isMarked == opened.environment.hasJournal { return opened }
       opened.close()
-      // Another process may mark it now; or a copy lacks its journal, or a crash came before the mark.
+      // Perhaps another process has just set the mark, the store is a copy without its journal, or a crash came before
+      // the mark.
       opened = try openEnvironment(.shared, isMarked ? .created : .none)
     }
     opened.close()
     throw TallyError.storeChanging
   }
 
-  /// Another process may change the mark between two attempts, once.
+  /// How often to try: another process may change the mark between two attempts, but only once.
   private static let journalAttempts = 8
 
-  /// Whether the header says that the store has a journal; closes it if that cannot be known.
+  /// Whether the header says that the store has a journal; closes the store if the header cannot be read.
   private func isMarked(_ opened: OpenEnvironment) throws -> Bool {
     do {
       guard let header = try Self.header(in: opened.environment) else { throw try headerFault(in: opened.environment) }
@@ -62,7 +64,7 @@ extension StoreOpening {
     }
   }
 
-  /// Gives a store a journal if nobody else has it open and there is room; else the next opening does.
+  /// Gives the store a journal if nobody else has it open and there is space; otherwise the next opening does.
   private func giveJournal() throws {
     do {
       try giveJournalAlone()
@@ -75,7 +77,7 @@ extension StoreOpening {
   private func giveJournalAlone() throws {
     var alone = self
     alone.configuration.waitLimitInSeconds = 0
-    // The mark is on the disk before the first record can be: liblmdb itself flushes it.
+    // The mark must be on disk before the first record can be, so liblmdb itself flushes it.
     alone.configuration.durability = .durable
     alone.configuration.journal.directCommitCount = 1
     let opened = try alone.openEnvironment(.exclusive, .created)
@@ -85,18 +87,18 @@ extension StoreOpening {
     configuration.logger.notice("gave the store a journal")
   }
 
-  /// Marks a store that is open with a journal, and by nobody else, as one that has it.
+  /// Marks in the header that the store has a journal; it must be open with the journal, and by nobody else.
   func markWithJournal(_ opened: OpenEnvironment, _ header: StoreHeader) throws {
     guard opened.environment.hasJournal, !header.requiredFeatures.contains(.journal) else { return }
     let marked = header.requiring(.journal)
     let meta = try Database<MetaKey, StoreHeader>(opening: "meta", in: opened.environment)
-    // The first durable commits of a clean file are flushed as liblmdb does, so that no record comes before the mark.
+    // liblmdb itself flushes the first durable commits of a clean file, so no record is written before the mark.
     try opened.environment.write { transaction in try meta.put(marked, forKey: .header, in: &transaction) }
   }
 
-  /// Brings the file of a store that nobody has open to its last commit, if a crash has left it behind.
+  /// Brings the data file of a store that nobody has open up to its last commit, if a crash has left it behind.
   ///
-  /// Throws `diskFull` only: a file that cannot be recovered is what its user wants to replace.
+  /// It throws only `diskFull`: if a file cannot be recovered, its user wants to replace it anyway.
   func recoverClosedStore() throws(LMDBError) {
     var options = environmentOptions
     options.journal = journalOptions(.found)
@@ -108,19 +110,19 @@ extension StoreOpening {
     }
   }
 
-  /// Ends what the journal says of a data file that is about to be replaced.
+  /// Ends the journal's claim on a data file that is about to be replaced.
   ///
-  /// One that could not be recovered takes its records with it.
+  /// If the data file could not be recovered, the journal's records are removed with it.
   func settleJournal() throws {
     if (try? LMDBEnvironment.isDataFileReplaceable(in: directory)) == true { return }
-    // Without a power cut since, everything is in the file as processes see it.
+    // If there was no power cut since, the file as processes see it contains everything.
     if let data = try? FileDescriptor.open(dataFile, .readOnly, options: .closeOnExec) {
       try data.closeAfter { try SystemCalls.flush(data) }
     }
     try removeJournal()
   }
 
-  /// Removes the journal of a data file that is about to go.
+  /// Removes the journal of a data file that is about to be removed.
   func removeJournal() throws {
     for name in LMDBEnvironment.journalFileNames {
       let path = directory.appending(name)

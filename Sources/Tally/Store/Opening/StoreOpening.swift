@@ -6,33 +6,33 @@ import TallySystem
 
 /// The steps from a path to an open store.
 ///
-/// A new store is created elsewhere and moved into place when it is on the disk: a crash during liblmdb's first write
-/// would leave a file that cannot be read.
+/// A new store is created elsewhere and moved into place once it is on disk, because a crash during liblmdb's first
+/// write would leave an unreadable file.
 struct StoreOpening {
   let directory: FilePath
   var configuration: TaskStore.Configuration
   var migrations = MigrationTable.shipped
-  /// Whether the path names a published snapshot: a file, without a directory of its own.
+  /// Whether the path is that of a published snapshot, which is a file without its own directory.
   var isSnapshot = false
 
   static let dataFileName = LMDBEnvironment.dataFileName
   static let lockFileName = LMDBEnvironment.lockFileName
   static let fileNames = [dataFileName, lockFileName]
-  /// The files that a failed opening may leave in a directory without a store.
+  /// The files that a failed opening may leave behind in a directory without a store.
   private static let ownNames = Set([lockFileName, StoreAccess.fileName] + LMDBEnvironment.journalFileNames)
   /// The files that must not be replaced while the store is open.
   static let storeNames = ownNames.union(fileNames)
   private static let creationAttempts = 3
 
-  /// A store with its environment open, and the lock that keeps others from replacing its file.
+  /// A store with its open environment, and with the lock that prevents others from replacing its file.
   ///
-  /// A class, because each read retains it: a copy of the tables would retain each of them.
+  /// It is a class because each read retains it: copying a struct would retain each of the tables.
   final class OpenStore: Sendable {
     let environment: LMDBEnvironment
     let tables: Tables
     let access: StoreAccess
     let damage = KnownDamage()
-    /// Why nothing may be written; `nil` if writing is allowed.
+    /// Why writing is refused; `nil` if it is allowed.
     private let writeRefusal: TallyError?
 
     init(_ opened: OpenEnvironment, _ tables: Tables) {
@@ -45,11 +45,11 @@ struct StoreOpening {
     }
   }
 
-  /// An open environment whose tables have not been looked at.
+  /// An open environment whose tables have not been read yet.
   struct OpenEnvironment {
     let environment: LMDBEnvironment
     let access: StoreAccess
-    /// Why nothing may be written; `nil` if writing is allowed.
+    /// Why writing is refused; `nil` if it is allowed.
     var writeRefusal: TallyError?
 
     func close() {
@@ -72,7 +72,7 @@ struct StoreOpening {
       do {
         return try openFoundOrCreated()
       } catch let error as TallyError where error.code == .storeMissing && createsIfMissing {
-        // It was there: another process has removed one that it had made and not used, as after an import that failed.
+        // The store existed, but another process has removed it unused, for example after a failed import.
       }
     }
     return try openFoundOrCreated()
@@ -93,10 +93,10 @@ struct StoreOpening {
     }
   }
 
-  /// Runs a body with an existing store that may lack anything that a whole one has; its pages are whole, though.
+  /// Runs a closure with an existing store that may lack anything but whose pages are intact.
   ///
-  /// With an exclusive lock no other process has it open. Errors of the storage and of the system become those of the
-  /// store.
+  /// With an exclusive lock, no other process has it open. Errors of the storage and of the system are turned into
+  /// those of the store.
   func withDamagedStore<R>(_ mode: FileLock.Mode = .shared, _ body: (OpenEnvironment) throws -> R) throws -> R {
     try TallyError.translating {
       try TallyError.translatingErrno {
@@ -116,7 +116,7 @@ struct StoreOpening {
   private func openChecked(_ mode: FileLock.Mode) throws -> OpenEnvironment {
     let opened = try openEnvironment(mode)
     do {
-      // Before anything is read through liblmdb, which trusts what a page says of itself.
+      // This must come before anything is read through liblmdb, which trusts what a page says about itself.
       try opened.environment.checkStructure()
       try admitDamaged(opened, mode)
       return opened
@@ -132,7 +132,7 @@ struct StoreOpening {
     return try openEnvironment(StoreAccess(mode, to: directory, configuration: configuration), journal)
   }
 
-  /// Opens the environment for a holder of the lock; after a crash, its journal recovers the file first.
+  /// Opens the environment for a holder of the lock; after a crash, the file is first recovered from its journal.
   func openEnvironment(_ access: StoreAccess, _ journal: JournalUse = .none) throws -> OpenEnvironment {
     try refuseOtherFiles()
     var options = environmentOptions
@@ -142,7 +142,7 @@ struct StoreOpening {
     _ = LMDBEnvironment.isOpenInThisProcess(directory, forLongerThan: configuration.dropLimit)
     let opened = OpenEnvironment(environment: try LMDBEnvironment(path: directory, options: options), access: access)
     do {
-      // liblmdb trusts the length that the file states; reading beyond its end would kill the process.
+      // liblmdb trusts the length stated in the file, and reading beyond its end would kill the process.
       guard try opened.environment.isFileComplete() else { throw TallyError.truncatedFile }
       return opened
     } catch {
@@ -151,20 +151,20 @@ struct StoreOpening {
     }
   }
 
-  /// Ensures that there is a directory for a store, with or without one.
+  /// Creates the store's directory if it is missing, and checks that it is suitable.
   func prepareDirectory() throws {
     if try isStoreThere() { return try refuseRemoteFilesystem(directory) }
     let parent = directory.parentOrCurrent
     try SystemCalls.createDirectories(upTo: parent, permissions: .ownerReadWriteExecute)
     try refuseRemoteFilesystem(parent)
-    // One that is there is empty: `isStoreThere` has looked at it.
+    // An existing directory is empty, as `isStoreThere` has checked.
     try SystemCalls.createDirectories(upTo: directory, permissions: .ownerReadWriteExecute)
     try SystemCalls.flushDirectory(parent)
   }
 
-  /// The header of a store that nobody has open; `nil` if there is none, or none that can be read safely.
+  /// The header of a store that nobody has open; `nil` if there is none or it cannot be read safely.
   ///
-  /// Throws `diskFull`: a header that cannot be read for lack of space is not lost.
+  /// It throws `diskFull`, because a header that cannot be read for lack of space is not lost.
   func headerOfClosedStore() throws(LMDBError) -> StoreHeader? {
     do throws(LMDBError) {
       try recoverClosedStore()
@@ -178,7 +178,7 @@ struct StoreOpening {
     }
   }
 
-  /// A header was there, so the file is a store; missing tables have been lost.
+  /// Opens the tables of a file that is a store because it has a header; missing tables have been lost.
   func openTables(in environment: LMDBEnvironment) throws -> Tables {
     do throws(LMDBError) {
       return try Tables(openingIn: environment, registering: configuration.indexes)
@@ -188,9 +188,9 @@ struct StoreOpening {
     }
   }
 
-  /// Brings the application's own indexes up to the last commit; builds those that are new or of another version.
+  /// Brings the application's indexes up to the last commit, and builds those that are new or have another version.
   ///
-  /// A store that is open for reading only goes without: its reads look at the changed tasks themselves.
+  /// It is skipped if the store is open for reading only; reads then check the changed tasks themselves.
   private func buildIndexes(of store: OpenStore) throws {
     guard !configuration.indexes.isEmpty, !configuration.isReadOnly, (try? store.checkWritable()) != nil else { return }
     let tables = store.tables
@@ -219,7 +219,7 @@ struct StoreOpening {
     return options
   }
 
-  /// Whether the path is a store's; anything else there is refused untouched.
+  /// Whether there is a store at the path; anything else there is refused and not touched.
   func isStoreThere() throws -> Bool {
     guard let type = try typeOfFile(at: directory) else { return false }
     guard type == .directory else {
@@ -228,9 +228,9 @@ struct StoreOpening {
     }
     if try refuseIrregularFiles().contains(Self.dataFileName) { return true }
     let names = try contents(of: directory)
-    // Another process may have created the store since the look above.
+    // Another process may have created the store since the check above.
     if names.contains(Self.dataFileName) { return true }
-    // A directory that is not empty may be anyone's; a lock alone may be left from a failed opening.
+    // A directory with other files may belong to anyone, but a failed opening may have left a lock file.
     let isOwn: (String) -> Bool = {
       Self.ownNames.contains($0) || TemporaryItem.kind(of: $0) != nil || SafetyCopy.isSafetyCopy($0)
         || StoreFiles.isClutter($0)
@@ -243,15 +243,16 @@ struct StoreOpening {
     return false
   }
 
-  /// Gives the store a lock file of its own, if it shares one with a store that has another data file.
+  /// Gives the store a separate lock file if it shares one with a store that has another data file.
   ///
-  /// A copy by links (`cp -al`) shares all files, and is the same store under a second path. Once the data file of one of
-  /// them has been replaced, by compacting, restoring or copying over it, they are two stores with unrelated transactions.
-  /// The first process to open this one then removes the name of the shared lock file here, while nobody has it open.
+  /// A copy by hard links (`cp -al`) shares all files, and is the same store under a second path. Once compacting,
+  /// restoring or copying has replaced one of the data files, they are two stores with unrelated transactions. The
+  /// first process that then opens this one removes the name of the shared lock file here, if nobody has the store
+  /// open.
   private func detachForeignLockFile() {
     let linkCounts = Self.fileNames.map { try? directory.appending($0).stat(followTargetSymlink: false).linkCount }
     guard let ofData = linkCounts[0], let ofLock = linkCounts[1], ofLock > 1, ofLock != ofData else { return }
-    // While a store is being made in its directory, its files have two names for a moment.
+    // While a store is being created in its directory, its files briefly have two names.
     let names = (try? SystemCalls.names(in: directory)) ?? []
     if names.contains(where: { TemporaryItem.kind(of: $0) == .directory }) { return }
     var alone = self
@@ -261,16 +262,16 @@ struct StoreOpening {
     try? detachLockFile()
   }
 
-  /// Removes the name of the lock file here if the file has another name, too; nobody may have the store open.
+  /// Removes the lock file's name here if the file has another name, too; nobody may have the store open.
   func detachLockFile() throws {
     let path = directory.appending(Self.lockFileName)
     guard let status = try? path.stat(followTargetSymlink: false), status.linkCount > 1 else { return }
     try SystemCalls.removeFile(path)
   }
 
-  /// The names of the store's files that are there; throws if one is a link, a pipe or anything else that is not a file.
+  /// The names of the store's existing files; throws if one is a link, a pipe or anything but a regular file.
   ///
-  /// A link would lead liblmdb to write to a file elsewhere, and two paths to one data file have two locks.
+  /// Through a link, liblmdb would write to a file elsewhere, and two paths to one data file would have two locks.
   private func refuseIrregularFiles() throws -> [String] {
     try Self.storeNames.filter { name in
       guard let type = try typeOfFile(at: directory.appending(name), followingLinks: false) else { return false }
@@ -303,7 +304,7 @@ struct StoreOpening {
       remedy: "Keep the store on a local disk and copy exports or backups instead")
   }
 
-  /// liblmdb would turn an empty file into an environment of its own.
+  /// Refuses files that are not LMDB's; liblmdb would turn an empty file into an environment.
   private func refuseOtherFiles() throws {
     do {
       switch try DataFile(dataFile).kind() {
@@ -312,22 +313,21 @@ struct StoreOpening {
       case .empty, .cutShort: throw TallyError.truncatedFile
       }
     } catch let error as LMDBError where error.code == .noSuchFile {
-      // It was there at the first look, and was removed while this waited for the lock.
+      // The file existed at the first check, and was removed while this thread waited for the lock.
       throw TallyError.storeMissing
     }
   }
 
   private func createStoreIfMissing() throws {
     try TallyError.translatingErrno {
-      // While another process creates the same store, or removes one that it has not used, one look may come too early or
-      // too late.
+      // One check may come too early or too late while another process creates the same store or removes an unused one.
       for attempt in 1...Self.creationAttempts {
         if try isStoreThere() { return }
         guard createsIfMissing else { throw TallyError.storeMissing }
         do {
           try createStore()
         } catch Errno.noSuchFileOrDirectory where attempt < Self.creationAttempts {
-          // The directory was removed with the store.
+          // The directory was removed together with the store.
         }
       }
     }
@@ -345,12 +345,12 @@ struct StoreOpening {
 }
 
 extension TemporaryItem {
-  /// The data file of a store that is made in a temporary directory.
+  /// The data file of a store that is created in a temporary directory.
   var dataFile: FilePath { path.appending(StoreOpening.dataFileName) }
 }
 
 extension TallyError {
-  /// Runs a body and turns the system's errors about a store's directory into errors of this type.
+  /// Runs a closure and turns the system's errors about a store's directory into errors of this type.
   package static func translatingErrno<R>(_ body: () throws -> R) throws -> R {
     do {
       return try body()
@@ -381,7 +381,7 @@ extension TallyError {
   static let truncatedFile = TallyError(
     .damagedStore, "The end of the store's file is missing", remedy: "Restore the store from a backup or an export")
 
-  /// Why a store's directory or files could not be reached.
+  /// The error that says why a store's directory or files could not be opened.
   static func cannotOpen(_ error: Errno) -> TallyError {
     switch error {
     case .permissionDenied, .notPermitted, .readOnlyFileSystem:

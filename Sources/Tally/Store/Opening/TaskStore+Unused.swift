@@ -5,13 +5,13 @@ import TallySystem
 extension TaskStore {
   /// Removes a store to which nothing has ever been written, such as one created for an import that then failed.
   ///
-  /// Does nothing unless it is certain that the store is unused: not if it is open anywhere, or has been written to. If
-  /// removing it fails, an empty store stays, which does no harm.
+  /// It does nothing unless the store is certainly unused: not if it is open anywhere or has been written to. If
+  /// removing fails, an empty store remains, which does no harm.
   ///
   /// - Parameters:
   ///   - directory: The store's directory.
   ///   - configuration: How to open the store.
-  ///   - leavingDirectory: Whether the directory itself stays, as one that was there before.
+  ///   - leavingDirectory: Whether to keep the directory itself, because it existed before.
   package static func removeUnused(at directory: FilePath, configuration: Configuration, leavingDirectory: Bool) {
     var configuration = configuration
     configuration.waitLimitInSeconds = 0
@@ -20,7 +20,7 @@ extension TaskStore {
       guard try StoreOpening.header(in: store.environment)?.sequence == 0 else { return }
       try store.environment.close()
       try opening.removeJournal()
-      // The data file first: without it the rest is not a store.
+      // The data file goes first, because without it the rest is not a store.
       for name in [StoreOpening.dataFileName, StoreOpening.lockFileName, StoreAccess.fileName] {
         try SystemCalls.removeFile(directory.appending(name))
       }

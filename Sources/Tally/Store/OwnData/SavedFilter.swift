@@ -1,19 +1,19 @@
 import Foundation
 
-/// A filter that a store keeps under a name.
+/// A filter that is stored under a name.
 ///
 /// Two names are the same if they are equal after Unicode case folding and normalization (NFC), as tags are.
 public struct SavedFilter: Hashable, Sendable, Codable {
-  /// The name, as written when it was saved last.
+  /// The name, as it was written when the filter was last saved.
   public let name: String
   /// The filter's text, see <doc:Filters>.
   public let text: String
-  /// When it was saved last.
+  /// When the filter was last saved.
   public let updatedAt: Timestamp
 
   /// The most characters of a name.
   public static let maximumNameLengthInCharacters = 64
-  /// The most bytes of a name: a character may be many scalars.
+  /// The most bytes of a name: one character may consist of many scalars.
   static let maximumNameLengthInBytes = 256
 
   private enum CodingKeys: String, CodingKey {
@@ -23,8 +23,8 @@ public struct SavedFilter: Hashable, Sendable, Codable {
 
   /// Creates a value to be stored.
   ///
-  /// - Throws: `invalidFilter` for a name that is blank, too long, or has control characters, and for a filter that
-  ///   ``TaskFilter/validate()`` refuses.
+  /// - Throws: `invalidFilter` if the name is blank, is too long or has control characters, or if
+  ///   ``TaskFilter/validate()`` refuses the filter.
   init(_ filter: TaskFilter, as name: String, updatedAt: Timestamp) throws(TallyError) {
     try filter.validate()
     self.name = try Self.checked(name)
@@ -32,22 +32,22 @@ public struct SavedFilter: Hashable, Sendable, Codable {
     self.updatedAt = updatedAt
   }
 
-  /// Reads a stored value; `nil` for bytes that are not a saved filter.
+  /// Decodes a stored value; `nil` if the bytes are not a saved filter.
   init?(stored bytes: [UInt8], under key: ValueKey) {
     guard let filter = try? StoredValue(key: key, bytes: bytes).decoded(as: SavedFilter.self) else { return nil }
     self = filter
   }
 
-  /// The filter.
+  /// The filter, parsed from its text.
   ///
-  /// - Throws: `invalidFilter` for a text that this version cannot read: a newer one has saved it.
+  /// - Throws: `invalidFilter` if this version cannot parse the text, because a newer one has saved it.
   public var filter: TaskFilter {
     get throws(TallyError) { try TaskFilter(text: text) }
   }
 }
 
 extension SavedFilter {
-  /// The namespace of the values that are saved filters.
+  /// The namespace of the values that hold saved filters.
   static let namespace = ValueKey.reservedPrefix + "filters"
 
   /// The key of a name: equal names have equal keys.
@@ -55,7 +55,7 @@ extension SavedFilter {
     TagSet.folded(TagSet.trimmed(name))
   }
 
-  /// A name without the white space around it, if it can be one.
+  /// The name without surrounding white space, if it is valid.
   private static func checked(_ name: String) throws(TallyError) -> String {
     let name = TagSet.trimmed(name)
     guard !name.isEmpty else { throw invalidName("A filter's name is blank", remedy: "Give it 1 to 64 characters") }

@@ -15,20 +15,20 @@ extension StoreTransaction where Base: ~Copyable {
     try values(in: SavedFilter.namespace).map { try $0.decoded() }
   }
 
-  /// The filter that is saved under a name, however written; `nil` if there is none.
+  /// The filter saved under a name in any spelling; `nil` if there is none.
   ///
   /// - Throws: what the storage throws.
   /// - Complexity: one lookup.
   public func savedFilter(named name: String) throws -> SavedFilter? {
     let key = SavedFilter.key(of: name)
-    // No stored name has such a key.
+    // A stored name cannot have such a key.
     guard (1...SavedFilter.maximumNameLengthInBytes).contains(key.utf8.count) else { return nil }
     return try value(forKey: key, in: SavedFilter.namespace)
   }
 }
 
 extension StoreTransaction where Base == WriteTransaction {
-  /// Saves a filter under a name, in place of the one that has the name already.
+  /// Saves a filter under a name, replacing the filter that has the name already.
   ///
   /// ```swift
   /// try await store.write { try $0.saveFilter(.tag("home") && .is(.open), as: "Chores") }
@@ -39,11 +39,10 @@ extension StoreTransaction where Base == WriteTransaction {
   ///
   /// - Parameters:
   ///   - filter: the filter.
-  ///   - name: 1 to 64 characters without control characters; white space around it is removed.
+  ///   - name: 1 to 64 characters without control characters; surrounding white space is removed.
   /// - Returns: the filter as saved.
-  /// - Throws: `invalidFilter` for a name that cannot be one and for a filter that ``TaskFilter/validate()`` refuses;
-  ///   `listNotFound` for a list that does not exist; `valueOutOfRange` for a date beyond the years 1 to 9999; what the
-  ///   storage throws.
+  /// - Throws: `invalidFilter` if the name is not valid or ``TaskFilter/validate()`` refuses the filter; `listNotFound`
+  ///   if a list does not exist; `valueOutOfRange` if a date is outside the years 1 to 9999; what the storage throws.
   @discardableResult
   public mutating func saveFilter(_ filter: TaskFilter, as name: String) throws -> SavedFilter {
     _ = try resolved(filter, by: .place)
@@ -63,9 +62,9 @@ extension StoreTransaction where Base == WriteTransaction {
     try removeValues([ValueKey(SavedFilter.key(of: old.name), in: SavedFilter.namespace)])
   }
 
-  /// Replaces a tag in the saved filters that look for it.
+  /// Replaces a tag in the saved filters that use it.
   ///
-  /// One that this version cannot read stays.
+  /// A filter that this version cannot parse is left unchanged.
   mutating func renameTag(_ tag: String, inFiltersTo newTag: String) throws {
     let folded = TagSet.folded(tag)
     for saved in try savedFilters() {

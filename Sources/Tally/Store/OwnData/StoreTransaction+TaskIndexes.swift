@@ -7,23 +7,24 @@ extension StoreTransaction where Base: ~Copyable {
   /// let found = try transaction.tasks(in: byTicket, .prefix("T-"), limit: 20)
   /// ```
   ///
-  /// A task with several keys in the range is there several times.
+  /// A task with several keys in the range appears several times.
   ///
   /// - Parameters:
   ///   - index: an index with which the store was opened.
-  ///   - range: the keys to walk.
+  ///   - range: the keys to read.
   ///   - reversed: whether the last key comes first.
   ///   - limit: the most tasks to return.
   /// - Returns: the tasks, in the order of their keys.
-  /// - Throws: `invalidIndex` for one that is not registered; what the storage throws.
-  /// - Complexity: the tasks returned, and, where another program has changed tasks since this one's last write, those.
+  /// - Throws: `invalidIndex` if the index is not registered; what the storage throws.
+  /// - Complexity: linear in the number of tasks returned and of tasks that another program has changed since this
+  ///   one's last write.
   public func tasks(
     in index: TaskIndex, _ range: TaskIndexRange = .all, reversed: Bool = false, limit: Int = .max
   ) throws -> [TaskItem] {
     try page(of: index, range, reversed: reversed, limit: limit).tasks
   }
 
-  /// Some tasks of an application's index with their keys, from a position on.
+  /// A page of tasks from an application's index with their keys, starting after a position.
   ///
   /// ```swift
   /// let first = try transaction.page(of: byTicket, limit: 50)
@@ -32,9 +33,9 @@ extension StoreTransaction where Base: ~Copyable {
   ///
   /// - Parameters:
   ///   - index: an index with which the store was opened.
-  ///   - range: the keys to walk.
-  ///   - position: the ``TaskIndexPage/next`` of the page before; `nil` for the first page.
-  ///   - reversed: whether the last key comes first; the same for all pages.
+  ///   - range: the keys to read.
+  ///   - position: the ``TaskIndexPage/next`` of the previous page; `nil` for the first page.
+  ///   - reversed: whether the last key comes first; it must be the same for all pages.
   ///   - limit: the most tasks to return.
   /// - Returns: the tasks with their keys, and the position of the next page.
   /// - Throws: as ``tasks(in:_:reversed:limit:)``.
@@ -58,10 +59,10 @@ extension StoreTransaction where Base: ~Copyable {
     return TaskIndexPage(entries: entries, next: isMore ? last : nil)
   }
 
-  /// How many entries an application's index has in a range.
+  /// The number of entries in a range of an application's index.
   ///
   /// - Throws: as ``tasks(in:_:reversed:limit:)``.
-  /// - Complexity: the entries counted; no task is read.
+  /// - Complexity: linear in the number of entries counted; no task is read.
   public func count(of index: TaskIndex, _ range: TaskIndexRange = .all) throws -> Int {
     var count = 0
     try scan(registered(index), range, after: nil, reversed: false) { _ in
@@ -84,12 +85,12 @@ extension StoreTransaction where Base: ~Copyable {
     _ body: (OwnEntryKey) throws -> Bool
   ) throws {
     var bounds = index.bounds(of: range)
-    // Bounds longer than any entry lie between the same entries when they are cut.
+    // Bounds longer than any entry can be truncated: the same entries lie between them.
     bounds.lower = Array(bounds.lower.prefix(OwnEntryKey.maximumByteCount + 1))
     bounds.upper = Array(bounds.upper.prefix(OwnEntryKey.maximumByteCount + 1))
     if let position {
       let entry = index.id.encodedBytes + position.bytes.prefix(OwnEntryKey.maximumByteCount - OwnIndexID.width)
-      // The least bytes after an entry are its own and a zero.
+      // The smallest bytes above an entry are the entry and a zero byte.
       if reversed { bounds.upper = min(bounds.upper, entry) } else { bounds.lower = max(bounds.lower, entry + [0]) }
     }
     guard bounds.lower.lexicographicallyPrecedes(bounds.upper) else { return }
@@ -98,14 +99,14 @@ extension StoreTransaction where Base: ~Copyable {
 }
 
 extension StoreTransaction where Base == WriteTransaction {
-  /// Removes everything that a store keeps of an application's index, of every version.
+  /// Removes everything that a store has of an application's index, in every version.
   ///
-  /// For one that no program registers any more; one that is registered is built again by the next write.
+  /// It is for an index that no program registers any more; one that is still registered is rebuilt by the next write.
   ///
   /// - Parameter name: the index's name.
-  /// - Returns: whether there was anything.
+  /// - Returns: whether anything was removed.
   /// - Throws: what the storage throws.
-  /// - Complexity: the entries of the index.
+  /// - Complexity: linear in the number of the index's entries.
   @discardableResult
   public mutating func removeIndex(named name: String) throws -> Bool {
     var ids: [OwnIndexID] = []
@@ -114,7 +115,7 @@ extension StoreTransaction where Base == WriteTransaction {
       return true
     }
     guard !isHalfDone else { throw TallyError.halfDone }
-    // Not a change of the data, and so none to undo; but half of it must not be committed.
+    // This is not a change of the data and cannot be undone; but it must not be committed by half.
     isHalfDone = true
     for id in ids { try tables.ownIndexes.remove(id, in: &base) }
     isHalfDone = false
@@ -123,7 +124,7 @@ extension StoreTransaction where Base == WriteTransaction {
 }
 
 extension OwnEntryKey {
-  /// The longest entry.
+  /// The longest entry, in bytes.
   static let maximumByteCount = OwnIndexID.width + TaskIndex.maximumKeyByteCount + IDKey.width
 }
 

@@ -2,19 +2,19 @@ import Foundation
 public import LMDB
 
 extension StoreTransaction where Base: ~Copyable {
-  /// A value that was set as `Codable`; `nil` if there is none.
+  /// A value that was set with `setValue`; `nil` if there is none.
   ///
   /// ```swift
   /// let theme = try store.read { try $0.value(String.self, forKey: "theme", in: "app.settings") }
   /// ```
   ///
   /// - Parameters:
-  ///   - type: the type that it was set with.
+  ///   - type: the type with which it was set.
   ///   - key: a text, bytes, a number, or any other key of the library LMDB.
   ///   - namespace: the application's name for a group of values.
   /// - Returns: the value.
   /// - Throws: `invalidKey`; `invalidValue` if the bytes are not the JSON of such a value; what the storage throws.
-  /// - Complexity: one lookup, and the decoding.
+  /// - Complexity: one lookup, and decoding the JSON.
   public func value<Value: Decodable>(
     _ type: Value.Type = Value.self, forKey key: some KeyCodable, in namespace: String
   ) throws -> Value? {
@@ -40,12 +40,12 @@ extension StoreTransaction where Base: ~Copyable {
   /// - Parameters:
   ///   - namespace: the application's name for a group of values.
   ///   - lower: the first key; `nil` for the beginning of the namespace.
-  ///   - upper: the key before which they end; `nil` for the end of the namespace.
+  ///   - upper: the key before which the range ends; `nil` for the end of the namespace.
   ///   - reversed: whether the last key comes first.
   ///   - limit: the most values to return.
   /// - Returns: the values with their keys.
   /// - Throws: `invalidKey`, and what the storage throws.
-  /// - Complexity: the values returned.
+  /// - Complexity: linear in the number of values returned.
   public func values(
     in namespace: String, from lower: (any KeyCodable)? = nil, upTo upper: (any KeyCodable)? = nil,
     reversed: Bool = false, limit: Int = .max
@@ -60,10 +60,10 @@ extension StoreTransaction where Base: ~Copyable {
     return found
   }
 
-  /// The namespaces that have values, by name, with their sizes.
+  /// The namespaces that have values, in the order of their names, with their sizes.
   ///
   /// - Throws: what the storage throws.
-  /// - Complexity: every key is read, no value.
+  /// - Complexity: reads every key, but no value.
   public func valueNamespaces() throws -> [ValueNamespace] {
     var namespaces: [ValueNamespace] = []
     try tables.values.forEach(in: base) { key, value in
@@ -78,23 +78,23 @@ extension StoreTransaction where Base: ~Copyable {
 }
 
 extension StoreTransaction where Base == WriteTransaction {
-  /// Stores a value as JSON, in place of the one that its key has.
+  /// Stores a value as JSON, replacing the value that its key has already.
   ///
   /// ```swift
   /// try await store.write { try $0.setValue("dark", forKey: "theme", in: "app.settings") }
   /// ```
   ///
-  /// It takes effect, and is undone, with the other changes of the write. A value that is there already writes nothing.
+  /// It takes effect, and is undone, with the other changes of the write. Storing an equal value writes nothing.
   ///
-  /// - Throws: `invalidKey`; `invalidValue` for a value without a form in JSON, or one of more than a gibibyte; what the
+  /// - Throws: `invalidKey`; `invalidValue` if the value has no JSON form or is larger than a gibibyte; what the
   ///   storage throws.
   public mutating func setValue(_ value: some Encodable, forKey key: some KeyCodable, in namespace: String) throws {
     try setBytes(StoredValue.encode(value), forKey: key, in: namespace)
   }
 
-  /// Stores bytes as a value, in place of the one that its key has.
+  /// Stores bytes as a value, replacing the value that its key has already.
   ///
-  /// As ``setValue(_:forKey:in:)``.
+  /// Otherwise it works as ``setValue(_:forKey:in:)``.
   public mutating func setBytes(
     _ bytes: some Sequence<UInt8>, forKey key: some KeyCodable, in namespace: String
   ) throws {
@@ -126,13 +126,13 @@ extension StoreTransaction where Base == WriteTransaction {
     return try removeValues([ValueKey(key, in: namespace)]) > 0
   }
 
-  /// Removes the values of a namespace, all or those in a range of keys.
+  /// Removes all values of a namespace, or those in a range of keys.
   ///
   /// - Parameters:
   ///   - namespace: the application's name for a group of values.
   ///   - lower: the first key; `nil` for the beginning of the namespace.
-  ///   - upper: the key before which they end; `nil` for the end of the namespace.
-  /// - Returns: how many there were.
+  ///   - upper: the key before which the range ends; `nil` for the end of the namespace.
+  /// - Returns: how many were removed.
   /// - Throws: `invalidKey`, and what the storage throws.
   @discardableResult
   public mutating func removeAllValues(
@@ -147,7 +147,7 @@ extension StoreTransaction where Base == WriteTransaction {
     return try removeValues(keys)
   }
 
-  /// Removes values of any namespace, and returns how many there were.
+  /// Removes values of any namespace, and returns how many existed.
   @discardableResult
   mutating func removeValues(_ keys: [ValueKey]) throws -> Int {
     var count = 0

@@ -1,14 +1,14 @@
 import Foundation
 import LMDB
 
-/// One value of an application, as stored.
+/// One stored value of an application.
 public struct StoredValue: Hashable, Sendable {
-  /// Its name.
+  /// The value's key.
   public let key: ValueKey
-  /// Its bytes; of a value that was set as `Codable`, the JSON.
+  /// The value's bytes: for one that was set as `Codable`, the JSON.
   public let bytes: [UInt8]
 
-  /// The value as the type that it was set with.
+  /// Decodes the value as the type with which it was set.
   ///
   /// - Throws: `invalidValue` if the bytes are not the JSON of such a value.
   public func decoded<Value: Decodable>(as type: Value.Type = Value.self) throws -> Value {
@@ -21,7 +21,7 @@ public struct StoredValue: Hashable, Sendable {
     }
   }
 
-  /// The bytes that are stored for a value: JSON with sorted keys, so that an equal value has equal bytes.
+  /// Encodes a value as JSON with sorted keys, so that equal values have equal bytes.
   static func encode(_ value: some Encodable) throws -> [UInt8] {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -35,12 +35,12 @@ public struct StoredValue: Hashable, Sendable {
   }
 }
 
-/// A namespace of values, with its size.
+/// A namespace of values, with their number and size.
 public struct ValueNamespace: Hashable, Sendable {
-  /// Its name.
+  /// The name of the namespace.
   public let name: String
-  /// How many values it has.
+  /// The number of values.
   public internal(set) var count = 0
-  /// The bytes of its keys and values.
+  /// The size of the keys and values, in bytes.
   public internal(set) var sizeInBytes = 0
 }

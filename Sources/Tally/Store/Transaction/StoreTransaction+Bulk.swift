@@ -2,17 +2,17 @@ import Foundation
 public import LMDB
 
 extension StoreTransaction where Base == WriteTransaction {
-  /// Stores many tasks with every field as given: for migrating from another store.
+  /// Stores many tasks with every field as given, for migrating from another store.
   ///
-  /// Faster than `add`: each table is written once, in its own order.
+  /// It is faster than `add`, because each table is written once, in key order.
   ///
-  /// - Throws: `duplicateID` if an id is taken or appears twice; otherwise as `add`. Nothing is stored then.
-  /// - Complexity: a task with all its index entries costs a few microseconds.
+  /// - Throws: `duplicateID` if an id is in use or appears twice; otherwise as `add`. On an error nothing is stored.
+  /// - Complexity: a few microseconds for each task with all its index entries.
   public mutating func insert(contentsOf tasks: some Sequence<TaskItem>) throws {
     var (changes, deltas) = (try TaskBatch(with: recordWriter, in: base), CounterDeltas())
     var knownLists: Set<UUID> = []
     let stamp = ChangeStamp(replacing: nil, at: commitSequence)
-    // An array is iterated as an array, whatever the caller's type, and is not copied for that.
+    // Iterates over an array whatever the caller's type; a caller's array is not copied.
     let tasks = Array(tasks)
     try checkParents(of: tasks)
     var rest = tasks[...]
@@ -24,7 +24,7 @@ extension StoreTransaction where Base == WriteTransaction {
         return TaskRecord(item: task, stamp: stamp)
       }
       try changes.insert(records, counting: &deltas)
-      // The first tasks say how much room the others take; one in sixteen more, as they are not all alike.
+      // Reserves memory by the size of the first tasks, and a sixteenth more because tasks differ in size.
       if rest.count == tasks.count { changes.reserve(times: Double(tasks.count) / Double(records.count) * 17 / 16) }
       rest = rest.dropFirst(TaskRecordBatch.bulkCount)
     }
@@ -33,7 +33,7 @@ extension StoreTransaction where Base == WriteTransaction {
     try apply(deltas)
   }
 
-  /// Ensures that new tasks obey the rules of sub-tasks, whose parents may be among them.
+  /// Checks that new tasks obey the rules of sub-tasks; their parents may be among them.
   private func checkParents(of tasks: [TaskItem]) throws {
     guard tasks.contains(where: { $0.parentID != nil }) else { return }
     let new = Dictionary(tasks.map { ($0.id, Parentage(of: $0)) }) { first, _ in first }
@@ -42,9 +42,10 @@ extension StoreTransaction where Base == WriteTransaction {
     }
   }
 
-  /// Writes many changes of different tasks without the counters: `apply(_:)` must follow in the same transaction.
+  /// Writes many changes of different tasks without the counters; `apply(_:)` must follow in the same transaction.
   ///
-  /// A long import comes in batches that may all touch the same days: their counters are written once, at the end.
+  /// A long import is split into batches that may all affect the same days, so the counters are written once at the
+  /// end.
   mutating func write(_ changes: inout TaskBatch, counting deltas: inout CounterDeltas) throws {
     guard !changes.isEmpty else { return }
     try change { (_, images, base) throws(LMDBError) in
@@ -65,7 +66,7 @@ extension TaskList {
     self == other && name.utf8.elementsEqual(other.name.utf8)
   }
 
-  /// The list as it is stored: its colour's digits in upper case.
+  /// The list as it is stored: with its colour in upper case.
   var normalized: TaskList {
     var list = self
     list.colorHex = colorHex.uppercased()

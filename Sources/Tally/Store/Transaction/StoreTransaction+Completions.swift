@@ -2,8 +2,9 @@ import Foundation
 public import LMDB
 
 extension StoreTransaction where Base: ~Copyable {
-  /// Passes each completion whose entry says more than its task does to a closure, by time: all those of deleted tasks,
-  /// and those of tasks that have got another list, other tags or another priority since.
+  /// Calls a closure, in order of time, with each completion whose ledger entry says more than its task does.
+  ///
+  /// These are the completions of deleted tasks, and of tasks whose list, tags or priority have changed since.
   func forEachDetachedCompletion(_ body: (Completion) throws -> Void) throws {
     try tables.completions.forEach(in: base) { key, value in
       let completion = try Completion(CompletionKey(decoding: key), CompletionRecord(decoding: value))
@@ -14,21 +15,21 @@ extension StoreTransaction where Base: ~Copyable {
     }
   }
 
-  /// Whether the ledger agrees with a completion; `nil` if it knows nothing of it.
+  /// Whether the ledger has the same entry for a completion; `nil` if it has none.
   ///
-  /// A completion of a live task is known from the task; the ledger adds its classification.
+  /// A live task already tells that it was completed; the ledger adds the classification.
   func isRecorded(_ completion: Completion) throws -> Bool? {
     let (completed, record) = (InstantKey(of: completion), CompletionRecord(of: completion))
     let liveKey = CompletionKey(isTaskDeleted: false, completed: completed)
     let live = try tables.completions.value(forKey: liveKey, in: base)
     guard completion.isTaskDeleted else { return live.map { $0.classification == record.classification } ?? false }
-    // The task exists again, which says more than the entry.
+    // The task exists again, so its own completion overrides the entry.
     guard live == nil else { return true }
     let key = CompletionKey(isTaskDeleted: true, completed: completed)
     return try tables.completions.value(forKey: key, in: base).map { $0.isSame(as: record) }
   }
 
-  /// The classification that a task has now; nothing else of the task is read.
+  /// The current classification of a task, read without decoding anything else.
   private func classification(of id: UUID) throws -> Classification? {
     guard let bytes = try tables.tasks.bytes(forKey: IDKey(id), in: base) else { return nil }
     return try TaskFields(bytes).classification
@@ -48,14 +49,14 @@ extension Completion {
 }
 
 extension StoreTransaction where Base == WriteTransaction {
-  /// Forgets the completions of deleted tasks up to an instant: the only way in which completions are lost.
+  /// Erases the completions of deleted tasks before an instant; completions are lost in no other way.
   ///
   /// Statistics no longer count them. Completions of existing tasks stay.
   ///
-  /// - Parameter instant: completions before it are forgotten.
-  /// - Returns: how many.
+  /// - Parameter instant: completions before it are erased.
+  /// - Returns: how many were erased.
   /// - Throws: what the storage throws.
-  /// - Complexity: the completions forgotten.
+  /// - Complexity: linear in the number of completions erased.
   @discardableResult
   public mutating func purgeCompletions(before instant: Timestamp) throws -> Int {
     var keys: [CompletionKey] = []
@@ -72,7 +73,7 @@ extension StoreTransaction where Base == WriteTransaction {
 
   /// Adds a completion of a deleted task to the ledger, or sets the list in which a live task was completed.
   ///
-  /// - Returns: whether the ledger has changed.
+  /// - Returns: whether the ledger changed.
   @discardableResult
   mutating func record(_ completion: Completion) throws -> Bool {
     var deltas = CounterDeltas()
@@ -81,7 +82,7 @@ extension StoreTransaction where Base == WriteTransaction {
     return isChanged
   }
 
-  /// Like `record(_:)`, without the counters: `apply(_:)` must follow in the same transaction.
+  /// Does the same as `record(_:)` without the counters; `apply(_:)` must follow in the same transaction.
   @discardableResult
   mutating func record(_ completion: Completion, counting deltas: inout CounterDeltas) throws -> Bool {
     let ledger = recordWriter.ledger
@@ -107,7 +108,7 @@ extension CompletionRecord {
       classification: completion.classification)
   }
 
-  /// Whether two entries agree, apart from fields that a newer version of the format added.
+  /// Whether two entries are equal, except for fields that a newer version of the format added.
   fileprivate func isSame(as other: CompletionRecord) -> Bool {
     var other = other
     other.unknown = unknown

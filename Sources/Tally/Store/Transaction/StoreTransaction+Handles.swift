@@ -2,12 +2,12 @@ public import Foundation
 import LMDB
 
 extension StoreTransaction where Base: ~Copyable {
-  /// The shortest tail of a task's identifier that fits no other task: at least four hexadecimal digits.
+  /// The shortest tail of a task's identifier that no other task shares: at least four hexadecimal digits.
   ///
-  /// A UUIDv7 begins with its time, which neighbours share; its end is random.
+  /// A UUIDv7 begins with its time, which neighbours share, but ends in random digits.
   ///
   /// - Throws: what the storage throws.
-  /// - Complexity: two neighbours in an index, whatever the size of the store.
+  /// - Complexity: reads two neighbours in an index, whatever the size of the store.
   public func handle(of id: UUID) throws -> String {
     let key = TailKey(id)
     var sharedDigitCount = 0
@@ -24,9 +24,9 @@ extension StoreTransaction where Base: ~Copyable {
     return id.lastDigits(digitCount)
   }
 
-  /// The length of the longest handle of all tasks.
+  /// The length of the longest handle of any task.
   ///
-  /// - Complexity: a walk through the index of the identifiers' ends.
+  /// - Complexity: scans the index of the identifiers' ends.
   package func longestHandleLength() throws -> Int {
     var sharedDigitCount = 0
     var cursor = try tables.byTail.cursor(in: base)
@@ -40,12 +40,12 @@ extension StoreTransaction where Base: ~Copyable {
     return min(max(sharedDigitCount + 1, minimumHandleDigitCount), TailKey.digitCount)
   }
 
-  /// The tasks whose identifier ends in the given hexadecimal digits, at most `limit` of them.
+  /// The tasks whose identifier ends in the given hexadecimal digits.
   ///
   /// - Parameters:
   ///   - handle: at least four digits in either case; dashes are ignored, so a whole UUID works too.
-  ///   - limit: how many to find at most.
-  /// - Returns: the tasks; none if the text is not a handle.
+  ///   - limit: the most tasks to return.
+  /// - Returns: the ids of the tasks; empty if the text is not a handle.
   /// - Throws: what the storage throws.
   public func taskIDs(withHandle handle: String, limit: Int = 10) throws -> [UUID] {
     guard let tail = HandleTail(handle) else { return [] }
@@ -59,12 +59,12 @@ extension StoreTransaction where Base: ~Copyable {
   }
 }
 
-/// The digits in which a task's identifier ends, as a person gives them.
+/// The last digits of a task's identifier, as a person enters them.
 package struct HandleTail {
   fileprivate let first: TailKey
   private let digitCount: Int
 
-  /// Reads at least four hexadecimal digits in either case, ignoring dashes; `nil` for any other text.
+  /// Parses at least four hexadecimal digits in either case, ignoring dashes; `nil` for any other text.
   package init?(_ handle: String) {
     let digits = handle.filter { $0 != "-" }.map { $0.isASCII ? $0.hexDigitValue : nil }
     guard (minimumHandleDigitCount...TailKey.digitCount).contains(digits.count), !digits.contains(nil) else {
@@ -80,5 +80,5 @@ package struct HandleTail {
   fileprivate func fits(_ key: TailKey) -> Bool { key.sharedDigitCount(with: first) >= digitCount }
 }
 
-/// Shorter handles would change their meaning with nearly every new task.
+/// The fewest digits of a handle: shorter ones would become ambiguous with nearly every new task.
 private let minimumHandleDigitCount = 4

@@ -2,7 +2,7 @@ public import Foundation
 public import LMDB
 
 extension StoreTransaction where Base == WriteTransaction {
-  /// Stores a new list, last among the lists.
+  /// Stores a new list after all other lists.
   ///
   /// - Parameters:
   ///   - name: not blank; two lists may have the same name.
@@ -33,7 +33,7 @@ extension StoreTransaction where Base == WriteTransaction {
     try updateList(id) { $0.name = name }
   }
 
-  /// Gives a list another colour, as six hexadecimal digits.
+  /// Changes the colour of a list, given as six hexadecimal digits.
   ///
   /// - Throws: `listNotFound` or `invalidColor`.
   @discardableResult
@@ -41,7 +41,7 @@ extension StoreTransaction where Base == WriteTransaction {
     try updateList(id) { $0.colorHex = colorHex }
   }
 
-  /// Puts a list directly before another one.
+  /// Moves a list directly before another one.
   ///
   /// - Throws: `listNotFound`.
   @discardableResult
@@ -49,7 +49,7 @@ extension StoreTransaction where Base == WriteTransaction {
     try moveList(id, to: .before, of: anchorID)
   }
 
-  /// Puts a list directly after another one.
+  /// Moves a list directly after another one.
   ///
   /// - Throws: `listNotFound`.
   @discardableResult
@@ -59,9 +59,9 @@ extension StoreTransaction where Base == WriteTransaction {
 
   /// Deletes a list together with its tasks; their completions stay in the statistics.
   ///
-  /// - Returns: how many tasks went with it.
+  /// - Returns: how many tasks were deleted with it.
   /// - Throws: `listNotFound`.
-  /// - Complexity: the list's tasks.
+  /// - Complexity: linear in the number of the list's tasks.
   @discardableResult
   public mutating func deleteList(_ id: UUID) throws -> Int {
     let record = try require(ListRecord.self, id)
@@ -70,7 +70,7 @@ extension StoreTransaction where Base == WriteTransaction {
       taskIDs.append(taskID)
       return true
     }
-    // A sub-task has gone with its parent.
+    // A sub-task has already been deleted with its parent.
     for taskID in taskIDs where try tables.tasks.contains(IDKey(taskID), in: base) { try delete(taskID) }
     try write(RecordChange<ListRecord>(from: record, to: nil, at: commitSequence))
     try keepName(of: record.item)
@@ -80,15 +80,15 @@ extension StoreTransaction where Base == WriteTransaction {
 
   /// Moves all tasks of a list to the end of another one, in their order, and deletes the emptied list.
   ///
-  /// Completions count for the list in which they were made, whose name the statistics keep. Where stores synchronise,
-  /// tasks that other devices still put into the deleted list go to the other one, too.
+  /// Completions still count for the list in which they were made; the statistics keep its name. In a store that
+  /// synchronises, tasks that other devices still add to the deleted list also move to the other one.
   ///
   /// - Parameters:
   ///   - id: the list that is emptied and deleted.
-  ///   - targetID: the list that takes its tasks; nothing happens if it is the same one.
+  ///   - targetID: the list that receives the tasks; if it is the same list, nothing happens.
   /// - Returns: how many tasks were moved.
   /// - Throws: `listNotFound`.
-  /// - Complexity: the tasks of the first list.
+  /// - Complexity: linear in the number of tasks in the first list.
   @discardableResult
   public mutating func mergeList(_ id: UUID, into targetID: UUID) throws -> Int {
     let record = try require(ListRecord.self, id)
@@ -99,7 +99,7 @@ extension StoreTransaction where Base == WriteTransaction {
       taskIDs.append(taskID)
       return true
     }
-    // A sub-task has gone with its parent.
+    // A sub-task has already been moved with its parent.
     for taskID in taskIDs where try task(taskID)?.listID == id { try move(taskID, toList: targetID) }
     try write(RecordChange<ListRecord>(from: record, to: nil, at: commitSequence))
     try keepName(of: record.item)
@@ -151,10 +151,10 @@ extension StoreTransaction where Base == WriteTransaction {
 }
 
 extension [TaskList] {
-  /// The lists that have one name and can be merged, the oldest first; the first one should take the tasks of the others.
+  /// The lists that share a name and can be merged, oldest first; the others should be merged into the first.
   ///
-  /// These are the lists with exactly the name if there are several, otherwise those with the name in any case. Devices that
-  /// merge at the same time choose the same target.
+  /// These are the lists with exactly that name if there are several, otherwise those with the name in any case.
+  /// Devices that merge at the same time choose the same target.
   ///
   /// - Parameter name: the name.
   /// - Returns: the lists; empty if fewer than two have the name.

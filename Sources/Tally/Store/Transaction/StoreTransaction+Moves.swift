@@ -2,7 +2,7 @@ public import Foundation
 public import LMDB
 
 extension StoreTransaction where Base == WriteTransaction {
-  /// Moves a task to a list, or out of its list; it goes last there.
+  /// Moves a task to the end of a list, or out of its list.
   ///
   /// - Throws: `taskNotFound` or `listNotFound`.
   @discardableResult
@@ -10,10 +10,10 @@ extension StoreTransaction where Base == WriteTransaction {
     try update(id) { $0.listID = listID }
   }
 
-  /// Puts a task directly before another one in the same place.
+  /// Moves a task directly before another one in the same place.
   ///
-  /// The place is the list both belong to, else the inbox, else the day both are scheduled for. The view shows a
-  /// task among those of its own state: a task of another state takes the spot it would have in the other's.
+  /// The place is the list both belong to, else the inbox, else the day both are scheduled for. A view groups tasks by
+  /// state: a task in another state than the anchor gets the position that it would have among the anchor's.
   ///
   /// - Throws: `taskNotFound`, or `differentPlaces` if the two share no place.
   /// - Complexity: rewrites one task, and some around it if no number is left between the two neighbours.
@@ -22,7 +22,7 @@ extension StoreTransaction where Base == WriteTransaction {
     try move(id, to: .before, of: anchorID)
   }
 
-  /// Puts a task directly after another one in the same place.
+  /// Moves a task directly after another one in the same place.
   ///
   /// - Throws: `taskNotFound`, or `differentPlaces` if the two share no place.
   /// - Complexity: as `move(_:before:)`.
@@ -43,7 +43,7 @@ extension StoreTransaction where Base == WriteTransaction {
 
     let placeGap = try byPlace?.gap(on: side, excluding: id, in: base)
     let dayGap = try byDay?.gap(on: side, excluding: id, in: base)
-    // Beside the anchor in both its list and its day if one number can do that, else in its list.
+    // Next to the anchor in both its list and its day, if one number allows that; else only in its list.
     let both = placeGap.flatMap { place in dayGap.map { place.intersection(with: $0) } }
     if let sortOrder = both?.middle ?? (placeGap ?? dayGap)?.middle {
       return try update(id) { $0.sortOrder = sortOrder }
@@ -53,7 +53,7 @@ extension StoreTransaction where Base == WriteTransaction {
     return try move(id, to: side, of: anchorID)
   }
 
-  /// Changes a sort order and nothing else: for the user the task has not changed, so its time of change stays.
+  /// Changes only a sort order: for the user the task has not changed, so its time of change stays.
   private mutating func renumber(_ id: UUID, to sortOrder: Int64) throws {
     let old = try require(TaskRecord.self, id)
     var task = old.item

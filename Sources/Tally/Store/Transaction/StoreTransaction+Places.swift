@@ -2,13 +2,13 @@ public import Foundation
 public import LMDB
 
 extension StoreTransaction where Base == WriteTransaction {
-  /// Moves a task to a place in which tasks are captured.
+  /// Moves a task to one of the places in which tasks are captured.
   ///
-  /// The inbox takes away list and day, since ``TaskView/inbox`` shows the tasks with neither. Any other place sets the
-  /// one that it names, and leaves the other.
+  /// Moving to the inbox removes list and day, because ``TaskView/inbox`` shows the tasks with neither. Any other place
+  /// sets the list or the day that it names, and leaves the other unchanged.
   ///
   /// - Returns: the task as stored.
-  /// - Throws: `taskNotFound` or `listNotFound`; `invalidParent` for a sub-task that would leave its parent's list.
+  /// - Throws: `taskNotFound` or `listNotFound`; `invalidParent` if a sub-task would leave its parent's list.
   @discardableResult
   public mutating func move(_ id: UUID, to place: CapturePlace) throws -> TaskItem {
     let today = today
@@ -22,18 +22,18 @@ extension StoreTransaction where Base == WriteTransaction {
     }
   }
 
-  /// Puts several tasks directly before another one in the same place, in the order of the ids.
+  /// Moves several tasks directly before another one in the same place, in the order of the ids.
   ///
-  /// - Throws: as ``move(_:before:)-(UUID,_)``; the first tasks may have been moved then.
+  /// - Throws: as ``move(_:before:)-(UUID,_)``; some tasks may have been moved by then.
   public mutating func move(_ ids: [UUID], before anchorID: UUID) throws {
     guard let first = ids.first else { return }
     try move(first, before: anchorID)
     try move(Array(ids.dropFirst()), after: first)
   }
 
-  /// Puts several tasks directly after another one in the same place, in the order of the ids.
+  /// Moves several tasks directly after another one in the same place, in the order of the ids.
   ///
-  /// - Throws: as ``move(_:after:)-(UUID,_)``; the first tasks may have been moved then.
+  /// - Throws: as ``move(_:after:)-(UUID,_)``; some tasks may have been moved by then.
   public mutating func move(_ ids: [UUID], after anchorID: UUID) throws {
     var anchor = anchorID
     for id in ids {
@@ -42,7 +42,7 @@ extension StoreTransaction where Base == WriteTransaction {
     }
   }
 
-  /// Stores the task of a sentence: in the list that it names, else in the place where it was typed.
+  /// Stores the task that a sentence describes, in the list that it names or else in the place where it was typed.
   ///
   /// ```swift
   /// try await store.write { transaction in
@@ -53,11 +53,11 @@ extension StoreTransaction where Base == WriteTransaction {
   /// ```
   ///
   /// - Parameters:
-  ///   - entry: the sentence, read with the names of the lists.
-  ///   - place: where it was typed; a day of the sentence replaces that of the place.
+  ///   - entry: the sentence, parsed with the names of the lists.
+  ///   - place: where it was typed; a day in the sentence replaces that of the place.
   ///   - edit: sets further fields, after those of the sentence.
   /// - Returns: the task as stored.
-  /// - Throws: `listNotFound` if no list has the name any more, and as ``add(_:to:id:_:)``.
+  /// - Throws: `listNotFound` if no list has that name any more; otherwise as ``add(_:to:id:_:)``.
   @discardableResult
   public mutating func add(
     _ entry: QuickEntry, to place: CapturePlace = .inbox, _ edit: (inout TaskItem) throws -> Void = { _ in }
@@ -75,7 +75,7 @@ extension StoreTransaction where Base == WriteTransaction {
 }
 
 extension TaskFilter {
-  /// The tasks that the inbox shows: those in no list and planned for no day.
+  /// The tasks that the inbox shows: those without a list and a day.
   public static var inInbox: TaskFilter { .list(nil as UUID?) && !.has(.day) }
 }
 

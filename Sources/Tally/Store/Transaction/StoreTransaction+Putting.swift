@@ -1,7 +1,7 @@
 public import LMDB
 
 extension StoreTransaction where Base == WriteTransaction {
-  /// Stores a task with every field as given, in place of the one with its id: for migrating from another store.
+  /// Stores a task with every field as given, replacing the one with its id; for migrating from another store.
   ///
   /// ```swift
   /// try store.writeAndWait { transaction in
@@ -10,16 +10,15 @@ extension StoreTransaction where Base == WriteTransaction {
   /// }
   /// ```
   ///
-  /// Unlike ``add(_:to:id:_:)`` and ``update(_:keepingReminder:_:)`` it derives nothing: the times of creation and change, the sort order
-  /// and the completion are those of the task, and no next task of a series is made. The model's rules hold, the
-  /// statistics follow, sub-tasks follow their parent into another list, and it can be undone. For many new tasks
-  /// ``insert(contentsOf:)`` is faster.
-  ///
-  /// Sub-tasks follow the task to another list.
+  /// Unlike ``add(_:to:id:_:)`` and ``update(_:keepingReminder:_:)`` it derives nothing: the times of creation and
+  /// change, the sort order and the completion are those of the task, and no next task of a series is created. The
+  /// model's rules apply, the statistics are updated, sub-tasks follow their parent to another list, and the change can
+  /// be undone. For many new tasks ``insert(contentsOf:)`` is faster.
   ///
   /// - Parameter task: the task; its list and its parent must exist.
-  /// - Returns: whether anything has changed: a task that is there already, byte for byte, writes nothing.
-  /// - Throws: `listNotFound`, `invalidParent`, as ``TaskItem/validate()``, or what the storage throws; nothing is stored then.
+  /// - Returns: whether anything changed; if the task is already stored, byte for byte, nothing is written.
+  /// - Throws: `listNotFound`, `invalidParent`, as ``TaskItem/validate()``, or what the storage throws. On an error
+  ///   nothing is stored.
   @discardableResult
   public mutating func put(_ task: TaskItem) throws -> Bool {
     let old = try record(TaskRecord.self, task.id)
@@ -30,12 +29,12 @@ extension StoreTransaction where Base == WriteTransaction {
     return true
   }
 
-  /// Stores a list with every field as given, in place of the one with its id: for migrating from another store.
+  /// Stores a list with every field as given, replacing the one with its id; for migrating from another store.
   ///
   /// Its colour is stored in upper case.
   ///
-  /// - Returns: whether anything has changed.
-  /// - Throws: as ``TaskList/validate()``, or what the storage throws; nothing is stored then.
+  /// - Returns: whether anything changed.
+  /// - Throws: as ``TaskList/validate()``, or what the storage throws. On an error nothing is stored.
   @discardableResult
   public mutating func put(_ list: TaskList) throws -> Bool {
     try list.validate()

@@ -4,7 +4,7 @@ import LMDB
 extension StoreTransaction where Base: ~Copyable {
   /// The task with an identifier; `nil` if there is none.
   ///
-  /// - Throws: `damagedStore` for a record that cannot be read, and what else the storage throws.
+  /// - Throws: `damagedStore` if the record cannot be read; otherwise what the storage throws.
   /// - Complexity: one lookup, whatever the size of the store.
   @_specialize(where Base == ReadTransaction)
   public func task(_ id: UUID) throws -> TaskItem? {
@@ -19,10 +19,10 @@ extension StoreTransaction where Base: ~Copyable {
     try record(ListRecord.self, id)?.item
   }
 
-  /// Every list, in the user's order.
+  /// All lists, in the user's order.
   ///
   /// - Throws: as `task(_:)`.
-  /// - Complexity: one lookup per list.
+  /// - Complexity: one lookup for each list.
   public func lists() throws -> [TaskList] {
     var ids: [UUID] = []
     try forEachKey(of: tables.listsByOrder, from: .lowest) { ids.append($0.id) }
@@ -32,17 +32,17 @@ extension StoreTransaction where Base: ~Copyable {
     }
   }
 
-  /// How many tasks there are; throws what the storage throws.
+  /// The number of tasks; throws what the storage throws.
   public var taskCount: Int {
     get throws { try tables.tasks.count(in: base) }
   }
 
-  /// How many lists there are; throws what the storage throws.
+  /// The number of lists; throws what the storage throws.
   public var listCount: Int {
     get throws { try tables.lists.count(in: base) }
   }
 
-  /// The number of commits to the store when this snapshot was taken; throws what the storage throws.
+  /// The number of commits in this snapshot; throws what the storage throws.
   public var sequence: UInt64 {
     get throws { try header().sequence }
   }
@@ -54,7 +54,7 @@ extension StoreTransaction where Base: ~Copyable {
 }
 
 extension StoreTransaction where Base: ~Copyable {
-  /// A task that an index names, and that must therefore exist.
+  /// Reads a task that must exist because an index refers to it.
   func indexedTask(_ id: UUID) throws -> TaskItem {
     guard let bytes = try tables.tasks.bytes(forKey: IDKey(id), in: base) else {
       throw TallyError.missingRecord(of: "a task index")
@@ -62,7 +62,7 @@ extension StoreTransaction where Base: ~Copyable {
     return try TaskFields(bytes).item(id: id)
   }
 
-  /// The stored record of a task or list, with the fields that a newer version may have added.
+  /// The stored record of a task or list, including fields that a newer version may have added.
   func record<Record: ObjectRecord>(_ type: Record.Type, _ id: UUID) throws(LMDBError) -> Record? {
     guard let bytes = try Record.table(in: tables).bytes(forKey: IDKey(id), in: base) else { return nil }
     return try Record(id: id, decoding: bytes)

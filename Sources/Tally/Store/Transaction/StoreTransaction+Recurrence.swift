@@ -2,7 +2,7 @@ import Foundation
 import LMDB
 
 extension StoreTransaction where Base: ~Copyable {
-  /// The task that follows a task in its series; `nil` if it does not repeat, or the next one has not been made.
+  /// The task that follows a task in its series; `nil` if the task does not repeat or its successor does not exist.
   ///
   /// - Throws: what the storage throws.
   public func successor(of task: TaskItem) throws -> TaskItem? {
@@ -12,9 +12,9 @@ extension StoreTransaction where Base: ~Copyable {
 }
 
 extension StoreTransaction where Base == WriteTransaction {
-  /// Makes the next task of a series when a task of it is completed, and deletes it again when that is reopened.
+  /// Creates the next task of a series when a task of it is completed, and deletes it when that task is reopened.
   ///
-  /// Every way to complete a task passes here. Imports do not: they write tasks as given.
+  /// Every way of completing a task calls this. Imports do not, because they write tasks as given.
   mutating func followSeries(of task: TaskItem, replacing old: TaskItem?) throws {
     // Nearly all tasks have no series.
     guard task.extrasBox != nil || old?.extrasBox != nil else { return }
@@ -25,7 +25,7 @@ extension StoreTransaction where Base == WriteTransaction {
     }
   }
 
-  /// Stores the next task with its sub-tasks, unless it is there already.
+  /// Stores the next task with its sub-tasks, unless it exists already.
   private mutating func addSuccessor(of task: TaskItem) throws {
     guard let completedAt = task.completedAt?.instant, let recurrence = task.recurrence,
       let next = task.series?.next(
@@ -35,22 +35,22 @@ extension StoreTransaction where Base == WriteTransaction {
     var created: Set<UUID> = []
     for repetition in try repetitions(of: task, at: next) where try self.task(repetition.task.id) == nil {
       var task = repetition.task
-      // A sub-task whose parent was moved away from an earlier next task has no place in this one.
+      // The parent of a sub-task may have been moved out of an earlier successor; the sub-task is then left out.
       guard task.id == next.taskID || task.parentID.map(created.contains) ?? false else { continue }
       created.insert(task.id)
-      // In the same place it has the same position.
+      // In the same place it keeps the same position.
       if Place(of: task) != Place(of: repetition.origin) { task.sortOrder = try lastSortOrder(ofPlacesOf: task) }
       try check(task, replacing: nil)
       try writeGenerated(RecordChange(from: nil, to: task, at: commitSequence))
     }
   }
 
-  /// Deletes the next task with its sub-tasks, unless one of them has been changed.
+  /// Deletes the next task with its sub-tasks, unless any of them has been changed.
   private mutating func deleteSuccessor(of task: TaskItem) throws {
     guard let successor = try successor(of: task), let series = successor.series else { return }
     let repetitions = try repetitions(of: task, at: series)
     let records = try ([successor] + descendants(of: successor.id)).map { try require(TaskRecord.self, $0.id) }
-    // A sub-task that the user has added to the next task is none of the repetitions.
+    // A sub-task that the user has added to the next task is not among the repetitions.
     let areUnchanged = records.allSatisfy { record in
       repetitions.contains {
         $0.task.id == record.item.id && (record.isAsCreated || $0.task.isRepeated(by: record.item))
@@ -60,7 +60,7 @@ extension StoreTransaction where Base == WriteTransaction {
     for record in records.reversed() { try writeGenerated(RecordChange(from: record, to: nil, at: commitSequence)) }
   }
 
-  /// Writes a change made by the program: what a person writes to the task on another device beats it.
+  /// Writes a change made by the program: it loses to what a person writes to the task on another device.
   private mutating func writeGenerated(_ change: RecordChange<TaskRecord>) throws {
     var change = change
     change.generatedFields = .all
@@ -68,14 +68,14 @@ extension StoreTransaction where Base == WriteTransaction {
   }
 }
 
-/// A task to be done again, and the one that it repeats.
+/// A task to be repeated, together with the task that it repeats.
 private struct Repetition {
   let task: TaskItem
   let origin: TaskItem
 }
 
 extension StoreTransaction where Base: ~Copyable {
-  /// A task and its sub-tasks at another place of the task's series, parents first.
+  /// A task and its sub-tasks, repeated at another position of the task's series, parents first.
   private func repetitions(of task: TaskItem, at place: RecurrenceSeries) throws -> [Repetition] {
     guard let recurrence = task.recurrence, let series = task.series,
       let move = OccurrenceMove(from: series, to: place, by: recurrence, in: calendar.timeZone)
@@ -87,7 +87,7 @@ extension StoreTransaction where Base: ~Copyable {
       + (try repetitions(ofPartsOf: task.id, asPartsOf: place.taskID, by: move, index: place.index))
   }
 
-  /// The sub-tasks of a task as those of the next one; of a series among them the latest task.
+  /// The sub-tasks of a task, repeated for its successor; of a series among them only the latest task.
   private func repetitions(
     ofPartsOf id: UUID, asPartsOf newID: UUID, by move: OccurrenceMove, index: Int
   ) throws -> [Repetition] {
@@ -103,13 +103,13 @@ extension StoreTransaction where Base: ~Copyable {
     }
   }
 
-  /// Whether the task of which this one is a part is completed, so that nothing of it is to be done again.
+  /// Whether the parent of this task is completed, so that nothing of it is to be repeated.
   private func isPartOfCompletedTask(_ task: TaskItem) throws -> Bool {
     guard let parentID = task.parentID else { return false }
     return try self.task(parentID)?.isCompleted ?? false
   }
 
-  /// The sub-tasks of a task and theirs, parents first.
+  /// All sub-tasks of a task, at every level, parents first.
   private func descendants(of id: UUID) throws -> [TaskItem] {
     try parts(of: id).flatMap { [$0] + (try descendants(of: $0.id)) }
   }
@@ -120,20 +120,20 @@ extension StoreTransaction where Base: ~Copyable {
 }
 
 extension RecurrenceSeries {
-  /// The id of the task after this one.
+  /// The id of the next task in the series.
   fileprivate var successorID: UUID {
     RecurrenceSeries(id: id, start: start, occurrence: occurrence, index: index + 1).taskID
   }
 }
 
 extension TaskItem {
-  /// Whether it follows another task in one series.
+  /// Whether this task comes after another one in the same series.
   fileprivate func isLater(than other: TaskItem) -> Bool {
     guard let series, let others = other.series else { return false }
     return series.id == others.id && series.index > others.index
   }
 
-  /// Whether a stored task is this one, whenever it was made and wherever it was moved among others.
+  /// Whether a stored task equals this one, except for when it was created and where it was moved.
   fileprivate func isRepeated(by stored: TaskItem) -> Bool {
     var task = self
     (task.createdAt, task.updatedAt, task.sortOrder) = (stored.createdAt, stored.updatedAt, stored.sortOrder)
@@ -142,7 +142,8 @@ extension TaskItem {
 }
 
 extension TaskRecord {
-  /// Whether nothing has been written since the commit that created it, here or where a document comes from.
+  /// Whether nothing has been written since the commit that created it, here or in the store that a document comes
+  /// from.
   fileprivate var isAsCreated: Bool {
     stamp.created == stamp.changed && item.createdAt == item.updatedAt && item.state == .notStarted
   }

@@ -1,7 +1,7 @@
 import LMDB
 
 extension StoreTransaction where Base: ~Copyable {
-  /// Walks a table's keys from `lowerBound` up to but not including `upperBound`, until `body` returns false.
+  /// Scans a table's keys from `lowerBound` up to but not including `upperBound`, until `body` returns false.
   func scan<Key: IndexKey, Value>(
     _ table: Database<Key, Value>, from lowerBound: Key, to upperBound: Key? = nil, _ body: (Key) throws -> Bool
   ) throws {
@@ -15,7 +15,7 @@ extension StoreTransaction where Base: ~Copyable {
     }
   }
 
-  /// Walks all of a table's keys from `lowerBound` up to but not including `upperBound`.
+  /// Scans all of a table's keys from `lowerBound` up to but not including `upperBound`.
   func forEachKey<Key: IndexKey, Value>(
     of table: Database<Key, Value>, from lowerBound: Key, to upperBound: Key? = nil, _ body: (Key) throws -> Void
   ) throws {

@@ -4,7 +4,7 @@ public import LMDB
 extension StoreTransaction where Base == WriteTransaction {
   /// Sets a task's state; any state may follow any other.
   ///
-  /// Completing sets the completion time to `now` with the calendar's UTC offset; leaving `completed` clears it.
+  /// Completing a task sets the completion time to `now` with the calendar's UTC offset; leaving `completed` clears it.
   ///
   /// - Throws: `taskNotFound`.
   @discardableResult
@@ -20,11 +20,11 @@ extension StoreTransaction where Base == WriteTransaction {
     try setState(.active, of: id)
   }
 
-  /// Completes a task, now or at a time in the past.
+  /// Completes a task, now or at a given time.
   ///
   /// - Parameters:
   ///   - id: the task.
-  ///   - completedAt: the completion time; `nil` for now, or, for a completed task, for the time that it has.
+  ///   - completedAt: the completion time; `nil` means now, or no change of the time if the task is completed already.
   ///   - includingSubtasks: whether its open sub-tasks are completed at the same time.
   /// - Returns: the task as stored.
   /// - Throws: `taskNotFound`.
@@ -38,7 +38,7 @@ extension StoreTransaction where Base == WriteTransaction {
     }
   }
 
-  /// Returns a task to not started.
+  /// Sets a task back to not started.
   ///
   /// - Throws: `taskNotFound`.
   @discardableResult
@@ -54,7 +54,7 @@ extension StoreTransaction where Base == WriteTransaction {
     try update(id) { $0.state = $0.state.next }
   }
 
-  /// Schedules a task for a day, or for none.
+  /// Schedules a task for a day, or removes its day.
   ///
   /// - Throws: `taskNotFound`.
   @discardableResult

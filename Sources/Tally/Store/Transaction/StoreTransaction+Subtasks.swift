@@ -2,10 +2,10 @@ public import Foundation
 import LMDB
 
 extension StoreTransaction where Base: ~Copyable {
-  /// The direct sub-tasks of a task, in the order of a place.
+  /// The direct sub-tasks of a task, in the user's order.
   ///
   /// - Throws: `taskNotFound`.
-  /// - Complexity: the sub-tasks.
+  /// - Complexity: linear in the number of sub-tasks.
   public func subtasks(of id: UUID) throws -> [TaskItem] {
     _ = try require(TaskRecord.self, id)
     return try tables.subtaskIDs(of: id, in: base).map { try indexedTask($0) }
@@ -20,14 +20,14 @@ extension StoreTransaction where Base: ~Copyable {
 }
 
 extension StoreTransaction where Base == WriteTransaction {
-  /// Puts a sub-task that gets another parent into the parent's list.
+  /// Sets the list of a sub-task that gets another parent to the parent's list.
   func adoptList(of task: inout TaskItem, replacing old: TaskItem?) throws {
     guard let parentID = task.parentID, parentID != old?.parentID else { return }
-    // A parent that does not exist is refused later, with the other rules.
+    // A missing parent is refused later, together with the other rules.
     if let parent = try tables.parentage(of: parentID, in: base) { task.listID = parent.listID }
   }
 
-  /// Ensures that a task obeys the rules of sub-tasks.
+  /// Checks that a task obeys the rules of sub-tasks.
   func checkParent(of task: TaskItem, replacing old: TaskItem?) throws {
     guard task.parentID != nil, old.map(Parentage.init(of:)) != Parentage(of: task) else { return }
     let height =
@@ -35,13 +35,13 @@ extension StoreTransaction where Base == WriteTransaction {
     try SubtaskRules.check(task.id, Parentage(of: task), height: height) { try tables.parentage(of: $0, in: base) }
   }
 
-  /// How many levels of sub-tasks a task has.
+  /// How many levels of sub-tasks are below a task.
   private func height(of id: UUID, limit: Int) throws -> Int {
     guard limit > 0 else { return 0 }
     return try tables.subtaskIDs(of: id, in: base).map { try 1 + height(of: $0, limit: limit - 1) }.max() ?? 0
   }
 
-  /// Takes the sub-tasks along where their parent has moved to another list or has been completed.
+  /// Moves the sub-tasks with a parent that moved to another list, and completes them with a parent that was completed.
   mutating func updateSubtasks(of task: TaskItem, replacing old: TaskItem, completing: Bool) throws {
     let isCompleted = completing && task.isCompleted && !old.isCompleted
     guard task.listID != old.listID || isCompleted else { return }

@@ -1,18 +1,18 @@
 import Foundation
 public import LMDB
 
-/// A tag that tasks have, and how many.
+/// A tag in use, and the number of its tasks.
 public struct TagUse: Hashable, Sendable {
-  /// The tag, in its first spelling.
+  /// The tag, as it was first spelled.
   public let tag: String
-  /// The tasks with the tag that are not completed.
+  /// The number of open tasks with the tag.
   public internal(set) var openCount = 0
-  /// The completed tasks with the tag.
+  /// The number of completed tasks with the tag.
   public internal(set) var completedCount = 0
 }
 
 extension StoreTransaction where Base: ~Copyable {
-  /// The tags that tasks have, in the order of their folded texts.
+  /// The tags in use, in the order of their folded texts.
   ///
   /// ```swift
   /// let tags = try store.read { try $0.tags() }
@@ -40,16 +40,16 @@ extension StoreTransaction where Base: ~Copyable {
     return uses.map { (TagSet.folded($0.tag), $0) }.sorted { $0.0 < $1.0 }.map(\.1)
   }
 
-  /// The tags that tasks have, without their numbers, in no particular order.
+  /// The tags in use, without counts and in no particular order.
   ///
   /// ```swift
   /// let suggestions = try store.read { try $0.tagNames(limit: 20) }
   /// ```
   ///
-  /// - Parameter limit: how many to find at most.
-  /// - Returns: each tag in its first spelling.
+  /// - Parameter limit: the most tags to return.
+  /// - Returns: each tag as it was first spelled.
   /// - Throws: what the storage throws.
-  /// - Complexity: linear in the number of tags that are returned, whatever the number of their tasks.
+  /// - Complexity: linear in the number of tags returned, whatever the number of their tasks.
   public func tagNames(limit: Int = .max) throws -> [String] {
     var names: [String] = []
     var cursor = try tables.byTag.cursor(in: base)
@@ -64,7 +64,9 @@ extension StoreTransaction where Base: ~Copyable {
     return names
   }
 
-  /// The first spelling of a tag, or that of a task: a tag given to a completed task alone is not counted.
+  /// The first spelling of a tag, or the spelling of one task for a tag that is not counted.
+  ///
+  /// A tag that was given only to a task that was already completed is not counted.
   private func name(ofTag tagID: UUID, of taskID: UUID) throws -> String {
     if let name = try tables.tagNames.value(forKey: IDKey(tagID), in: base) { return name }
     guard let name = try indexedTask(taskID).tags.first(where: { TagID.of($0) == tagID }) else {
@@ -73,7 +75,7 @@ extension StoreTransaction where Base: ~Copyable {
     return name
   }
 
-  /// The tasks with a tag, however it is written.
+  /// The tasks with a tag in any spelling.
   private func taskIDs(withTag tag: String) throws -> [UUID] {
     var ids: [UUID] = []
     let tagID = TagID.of(TagSet.trimmed(tag))
@@ -87,9 +89,10 @@ extension StoreTransaction where Base: ~Copyable {
 }
 
 extension StoreTransaction where Base == WriteTransaction {
-  /// Renames a tag on every task that has it, and in every saved filter that looks for it.
+  /// Renames a tag on every task that has it, and in every saved filter that uses it.
   ///
-  /// Renaming to a tag that is in use merges the two. Recorded completions keep the old tag. The new name may be another
+  /// Renaming to a tag that is in use merges the two. Recorded completions keep the old tag. The new name may be
+  /// another spelling of the same tag.
   /// spelling of the same tag.
   ///
   /// ```swift
@@ -97,10 +100,10 @@ extension StoreTransaction where Base == WriteTransaction {
   /// ```
   ///
   /// - Parameters:
-  ///   - tag: the tag, however it is written.
+  ///   - tag: the tag, in any spelling.
   ///   - newTag: the new name, which must be a valid tag.
   /// - Returns: the changed tasks.
-  /// - Throws: `invalidTag` for a new tag that cannot be one; what the storage throws.
+  /// - Throws: `invalidTag` if the new name is not a valid tag; what the storage throws.
   /// - Complexity: linear in the number of tasks with the tag, each of which is rewritten, and of saved filters.
   @discardableResult
   public mutating func renameTag(_ tag: String, to newTag: String) throws -> [TaskItem] {

@@ -2,7 +2,7 @@ public import Foundation
 public import LMDB
 
 extension StoreTransaction where Base == WriteTransaction {
-  /// Stores a new task, last in its place.
+  /// Stores a new task at the end of its place.
   ///
   /// ```swift
   /// let task = try store.writeAndWait { transaction in
@@ -14,11 +14,11 @@ extension StoreTransaction where Base == WriteTransaction {
   ///   - title: not blank.
   ///   - place: where the task is captured: the inbox, today, upcoming (tomorrow) or a list.
   ///   - id: of any UUID version; `nil` generates a UUIDv7.
-  ///   - edit: sets further fields. A task that it completes gets a completion time if it has none.
+  ///   - edit: sets further fields. If it completes the task without a completion time, the task gets one.
   /// - Returns: the task as stored.
-  /// - Throws: `blankTitle`, `listNotFound`, `duplicateID` or `valueOutOfRange`, `invalidRecurrence` for a rule
-  ///   that has ended, `inconsistentTask` if the closure replaces the task with another one, or what the closure throws;
-  ///   nothing is stored then.
+  /// - Throws: `blankTitle`, `listNotFound`, `duplicateID` or `valueOutOfRange`, `invalidRecurrence` if a rule has
+  ///   already ended, `inconsistentTask` if the closure replaces the task with another one, or what the closure throws.
+  ///   On an error nothing is stored.
   @discardableResult
   public mutating func add(
     _ title: String, to place: CapturePlace = .inbox, id: UUID? = nil,
@@ -54,19 +54,20 @@ extension StoreTransaction where Base == WriteTransaction {
   /// ```
   ///
   /// The time of change is set. A task that becomes completed without a completion time gets one, and a reopened one
-  /// loses it. A task that changes its list, or its day while in no list, goes last in its new place.
+  /// loses it. A task that moves to another list, or to another day while in no list, goes to the end of its new place.
   /// Sub-tasks follow a parent to another list, and the open ones are completed with it.
-  /// A task that gets another day, due day or due time takes its reminder along, see ``ReminderMove``, unless the closure
-  /// sets another reminder. A change that changes nothing writes nothing.
+  /// If the task gets another day, due day or due time, its reminder moves along, see ``ReminderMove``, unless the
+  /// closure sets another reminder. A change that changes nothing writes nothing.
   ///
   /// - Parameters:
   ///   - id: the task.
-  ///   - keepsReminder: whether the reminder is what the closure leaves, even if that is the old one on the old day.
+  ///   - keepsReminder: whether to keep the reminder as the closure leaves it, even if that is the old one on the old
+  ///     day.
   ///   - change: changes the task.
   /// - Returns: the task as stored.
   /// - Throws: `taskNotFound`, `blankTitle`, `listNotFound`, `invalidParent`, another error of ``TaskItem/validate()``,
-  ///   `invalidRecurrence` for a new rule that has ended, `inconsistentTask` if the closure replaces the task with another one, or what the closure throws; nothing is
-  ///   changed then.
+  ///   `invalidRecurrence` if a new rule has already ended, `inconsistentTask` if the closure replaces the task with
+  ///   another one, or what the closure throws. On an error nothing is changed.
   @discardableResult
   public mutating func update(
     _ id: UUID, keepingReminder keepsReminder: Bool = false, _ change: (inout TaskItem) throws -> Void
@@ -107,7 +108,7 @@ extension StoreTransaction where Base == WriteTransaction {
     return task
   }
 
-  /// Deletes a task with its sub-tasks; its list stays, and so do the completions in the statistics.
+  /// Deletes a task with its sub-tasks; its list stays, and so do its completions in the statistics.
   ///
   /// - Returns: the deleted task.
   /// - Throws: `taskNotFound`.
@@ -123,8 +124,8 @@ extension StoreTransaction where Base == WriteTransaction {
 extension StoreTransaction where Base == WriteTransaction {
   /// The time of a change to something that has been changed before.
   ///
-  /// Never an earlier one, whatever the clock says, so that "changed since T" always finds it. A later one if the clock
-  /// allows it, even if that takes a fraction of a second.
+  /// It is never earlier than the last change, whatever the clock says, so that "changed since T" always finds it. It
+  /// is later if the clock allows that, even if this needs a fraction of a second.
   func timeOfChange(after last: Timestamp) -> Timestamp {
     stamp > last ? stamp : max(now, last)
   }
@@ -137,31 +138,31 @@ extension StoreTransaction where Base == WriteTransaction {
     }
   }
 
-  /// Ensures that a task to be stored obeys the model's rules and names an existing list and parent.
+  /// Checks that a task to be stored obeys the model's rules, and that its list and parent exist.
   func check(_ task: TaskItem, replacing old: TaskItem?) throws {
     try task.validate()
     if let listID = task.listID { try checkList(listID) }
     try checkParent(of: task, replacing: old)
   }
 
-  /// Ensures that a list exists.
+  /// Checks that a list exists.
   func checkList(_ id: UUID) throws {
     guard try tables.lists.contains(IDKey(id), in: base) else { throw TallyError.listNotFound(id) }
   }
 
-  /// Gives a completed task its completion time, and removes that of an open one.
+  /// Sets the completion time of a completed task if it is missing, and clears that of an open one.
   private func normalizeCompletion(of task: inout TaskItem) {
     if !task.isCompleted {
       task.completedAt = nil
     } else if task.completedAt == nil {
-      // Not before a creation in the same second, by a program that stores the fraction.
+      // Never before a creation within the same second by a program that stores fractions.
       task.completedAt = OffsetTimestamp(stamp >= task.createdAt ? stamp : now, in: calendar.timeZone)
     }
   }
 }
 
 extension StoreTransaction where Base: ~Copyable {
-  /// The sort order of a task that is to go last: in its list or the inbox, and on its day.
+  /// The sort order of a task that goes to the end of its places: its list or the inbox, and its day.
   func lastSortOrder(ofPlacesOf task: TaskItem) throws -> Int64 {
     var last: Int64?
     for rank in 0..<StateRank.endRawValue {
@@ -177,7 +178,7 @@ extension StoreTransaction where Base: ~Copyable {
         last = try max(last, lastSortOrder(in: tables.byDay, from: start, to: end, excluding: task.id))
       }
     }
-    // Very rarely the last one is at the limit; both then share it, and creation orders them.
+    // In the rare case that the last task is at the limit, both share it, and the time of creation orders them.
     return SortOrder.between(last, nil) ?? SortOrder.limit
   }
 
@@ -193,7 +194,7 @@ extension StoreTransaction where Base: ~Copyable {
   }
 }
 
-/// Where a task is captured, which decides where it goes.
+/// A place where a task is captured, which decides its list and day.
 public enum CapturePlace: Hashable, Sendable {
   /// No list and no day.
   case inbox
@@ -205,7 +206,7 @@ public enum CapturePlace: Hashable, Sendable {
   case list(UUID)
 }
 
-/// The greater of two numbers that may be missing.
+/// The greater of two optional numbers.
 private func max(_ left: Int64?, _ right: Int64?) -> Int64? {
   guard let left, let right else { return left ?? right }
   return Swift.max(left, right)

@@ -3,8 +3,8 @@ public import LMDB
 
 /// A consistent view of a store; a write transaction can also change it.
 ///
-/// The store passes one to the closure of `read` or `write`; it cannot be kept beyond it. Everything read inside one
-/// closure comes from the same snapshot; a write transaction also sees its own changes.
+/// The store passes a transaction to the closure of `read` or `write`, and it cannot outlive the closure. Everything
+/// read in one closure comes from the same snapshot; a write transaction also sees its own changes.
 ///
 /// ```swift
 /// let today = try store.read { try $0.view(.today) }
@@ -17,57 +17,58 @@ public struct StoreTransaction<Base: LMDBTransaction & ~Copyable>: ~Copyable {
   var base: Base
   // Constant while the transaction lives.
   let tables: Tables
-  /// The instant at which this transaction began, by the store's clock: the `now` of its views and changes.
+  /// The instant at which this transaction began, by the store's clock; views and changes use it as the current time.
   public let now: Timestamp
   /// The calendar, with its time zone and first weekday, that defines days and weeks.
   public private(set) var calendar: Calendar
   /// The minutes after midnight at which a day begins.
   public private(set) var dayStartInMinutes: Int
-  /// What counts in the order ``TaskOrder/Key/next``; a program that answers several people may set it for each.
+  /// The weights of the order ``TaskOrder/Key/next``; a program that answers several people may set them for each
+  /// person.
   public var nextWeights = NextWeights()
 
-  /// Generates the ids of new records, which follow the store's clock.
+  /// The generator of the ids of new records, which follow the store's clock.
   let ids: UUIDv7Generator
-  /// The sequence of the commit that the changes of a write transaction belong to; zero in a read.
+  /// The sequence of the commit that will contain the changes of a write transaction; zero in a read.
   let commitSequence: UInt64
 
-  /// Whether times are stored without a fraction of a second, see ``TaskStore/Configuration``.
+  /// Whether times are stored in whole seconds, see ``TaskStore/Configuration``.
   var stampsWholeSeconds = false
   /// Whether there is anything to commit.
   var hasChanges = false
-  /// Whether a change began and did not end: such a transaction must not commit.
+  /// Whether a change began and did not finish; such a transaction must not commit.
   var isHalfDone = false
-  /// The images of changes that are not in the history yet.
+  /// The images of changes that are not yet in the history.
   var images = BeforeImages()
-  /// Whether there is room for images; if not, there are none.
+  /// Whether images are recorded; false if there is no space for them.
   var keepsImages = true
-  /// Whether changes went into the history without their images.
+  /// Whether changes were added to the history without their images.
   var hasLostImages = false
-  /// Whether there are changes that are not in the history yet.
+  /// Whether there are changes that are not yet in the history.
   var hasUnrecordedChanges = false
   /// Where the changes come from, as recorded in the history.
   var origin = WriteOrigin.local
-  /// The replica whose changes they are, if they come from one other replica.
+  /// The other replica that the changes come from, if they all come from the same one.
   var originReplica: UUID?
-  /// The tables that other replicas need, in a write to a store that synchronises.
+  /// The tables of synchronisation, in a write to a store that synchronises.
   var syncTables: SyncTables?
   /// The name of the action that the changes belong to, as recorded in the history.
   var actionName: String?
 }
 
-/// A snapshot of a store: reads, no changes.
+/// A read-only snapshot of a store.
 public typealias StoreReadTransaction = StoreTransaction<ReadTransaction>
 
-/// A snapshot of a store with changes of its own, which take effect together or not at all.
+/// A snapshot of a store together with changes that take effect together or not at all.
 public typealias StoreWriteTransaction = StoreTransaction<WriteTransaction>
 
 extension StoreTransaction where Base: ~Copyable {
-  /// The local day of `now`: that of the calendar, or the one before until the store's day begins.
+  /// The local day of `now`: the calendar's day, or the day before it until the store's day begins.
   public var today: CalendarDay { day(of: now) }
 
-  /// Counts days and weeks by other rules than the store's configuration, for the rest of this closure.
+  /// Uses other rules for days and weeks than the store's configuration, for the rest of this closure.
   ///
-  /// For a program that answers several people over one store, each with a week and a start of day of their own:
+  /// It is for a program that answers several people from one store, each with their own calendar and start of day:
   ///
   /// ```swift
   /// let theirToday = try store.read { transaction in
@@ -84,16 +85,16 @@ extension StoreTransaction where Base: ~Copyable {
     self.dayStartInMinutes = min(max(dayStartInMinutes, 0), 719)
   }
 
-  /// The present, against which words for days and times are read, and by which they are named.
+  /// The current time and calendar, for parsing and formatting words for days and times.
   public var dateReference: DateReference {
     DateReference(now: now, today: today, calendar: calendar, dayStartInMinutes: dayStartInMinutes)
   }
 
-  /// The local day in which an instant lies, by the start of days.
+  /// The local day that contains an instant, by the start of days.
   func day(of instant: Timestamp) -> CalendarDay {
     CalendarDay(containing: instant, in: calendar.timeZone, startingAtMinute: dayStartInMinutes)
   }
 
-  /// The time of a new record: now, by whole seconds if the store counts them.
+  /// The time of a new record: now, in whole seconds if the store is configured for them.
   var stamp: Timestamp { stampsWholeSeconds ? now.wholeSecond : now }
 }
