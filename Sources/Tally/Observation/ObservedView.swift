@@ -1,10 +1,10 @@
 import Foundation
 import LMDB
 
-/// A view kept up to date from the changes, without being read again, by a caller that chooses when to look.
+/// A view that is kept up to date from the changes, without being read again, whenever its owner chooses.
 ///
-/// ``TaskStore/observe(_:)`` waits and delivers. A program that answers requests wants to be up to date at the moment of a
-/// request, whether or not anybody waits:
+/// ``TaskStore/observe(_:)`` waits for changes and delivers them. A program that answers requests needs to be up to
+/// date at the moment of a request, whether or not anybody waits:
 ///
 /// ```swift
 /// var today = try store.read { try ObservedView(.today, in: $0) }
@@ -13,13 +13,13 @@ import LMDB
 /// print(today.count, difference.insertions.count)
 /// ```
 ///
-/// Keeps the tasks of the view in memory.
+/// It keeps the view's tasks in memory.
 public struct ObservedView: Sendable {
   private typealias Row = (key: ViewKey, task: TaskItem)
 
   /// The view that is followed.
   public let view: TaskView
-  /// In the view's order.
+  /// The rows, in the view's order.
   private var rows: [Row]
   private var keys: [UUID: ViewKey]
   private var last: StorePosition
@@ -28,18 +28,18 @@ public struct ObservedView: Sendable {
   /// How often whole views were read, and how many tasks were looked up.
   private(set) var counts = ObservationCounts(viewReadCount: 1)
 
-  /// Reads a view, to follow it from there.
+  /// Reads a view and prepares to follow it.
   ///
   /// - Parameters:
   ///   - view: the view to follow.
   ///   - transaction: the snapshot in which to read it.
-  /// - Throws: `listNotFound` for a list that does not exist, and what reading the view throws.
-  /// - Complexity: what the view shows.
+  /// - Throws: `listNotFound` if the view's list does not exist; what reading the view throws.
+  /// - Complexity: linear in the length of the view.
   public init(_ view: TaskView, in transaction: borrowing StoreReadTransaction) throws {
     try self.init(try transaction.view(view), in: transaction)
   }
 
-  /// Begins with what the view shows in a snapshot.
+  /// Begins with a view that has been read in a snapshot.
   init(_ result: ViewResult, in transaction: borrowing StoreReadTransaction) throws {
     view = result.view
     last = try transaction.position
@@ -57,19 +57,20 @@ public struct ObservedView: Sendable {
   /// The number of tasks that the view shows.
   public var count: Int { rows.count }
 
-  /// The tasks of the view, in its order, sections ignored.
+  /// The tasks of the view, in its order and without its sections.
   public var tasks: some RandomAccessCollection<TaskItem> { rows.lazy.map(\.task) }
 
-  /// The commit and the store up to which the view is followed.
+  /// The position of the last snapshot followed.
   public var position: StorePosition { last }
 
-  /// Follows the store to a newer snapshot.
+  /// Brings the view up to date with a newer snapshot.
   ///
-  /// - Parameter transaction: the snapshot, of the same store and not older than the last one.
-  /// - Returns: how the view has changed since the last snapshot; empty if it has not. A deleted list shows nothing.
+  /// - Parameter transaction: a snapshot of the same store, not older than the last one.
+  /// - Returns: how the view has changed since the last snapshot, perhaps not at all. The view of a deleted list is
+  ///   empty.
   /// - Throws: what looking up the changed tasks throws.
-  /// - Complexity: the tasks that have changed since the last snapshot, in whatever view; the whole view where they
-  ///   cannot be listed, as after a restored backup.
+  /// - Complexity: linear in the number of tasks that have changed since the last snapshot, whatever views they are in;
+  ///   if these cannot be listed, as after restoring a backup, linear in the length of the view.
   public mutating func follow(_ transaction: borrowing StoreReadTransaction) throws -> ViewDifference {
     let position = try transaction.position
     let changes = try transaction.changes(since: last)
@@ -87,7 +88,7 @@ public struct ObservedView: Sendable {
     return difference
   }
 
-  /// Reads the view and compares, where the changes cannot be listed one by one or the time zone is another.
+  /// Reads the view again and compares, because the changes cannot be listed one by one or the time zone has changed.
   private mutating func readAgain(
     in transaction: borrowing StoreReadTransaction, _ difference: inout ViewDifference
   ) throws {
@@ -96,7 +97,7 @@ public struct ObservedView: Sendable {
     do {
       for task in try transaction.view(view).tasks { arrived[task.id] = task }
     } catch let error as TallyError where error.code == .listNotFound {
-      // A list that is gone has no tasks.
+      // A deleted list has no tasks.
     }
     try replace(Set(keys.keys).union(arrived.keys), by: arrived, in: transaction, &difference)
   }
@@ -112,9 +113,9 @@ public struct ObservedView: Sendable {
 }
 
 extension ObservedView {
-  /// Puts some tasks where they belong now; those without a value are gone.
+  /// Moves tasks to where they belong now, and removes those that are not in `tasks`.
   ///
-  /// Nothing has changed if it throws.
+  /// If it throws, nothing has changed.
   private mutating func replace(
     _ ids: Set<UUID>, by tasks: [UUID: TaskItem], in transaction: borrowing StoreReadTransaction,
     _ difference: inout ViewDifference
@@ -122,7 +123,7 @@ extension ObservedView {
     var leaving: Set<Int> = []
     var arriving: [(row: Row, origin: Int?)] = []
     var changed: [Row] = []
-    // A query for a list that is gone has no definition, and no tasks.
+    // A query for a deleted list has no definition and no tasks.
     let definition = tasks.isEmpty ? nil : try transaction.definition(of: view)
     var newKeys: [UUID: ViewKey] = [:]
     if let definition {
@@ -148,7 +149,7 @@ extension ObservedView {
     report(arriving, changed, &difference)
   }
 
-  /// Rebuilds the rows: few changes in place, many in one go.
+  /// Updates the rows: in place for few changes, all at once for many.
   private mutating func merge(without positions: Set<Int>, _ arriving: [Row]) {
     guard positions.count + arriving.count > 32 else {
       for position in positions.sorted(by: >) { rows.remove(at: position) }
@@ -180,7 +181,7 @@ extension ObservedView {
     difference.updates.sort { $0.position < $1.position }
   }
 
-  /// Where a key stands among the rows, or would stand.
+  /// The position of a key among the rows, or the position at which it would be inserted.
   private func position(of key: ViewKey) -> Int {
     var (low, high) = (0, rows.count)
     while low < high {
@@ -195,13 +196,13 @@ extension StoreTransaction where Base: ~Copyable {
   /// The position of a task in a view; `nil` if the view does not show it.
   fileprivate func key(of task: TaskItem, in definition: ViewDefinition) throws -> ViewKey? {
     if case .query(let query) = definition.walk { return try key(of: task, in: query) }
-    // No view depends on when a record was written.
+    // No view depends on when a record was written, so any stamp will do.
     return definition.key(TaskRecord(item: task, stamp: ChangeStamp(replacing: nil, at: 0)))
   }
 
-  /// Hands over the tasks that time alone may have moved into a view, or out of it, since an instant.
+  /// Calls a closure with the tasks that time alone may have moved into or out of a view since an instant.
   ///
-  /// - Returns: false if they cannot be listed.
+  /// - Returns: whether they can be listed.
   fileprivate func forEachTask(
     whosePlaceIn view: TaskView, changedSince former: Timestamp, _ body: (UUID) -> Void
   ) throws -> Bool {

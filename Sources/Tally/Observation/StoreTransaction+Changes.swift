@@ -2,19 +2,19 @@ import Foundation
 import LMDB
 
 extension StoreTransaction where Base: ~Copyable {
-  /// The changes since a commit, by any process.
+  /// The changes by any process since a commit.
   ///
-  /// - Parameter sequence: the commit, as ``sequence`` of an earlier snapshot gave it.
+  /// - Parameter sequence: the commit, as the ``sequence`` of an earlier snapshot.
   /// - Returns: the changes up to this snapshot.
   /// - Throws: what the storage throws.
-  /// - Complexity: one lookup per object that has changed since.
+  /// - Complexity: one lookup for each object that has changed since.
   public func changes(since sequence: UInt64) throws -> ChangeSet {
     try changes(since: StorePosition(storeID: position.storeID, sequence: sequence))
   }
 
-  /// The changes since a position, which may be that of another store at the same path: they are then not complete.
+  /// The changes since a position; if it belongs to another store at the same path, they are not complete.
   ///
-  /// As ``changes(since:)-(UInt64)``.
+  /// Otherwise it works as ``changes(since:)-(UInt64)``.
   public func changes(since last: StorePosition) throws -> ChangeSet {
     let position = try position
     var changes = ChangeSet(previousSequence: last.sequence, position: position)
@@ -30,7 +30,7 @@ extension StoreTransaction where Base: ~Copyable {
     return changes
   }
 
-  /// The commit that this snapshot shows, for ``TaskStore/changes(since:)``.
+  /// The position of this snapshot, for ``TaskStore/changes(since:)``.
   public var position: StorePosition {
     get throws {
       let header = try header()
@@ -38,7 +38,7 @@ extension StoreTransaction where Base: ~Copyable {
     }
   }
 
-  /// Adds one row of the log.
+  /// Adds one row of the log of changes.
   private func add(_ key: ChangeKey, since sequence: UInt64, to changes: inout ChangeSet) throws {
     let id = key.id
     switch key.kind {
@@ -50,7 +50,7 @@ extension StoreTransaction where Base: ~Copyable {
       changes.lists.add(id, record.stamp.created > sequence)
     case .deletedTask: changes.tasks.addDeleted(id, try tombstone(.task, id), since: sequence)
     case .deletedList: changes.lists.addDeleted(id, try tombstone(.list, id), since: sequence)
-    // A newer version logs what this one does not show.
+    // The kind belongs to a newer version and is not visible in this one.
     case nil: break
     }
   }
@@ -70,7 +70,7 @@ extension ChangeSet.Identifiers {
     if isNew { inserted.insert(id) } else { updated.insert(id) }
   }
 
-  /// Adds a deletion, unless the object was created after the sequence as well.
+  /// Adds a deletion, unless the object was also created after the sequence.
   fileprivate mutating func addDeleted(_ id: UUID, _ tombstone: TombstoneRecord, since sequence: UInt64) {
     if tombstone.stamp.created <= sequence { deleted.insert(id) }
   }

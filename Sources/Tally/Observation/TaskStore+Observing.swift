@@ -1,5 +1,5 @@
 extension TaskStore {
-  /// The changes from now on, or from an earlier position on, by any process, in the order of the commits.
+  /// The changes by any process from now on, or from an earlier position on, in the order of the commits.
   ///
   /// ```swift
   /// for try await changes in try store.changes() {
@@ -8,10 +8,10 @@ extension TaskStore {
   /// }
   /// ```
   ///
-  /// No change is lost. A slow consumer receives several commits merged into one set. Ends when the Swift task is
-  /// cancelled or the store is closed.
+  /// No change is lost. A slow consumer gets several commits merged into one set. The sequence ends when the Swift task
+  /// is cancelled or the store is closed.
   ///
-  /// - Parameter position: the ``ChangeSet/position`` of the last changes that were seen; `nil` for the present one.
+  /// - Parameter position: the ``ChangeSet/position`` of the last changes seen; `nil` for the current position.
   /// - Returns: a sequence of sets of changes.
   /// - Throws: `storeClosed`, and as `read`.
   public func changes(since position: StorePosition? = nil) throws -> StoreObservation<ChangeSet> {
@@ -28,7 +28,8 @@ extension TaskStore {
     }
   }
 
-  /// A view, and how it changes: by any process, and by time alone, as at midnight or when a task becomes overdue.
+  /// A view and how it changes, through any process or through time alone, as at midnight or when a task becomes
+  /// overdue.
   ///
   /// ```swift
   /// for try await update in store.observe(.today) {
@@ -39,11 +40,11 @@ extension TaskStore {
   /// }
   /// ```
   ///
-  /// The view is read once; then only the tasks that have changed are looked up. A slow reader receives several changes
-  /// as one. Ends when the Swift task is cancelled or the store is closed.
+  /// The view is read once; after that only the tasks that have changed are looked up. A slow consumer gets several
+  /// changes as one. The sequence ends when the Swift task is cancelled or the store is closed.
   ///
-  /// - Returns: a sequence of updates, which throws as `read`; `listNotFound` when a list that is observed has been
-  ///   deleted, after the difference that removes its tasks.
+  /// - Returns: a sequence of updates. It throws as `read`, and `listNotFound` if the observed list was deleted, after
+  ///   the difference that removes its tasks.
   public func observe(_ view: TaskView) -> StoreObservation<ViewUpdate> {
     StoreObservation(store: self) { [self] in
       var observed: ObservedView?
@@ -64,10 +65,10 @@ extension TaskStore {
     }
   }
 
-  /// The value of a closure, first the present one, then again whenever it has changed.
+  /// The value of a closure: first the current one, then each new one.
   ///
-  /// For whatever a screen shows that is read from one snapshot: lists, one task, the first tasks of a view, or several
-  /// of them together.
+  /// It is for anything on a screen that is read from one snapshot: lists, one task, the first tasks of a view, or
+  /// several of these together.
   ///
   /// ```swift
   /// let home = store.values { snapshot in
@@ -76,13 +77,13 @@ extension TaskStore {
   /// for try await (lists, tasks) in home { show(lists, tasks) }
   /// ```
   ///
-  /// The closure runs after each commit of any process and every minute, since time changes views, too. Several commits
-  /// may come as one. Ends when the Swift task is cancelled or the store is closed.
+  /// The closure runs after each commit of any process and every minute, because time changes views, too. Several
+  /// commits may result in one run. The sequence ends when the Swift task is cancelled or the store is closed.
   ///
   /// - Parameters:
-  ///   - read: reads the value from a snapshot; must not wait for long.
-  ///   - isEqual: whether two values are the same, so that the later one is left out.
-  /// - Returns: a sequence of values, which throws as `read`, and what the closure throws.
+  ///   - read: reads the value from a snapshot; it should be quick.
+  ///   - isEqual: whether two values are equal, so that the later one is skipped.
+  /// - Returns: a sequence of values. It throws as `read`, and what the closure throws.
   public func values<Value: Sendable>(
     _ read: @escaping @Sendable (inout StoreReadTransaction) throws -> Value,
     removingDuplicates isEqual: @escaping @Sendable (Value, Value) -> Bool
@@ -102,22 +103,22 @@ extension TaskStore {
     }
   }
 
-  /// The value of a closure, first the present one, then again whenever it has changed.
+  /// The value of a closure: first the current one, then each new one.
   ///
   /// ```swift
   /// for try await lists in store.values({ try $0.lists() }) { show(lists) }
   /// ```
   ///
-  /// As ``values(_:removingDuplicates:)``, for values that can be compared.
+  /// It works as ``values(_:removingDuplicates:)``, for values that are `Equatable`.
   public func values<Value: Equatable & Sendable>(
     _ read: @escaping @Sendable (inout StoreReadTransaction) throws -> Value
   ) -> StoreObservation<Value> {
     values(read, removingDuplicates: ==)
   }
 
-  /// The statistics, first the current ones, then again whenever they have changed.
+  /// The statistics: first the current ones, then again whenever they have changed.
   ///
-  /// As ``values(_:removingDuplicates:)``.
+  /// It works as ``values(_:removingDuplicates:)``.
   public func observeStatistics(
     _ options: StatisticsOptions = StatisticsOptions()
   ) -> StoreObservation<Statistics> {

@@ -1,8 +1,8 @@
 extension ViewDifference {
-  /// Changes the sections that the view showed before into those that it shows now.
+  /// Applies the difference to the sections that the view showed before.
   ///
-  /// - Parameter sections: the sections to which the difference belongs; any others trap.
-  /// - Complexity: the length of the view.
+  /// - Parameter sections: the sections to which the difference belongs; any others cause a trap.
+  /// - Complexity: linear in the length of the view.
   public func apply(to sections: inout [ViewSection]) {
     let hasDays = sections.count != 1 || sections[0].day != nil
     let tasks = applied(to: sections.flatMap(\.tasks))
@@ -16,16 +16,16 @@ extension ViewDifference {
     }
   }
 
-  /// The difference in sections and rows, for a list on a screen with a section for each day.
+  /// The difference by sections and rows, for a list on a screen with a section for each day.
   ///
   /// ```swift
   /// let changes = difference.inSections(from: sections)
   /// show(changes.removedSections, changes.insertedSections, changes.removals, changes.insertions)
   /// ```
   ///
-  /// - Parameter sections: the sections to which the difference belongs; any others trap.
-  /// - Returns: the difference, and the sections of now.
-  /// - Complexity: the length of the view.
+  /// - Parameter sections: the sections to which the difference belongs; any others cause a trap.
+  /// - Returns: the difference, together with the new sections.
+  /// - Complexity: linear in the length of the view.
   public func inSections(from sections: [ViewSection]) -> SectionedDifference {
     var current = sections
     apply(to: &current)
@@ -41,12 +41,13 @@ extension ViewDifference {
   }
 }
 
-/// How a view has changed, in sections and rows.
+/// How a view has changed, by sections and rows.
 ///
-/// As a list on a screen takes a batch of changes: places of removals and origins are those before the change, all others
-/// those after it. The rows of a section that goes, or comes, are among the rows, too.
+/// The positions are those that a list on a screen expects for a batch of changes: removals and origins refer to the
+/// state before the change, everything else to the state after it. The rows of removed and inserted sections are listed
+/// among the rows, too.
 public struct SectionedDifference: Hashable, Sendable {
-  /// A row of a section.
+  /// The place of a row in a section.
   public struct Place: Hashable, Sendable {
     /// The position of the section.
     public let section: Int
@@ -54,7 +55,7 @@ public struct SectionedDifference: Hashable, Sendable {
     public let row: Int
   }
 
-  /// A task that has moved, perhaps to another section.
+  /// A task that moved, perhaps to another section.
   public struct Move: Hashable, Sendable {
     /// The place before.
     public let origin: Place
@@ -64,17 +65,17 @@ public struct SectionedDifference: Hashable, Sendable {
 
   /// The sections that the view shows now.
   public let sections: [ViewSection]
-  /// The positions of the sections that have gone.
+  /// The positions of the sections that were removed.
   public let removedSections: [Int]
-  /// The positions of the sections that have come.
+  /// The positions of the sections that were inserted.
   public let insertedSections: [Int]
   /// The places of the tasks that the view no longer shows.
   public let removals: [Place]
-  /// The places of the tasks that it did not show before.
+  /// The places of the tasks that the view did not show before.
   public let insertions: [Place]
-  /// The tasks that have moved.
+  /// The tasks that moved.
   public let moves: [Move]
-  /// The places of the tasks that have changed in place.
+  /// The places of the tasks that changed without moving.
   public let updates: [Place]
 }
 
@@ -90,7 +91,7 @@ private struct SectionStarts {
     }
   }
 
-  /// The place of a position among all tasks.
+  /// The section and row of a position among all tasks.
   func place(of position: Int) -> SectionedDifference.Place {
     var (low, high) = (0, starts.count)
     while high - low > 1 {

@@ -1,9 +1,9 @@
-/// How a view has changed: what a list on a screen needs to follow it.
+/// How a view has changed, in a form that a list on a screen can apply.
 ///
-/// To apply it: remove what ``removals`` and the origins of ``moves`` name, from the last to the first; insert
-/// ``insertions`` and the moved tasks, from the first position to the last; then replace what ``updates`` names.
+/// To apply it: remove the rows in ``removals`` and the origins of ``moves``, from the last to the first; insert
+/// ``insertions`` and the moved tasks, from the first position to the last; then replace the rows in ``updates``.
 public struct ViewDifference: Hashable, Codable, Sendable {
-  /// A task and its position among all tasks of the view, sections ignored.
+  /// A task and its position among all tasks of the view, without sections.
   public struct Row: Hashable, Codable, Sendable {
     /// The position in the new view.
     public let position: Int
@@ -11,7 +11,7 @@ public struct ViewDifference: Hashable, Codable, Sendable {
     public let task: TaskItem
   }
 
-  /// A task that has moved.
+  /// A task that moved.
   public struct Move: Hashable, Codable, Sendable {
     /// The position in the old view.
     public let origin: Int
@@ -21,23 +21,23 @@ public struct ViewDifference: Hashable, Codable, Sendable {
     public let task: TaskItem
   }
 
-  /// The commit up to which the view is followed.
+  /// The sequence of the commit that the new view shows.
   public let sequence: UInt64
   /// The instant that counted as now.
   public let asOf: Timestamp
-  /// The positions in the old view of tasks that it no longer shows; ascending.
+  /// The positions, in the old view, of tasks that the view no longer shows; ascending.
   public internal(set) var removals: [Int] = []
-  /// The tasks that it did not show before; by position.
+  /// The tasks that the view did not show before, by position.
   public internal(set) var insertions: [Row] = []
-  /// The tasks that have moved; by new position.
+  /// The tasks that moved, by new position.
   public internal(set) var moves: [Move] = []
-  /// The tasks that have changed in place; by position.
+  /// The tasks that changed without moving, by position.
   public internal(set) var updates: [Row] = []
 
-  /// Whether nothing has changed.
+  /// Whether nothing changed.
   public var isEmpty: Bool { removals.isEmpty && insertions.isEmpty && moves.isEmpty && updates.isEmpty }
 
-  /// Changes the tasks that the view showed before into those that it shows now.
+  /// Applies the difference to the tasks that the view showed before.
   ///
   /// ```swift
   /// var tasks: [TaskItem] = []
@@ -49,9 +49,9 @@ public struct ViewDifference: Hashable, Codable, Sendable {
   /// }
   /// ```
   ///
-  /// - Parameter tasks: the tasks to which the difference belongs; any other array traps.
-  /// - Complexity: the number of updates if nothing else has changed; otherwise the length of the view, however many
-  ///   changes there are.
+  /// - Parameter tasks: the tasks to which the difference belongs; any other array causes a trap.
+  /// - Complexity: linear in the number of updates if nothing else has changed; otherwise linear in the length of the
+  ///   view, whatever the number of changes.
   public func apply(to tasks: inout [TaskItem]) {
     let leaving = (removals + moves.map(\.origin)).sorted()
     let arriving = (insertions + moves.map { Row(position: $0.position, task: $0.task) })
@@ -65,14 +65,14 @@ public struct ViewDifference: Hashable, Codable, Sendable {
     for row in updates { tasks[row.position] = row.task }
   }
 
-  /// The view's tasks as they are now, from those that it showed before; the same as `apply(to:)` on a copy.
+  /// The view's new tasks, computed from those that it showed before; the same as `apply(to:)` on a copy.
   public func applied(to tasks: [TaskItem]) -> [TaskItem] {
     var tasks = tasks
     apply(to: &tasks)
     return tasks
   }
 
-  /// The most changes that are made in place; more would move the rest of the array more often than a new one copies it.
+  /// The most changes that are made in place: more would shift elements so often that building a new array is cheaper.
   static let fewChanges = 16
 
   private static func merge(_ tasks: [TaskItem], without leaving: [Int], _ arriving: [Row]) -> [TaskItem] {
@@ -95,8 +95,8 @@ public struct ViewDifference: Hashable, Codable, Sendable {
 
 /// An element of an observed view.
 public enum ViewUpdate: Sendable {
-  /// The whole view: first of all.
+  /// The whole view, as the first element.
   case snapshot(ViewResult)
-  /// How it has changed since.
+  /// How the view has changed since the last element.
   case difference(ViewDifference)
 }

@@ -1,9 +1,9 @@
 package import Foundation
 import LMDB
 
-/// A completion as the ledger keeps it: its instant, then its record.
+/// A completion in the form of the ledger: its instant, then its record.
 ///
-/// Earlier ones have lower bytes.
+/// Earlier completions sort first by their bytes.
 package struct StoredCompletion: Hashable, Sendable {
   package let bytes: [UInt8]
 
@@ -12,16 +12,16 @@ package struct StoredCompletion: Hashable, Sendable {
   }
 }
 
-/// The state of a task after changes of other replicas have been merged.
+/// The state of a task after changes from other replicas have been merged into it.
 ///
-/// A class: it is large, and passed on several times.
+/// It is a class because it is large and passed on several times.
 package final class MergedTask: Sendable {
   package let id: UUID
-  /// `nil` if the task is deleted.
+  /// The task; `nil` if it is deleted.
   package let item: TaskItem?
-  /// The completions that count.
+  /// The completions that count from now on.
   package let completions: StoredCompletions
-  /// Those that have counted until now.
+  /// The completions that have counted until now.
   package let previous: StoredCompletions
 
   package init(id: UUID, item: TaskItem?, completions: StoredCompletions, replacing previous: StoredCompletions) {
@@ -31,9 +31,9 @@ package final class MergedTask: Sendable {
 
 /// The completions of a task in the ledger.
 package struct StoredCompletions: Hashable, Sendable {
-  /// That of the task as it is, or was when it was deleted.
+  /// The completion of the task as it is, or as it was when it was deleted.
   package var current: StoredCompletion?
-  /// Those of earlier lives: the task was deleted, and created again in another state.
+  /// The completions of earlier lives, after which the task was deleted and then created again in another state.
   package var detached: [StoredCompletion]
 
   package init(current: StoredCompletion?, detached: [StoredCompletion] = []) {
@@ -46,19 +46,19 @@ package struct StoredCompletions: Hashable, Sendable {
 }
 
 extension StoreWriteTransaction {
-  /// Writes the states of objects that changes of other replicas have given them.
+  /// Writes the states of objects that result from merging changes of other replicas.
   ///
-  /// A write of its own in the history, which undo leaves alone. It notes nothing for other replicas.
+  /// It is a separate write in the history, which undo skips. It records nothing for other replicas.
   ///
   /// - Parameters:
-  ///   - tasks: The tasks; their lists and parents exist, or are among the others.
-  ///   - lists: The lists, by their ids; `nil` for a deleted one.
-  ///   - trash: The deleted tasks and lists as restoring them would give them.
+  ///   - tasks: The tasks; their lists and parents must exist or be among the others.
+  ///   - lists: The lists by id; `nil` for a deleted one.
+  ///   - trash: The deleted tasks and lists, in the state that restoring would give them.
   ///   - deletedListNames: The last names of deleted lists, for the completions that count for them.
-  ///   - filters: The stored bytes of saved filters, by their keys; `nil` for a deleted one.
-  ///   - deletedFilters: The stored bytes of filters that others have saved, but whose deletion was later, by their keys.
+  ///   - filters: The stored bytes of saved filters by key; `nil` for a deleted one.
+  ///   - deletedFilters: The stored bytes, by key, of filters that others have saved but whose deletion was later.
   ///   - replica: The replica that made the changes; `nil` if there were several.
-  /// - Throws: as storing a task does for values that no task has; nothing is written then.
+  /// - Throws: as storing a task, for values that no task can have; nothing is written then.
   package mutating func merge(
     _ tasks: [MergedTask], lists: [UUID: TaskList?], trash: [DeletedObject] = [], deletedListNames: [UUID: String],
     filters: [[UInt8]: [UInt8]?], deletedFilters: [[UInt8]: [UInt8]] = [:], of replica: UUID? = nil
@@ -68,7 +68,7 @@ extension StoreWriteTransaction {
     plan.created.reserveCapacity(tasks.count)
     for task in tasks {
       try plan.add(task.item, replacing: record(TaskRecord.self, task.id), at: commitSequence)
-      // Most tasks are open.
+      // Most tasks are open and have no completions.
       guard !task.previous.isEmpty || !task.completions.isEmpty else { continue }
       plan.completions += try RecordPlan.completions(of: task).filter { key, record in
         try tables.completions.value(forKey: key, in: base) != record
@@ -92,9 +92,9 @@ extension StoreWriteTransaction {
     try recordHistory()
   }
 
-  /// Updates the kept record of a deleted object to what the changes of others have left, if there is one.
+  /// Updates the kept record of a deleted object, if there is one, to the state after merging.
   ///
-  /// The history gets the old kept record, except for an object that this merge deletes: it has an image of that already.
+  /// The history gets the old kept record, unless this merge deletes the object: then it has an image already.
   private mutating func keep<Record: ObjectRecord>(
     _ item: Record.Item, in type: Record.Type, isDeletedNow: Bool
   ) throws {
@@ -116,13 +116,13 @@ extension StoreWriteTransaction {
     }
   }
 
-  /// The completion of a completed task, also of one that has been deleted; `nil` if the ledger has none.
+  /// The completion of a completed task, even if the task has been deleted; `nil` if the ledger has none.
   package func storedCompletion(of task: TaskItem) throws -> StoredCompletion? {
     guard let live = CompletionKey(of: task) else { return nil }
     return try completion(live) ?? detachedCompletion(of: task.id, at: Timestamp(clamping: live.completed.microseconds))
   }
 
-  /// A completion that the ledger has as that of a deleted task; `nil` if it has none of that instant.
+  /// The completion of a deleted task at an instant; `nil` if the ledger has none.
   package func detachedCompletion(of task: UUID, at instant: Timestamp) throws -> StoredCompletion? {
     let completed = InstantKey(microseconds: instant.microsecondsSince1970, id: task)
     return try completion(CompletionKey(isTaskDeleted: true, completed: completed))
@@ -136,20 +136,20 @@ extension StoreWriteTransaction {
 }
 
 extension StoredCompletion {
-  /// The instant and the record.
+  /// The instant and the record, decoded.
   fileprivate func parts() throws -> (instant: Timestamp, record: CompletionRecord) {
     let instant = try instant()
-    // The array lives until the record is read.
+    // The array outlives the decoding.
     let record = try unsafe CompletionRecord(decoding: bytes.span.bytes.extracting(8..<bytes.count))
-    // Counters have no place for other times.
+    // The counters cannot represent other times.
     _ = try Timestamp(microsecondsSince1970: record.createdAtMicroseconds)
     return (instant, record)
   }
 
-  /// The list for which it counts; `nil` for the inbox.
+  /// The list that the completion counts for; `nil` for the inbox.
   package func listID() throws -> UUID? { try parts().record.classification.listID }
 
-  /// When the task was completed, and the offset from UTC there.
+  /// When the task was completed, with the offset from UTC there.
   package func moment() throws -> OffsetTimestamp {
     let (instant, record) = try parts()
     return try OffsetTimestamp(instant, utcOffsetInMinutes: Int(record.utcOffsetInMinutes))
@@ -157,7 +157,7 @@ extension StoredCompletion {
 
   /// When the task was completed.
   package func instant() throws -> Timestamp {
-    // The array lives until the instant is read.
+    // The array outlives the decoding.
     guard bytes.count > 8, let instant = try? unsafe bytes.span.bytes.extracting(0..<8).storedInstant() else {
       throw LMDBError.undecodable("a completion is too short, or of an impossible instant")
     }
@@ -191,13 +191,13 @@ extension RecordPlan {
     tasks.append(RecordChange(from: old, to: task, at: sequence))
   }
 
-  /// The entries of the ledger: those of the previous completions go, in whichever state, and the new ones come.
+  /// The changes of the ledger: the previous completions are removed in either state, and the new ones are added.
   static func completions(
     of task: MergedTask
   ) throws -> [(key: CompletionKey, record: CompletionRecord?)] {
     var entries: [(key: CompletionKey, record: CompletionRecord?)] = []
     func set(_ key: CompletionKey, to record: CompletionRecord?) {
-      // A task has few.
+      // A task has few entries, so a linear search is enough.
       if let index = entries.firstIndex(where: { $0.key == key }) {
         entries[index].record = record
       } else {
@@ -209,7 +209,7 @@ extension RecordPlan {
         set(try completion.key(of: task.id, isTaskDeleted: isTaskDeleted), to: nil)
       }
     }
-    // One of the same instant as the current one is the same work.
+    // A completion at the same instant as the current one is the same work.
     let instant = try task.completions.current?.instant()
     for completion in task.completions.detached where try completion.instant() != instant {
       let entry = try completion.entry(of: task.id, isTaskDeleted: true)
@@ -217,7 +217,7 @@ extension RecordPlan {
     }
     if let completion = task.completions.current {
       var entry = try completion.entry(of: task.id, isTaskDeleted: task.item == nil)
-      // Two replicas may have made the same instance of a repeating task at different times: the entry agrees with the task.
+      // Two replicas may have created the same task of a series at different times: the entry must agree with the task.
       if let item = task.item { entry.record.createdAtMicroseconds = item.createdAt.microsecondsSince1970 }
       set(entry.key, to: entry.record)
     }
@@ -226,20 +226,20 @@ extension RecordPlan {
 }
 
 extension StoreWriteTransaction {
-  /// Whether any task of the store is below another one.
+  /// Whether the store has any sub-task.
   package var hasSubtasks: Bool {
     get throws { try tables.byParent.count(in: base) > 0 }
   }
 
-  /// Whether a task has sub-tasks, by their records.
+  /// Whether a task has sub-tasks, according to the stored records.
   package func isParent(_ id: UUID) throws -> Bool { try hasSubtasks(id) }
 
-  /// The direct sub-tasks of a task, by their records; none for one that does not exist.
+  /// The direct sub-tasks of a task, according to the stored records; empty if the task does not exist.
   package func subtaskIDs(of id: UUID) throws -> [UUID] {
     try tables.subtaskIDs(of: id, in: base)
   }
 
-  /// The tasks in a list, by their records, in no particular order.
+  /// The tasks in a list, according to the stored records, in no particular order.
   package func taskIDs(inList id: UUID) throws -> [UUID] {
     var ids: [UUID] = []
     try tables.byPlace.forEach(
@@ -254,14 +254,14 @@ extension StoreWriteTransaction {
 }
 
 extension StoreTransaction where Base: ~Copyable {
-  /// A value that synchronisation has kept; `nil` if there is none.
+  /// A value stored by synchronisation; `nil` if there is none.
   @_specialize(where Base == WriteTransaction)
   @_specialize(where Base == ReadTransaction)
   package func syncValue(forKey key: [UInt8]) throws -> [UInt8]? {
     try syncTables?.values.value(forKey: key, in: base)
   }
 
-  /// Whether a value has a key that begins with a prefix.
+  /// Whether any value has a key with a prefix.
   package func hasSyncValues(withPrefix prefix: [UInt8]) throws -> Bool {
     var isFound = false
     try forEachSyncValue(withPrefix: prefix) { _, _ in
@@ -271,7 +271,7 @@ extension StoreTransaction where Base: ~Copyable {
     return isFound
   }
 
-  /// How many values have keys that begin with a prefix; the values are not read.
+  /// The number of values whose keys have a prefix; only the keys are read.
   package func countSyncValues(withPrefix prefix: [UInt8]) throws -> Int {
     var count = 0
     try syncTables?.values.forEach(withPrefix: prefix, in: base) { _, _ in
@@ -281,7 +281,7 @@ extension StoreTransaction where Base: ~Copyable {
     return count
   }
 
-  /// Passes the values whose keys begin with a prefix to a closure, in the order of the keys, until it returns false.
+  /// Calls a closure with the values whose keys have a prefix, in the order of the keys, until it returns false.
   @_specialize(where Base == WriteTransaction)
   @_specialize(where Base == ReadTransaction)
   package func forEachSyncValue(
@@ -294,11 +294,11 @@ extension StoreTransaction where Base: ~Copyable {
 }
 
 extension StoreWriteTransaction {
-  /// Keeps a value for synchronisation, or removes it.
+  /// Stores a value for synchronisation, or removes it.
   ///
-  /// It does not change a task or list: neither the history nor observations know of it.
+  /// This is not a change of a task or list: it appears neither in the history nor in observations.
   ///
-  /// - Throws: what the storage throws, also for a key of more than 511 bytes.
+  /// - Throws: what the storage throws, for example for a key of more than 511 bytes.
   package mutating func setSyncValue(_ value: [UInt8]?, forKey key: [UInt8]) throws {
     guard let table = syncTables?.values else { return }
     if let value {
@@ -308,9 +308,9 @@ extension StoreWriteTransaction {
     }
   }
 
-  /// Keeps many values, each in place of the one that its key has.
+  /// Stores many values, replacing those that their keys have already.
   ///
-  /// Faster than one after the other: they are written in the order of their keys.
+  /// It is faster than storing them one by one, because they are written in key order.
   ///
   /// - Throws: as ``setSyncValue(_:forKey:)``.
   package mutating func setSyncValues(_ values: some Sequence<([UInt8], [UInt8])>) throws {
@@ -325,40 +325,40 @@ package enum DeletedObject: Sendable {
 }
 
 extension StoreTransaction where Base: ~Copyable {
-  /// The record of a deleted list that is kept while the store synchronises.
+  /// The kept record of a deleted list, in a store that synchronises.
   package func deletedList(_ id: UUID) throws -> TaskList? {
     guard let bytes = try syncTables?.trash.value(forKey: TombstoneKey(.list, id), in: base) else { return nil }
-    // The array lives until the record is read.
+    // The array outlives the decoding.
     return try unsafe ListRecord(id: id, decoding: bytes.span.bytes).item
   }
 
-  /// The record of a deleted task that is kept while the store synchronises.
+  /// The kept record of a deleted task, in a store that synchronises.
   package func deletedTask(_ id: UUID) throws -> TaskItem? {
     guard let bytes = try syncTables?.trash.value(forKey: TombstoneKey(.task, id), in: base) else { return nil }
-    // The array lives until the record is read.
+    // The array outlives the decoding.
     return try unsafe TaskRecord(id: id, decoding: bytes.span.bytes).item
   }
 
-  /// The title and the notes of a task, also of a deleted one that is kept; `nil` if there is none.
+  /// The title and the notes of a task, even of a deleted one whose record is kept; `nil` if there is none.
   ///
-  /// Read in place: only the texts are copied.
+  /// They are read in place: only the texts are copied.
   @_specialize(where Base == WriteTransaction)
   @_specialize(where Base == ReadTransaction)
   package func taskTexts(_ id: UUID) throws -> (title: [UInt8], notes: [UInt8])? {
     if let record = try tables.tasks.bytes(forKey: IDKey(id), in: base) { return try TaskFields(record).texts }
     guard let bytes = try syncTables?.trash.value(forKey: TombstoneKey(.task, id), in: base) else { return nil }
-    // The array lives until the texts are copied.
+    // The array outlives the copying of the texts.
     return try unsafe TaskFields(bytes.span.bytes).texts
   }
 
-  /// The deleted tasks and lists that are kept while the store synchronises, in the order of their ids.
+  /// The deleted tasks and lists whose records are kept, in the order of their ids.
   package func deletedObjects() throws -> [DeletedObject] {
     try deletedKeys().compactMap { key in
       key.isList ? try deletedList(key.id).map(DeletedObject.list) : try deletedTask(key.id).map(DeletedObject.task)
     }
   }
 
-  /// The ids of those.
+  /// The kinds and ids of the deleted objects whose records are kept.
   package func deletedKeys() throws -> [(isList: Bool, id: UUID)] {
     var keys: [(isList: Bool, id: UUID)] = []
     try syncTables?.trash.forEach(in: base) { key, _ in
@@ -369,7 +369,7 @@ extension StoreTransaction where Base: ~Copyable {
     return keys
   }
 
-  /// When this store deleted an object, or learned that another one had; `nil` if its record is not kept.
+  /// When this store deleted an object, or learned that another store had; `nil` if its record is not kept.
   package func timeOfKeeping(isList: Bool, id: UUID) throws -> Timestamp? {
     let key = SyncNotes.keepingKey(TombstoneKey(isList ? .list : .task, id))
     return try syncValue(forKey: key).flatMap { try FieldValue(.instant, storedBytes: $0).instant }
@@ -377,15 +377,15 @@ extension StoreTransaction where Base: ~Copyable {
 }
 
 extension StoreWriteTransaction {
-  /// Forgets the record of a deleted object: it cannot be restored any more.
+  /// Erases the kept record of a deleted object, which can then no longer be restored.
   package mutating func forgetDeleted(isList: Bool, id: UUID) throws {
     try syncNotes?.forget(TombstoneKey(isList ? .list : .task, id), in: &base)
   }
 
-  /// Creates a deleted task again, with everything that it had; its completion counts as that of a live one again.
+  /// Restores a deleted task with everything that it had; its completion counts as that of a live task again.
   ///
-  /// If its list or its parent does not exist any more, it comes to the inbox or to the top. It has the changes that other
-  /// replicas have made since it was deleted.
+  /// If its list or parent no longer exists, it moves to the inbox or to the top level. It includes the changes that
+  /// other replicas have made since it was deleted.
   ///
   /// - Returns: The task.
   /// - Throws: `taskNotFound` if no deleted task has the id.
@@ -398,7 +398,7 @@ extension StoreWriteTransaction {
       try list($0) != nil
     }
     let completions = StoredCompletions(current: try storedCompletion(of: restored))
-    // Undoing its creation or a purge has removed the completion.
+    // Undoing the task's creation, or a purge, has removed the completion.
     if completions.current == nil, restored.isCompleted { (restored.state, restored.completedAt) = (.notStarted, nil) }
     restored.updatedAt = stamp
     var plan = RecordPlan()
@@ -409,7 +409,7 @@ extension StoreWriteTransaction {
     return restored
   }
 
-  /// Creates a deleted list again; the tasks that were in it stay where they are.
+  /// Restores a deleted list; the tasks that were in it stay where they are.
   ///
   /// - Returns: The list.
   /// - Throws: `listNotFound` if no deleted list has the id.
@@ -425,13 +425,13 @@ extension StoreWriteTransaction {
 }
 
 extension TaskItem {
-  /// A deleted task in the place where it is shown when it comes back.
+  /// A deleted task with the list and parent with which it is shown when it is restored.
   ///
-  /// That is below its parent and in the list of that, if the parent exists and may have it; otherwise in its own list, if
-  /// that exists.
+  /// If the parent exists and may have it, the task is below its parent and in the parent's list; otherwise it is in
+  /// its own list, if that exists.
   ///
   /// - Parameters:
-  ///   - find: Gives a task.
+  ///   - find: Looks up a task.
   ///   - hasList: Whether a list exists.
   /// - Returns: The task.
   /// - Throws: What the closures throw.

@@ -1,28 +1,28 @@
 package import Foundation
 import LMDB
 
-/// Local changes of one object that other replicas do not have yet.
+/// The local changes of one object that have not been handed over for other replicas.
 package struct PendingObject: Hashable, Sendable {
-  /// Whether it is a list, and not a task.
+  /// Whether it is a list; else it is a task.
   package let isList: Bool
   package let id: UUID
   /// The parts that have changed, each with the time of its last change in microseconds since 1970.
   package let times: [SyncFields: Int64]
-  /// The instants of its completions that the ledger has got or lost as those of a deleted task.
+  /// The instants of the completions that were added to the ledger or removed from it while the task was deleted.
   package let detached: [Timestamp]
 }
 
 extension StoreTransaction where Base: ~Copyable {
-  /// Whether any object or saved filter has changes that were not taken.
+  /// Whether any object or saved filter has changes that have not been handed over.
   package func hasPending() throws -> Bool {
     guard let syncTables else { return false }
     return try syncTables.pending.count(in: base) > 0 || hasSyncValues(withPrefix: SyncNotes.filterPrefix)
   }
 
-  /// How many objects have changes that were not taken, and when the first of them changed.
+  /// How many objects have changes that have not been handed over, and when the first of them changed.
   ///
-  /// - Complexity: The saved filters that have changed; all changes if the row of the first one cannot be used, as after an
-  ///   older version has written to the store.
+  /// - Complexity: Linear in the number of changed saved filters; linear in the number of all changes if the row with
+  ///   the first change cannot be used, for example because an older version has written to the store.
   package func pendingSummary() throws -> (count: Int, oldest: Timestamp?) {
     guard let pending = syncTables?.pending else { return (0, nil) }
     let filters = try pendingFilters()
@@ -31,7 +31,7 @@ extension StoreTransaction where Base: ~Copyable {
     return (try pending.count(in: base) + filters.count, oldest.map(Timestamp.init(clamping:)))
   }
 
-  /// The time in the row of the first change, if that change still waits unaltered.
+  /// The time in the row with the first change, if that change still waits unaltered.
   private func timeOfFirstChange() throws -> Int64? {
     guard let row = try syncValue(forKey: SyncNotes.firstChangeKey).flatMap(SyncNotes.FirstChange.init(stored:)),
       try syncTables?.pending.value(forKey: row.key, in: base)?.earliestTime == row.microseconds
@@ -48,23 +48,23 @@ extension StoreTransaction where Base: ~Copyable {
     return earliest
   }
 
-  /// When a part of an object changed last, in microseconds since 1970, if that was not taken yet.
+  /// When a part of an object last changed, in microseconds since 1970; `nil` if that has been handed over.
   package func pendingTime(of part: SyncFields, isList: Bool, id: UUID) throws -> Int64? {
     let key = TombstoneKey(isList ? .list : .task, id)
     return try syncTables?.pending.value(forKey: key, in: base)?.entries.first { $0.fields.contains(part) }?
       .microseconds
   }
 
-  /// Whether an object has changes that were not taken.
+  /// Whether an object has changes that have not been handed over.
   package func isPending(isList: Bool, id: UUID) throws -> Bool {
     try syncTables?.pending.value(forKey: TombstoneKey(isList ? .list : .task, id), in: base) != nil
   }
 }
 
 extension StoreWriteTransaction {
-  /// From this write on, notes the changes of every write for other replicas.
+  /// Starts recording the changes of this and every later write for other replicas.
   ///
-  /// Versions that cannot do that open the store for reading only.
+  /// Versions that cannot do so open the store for reading only.
   package mutating func beginSynchronising() throws {
     var header = try header()
     guard !header.synchronises else { return }
@@ -76,11 +76,13 @@ extension StoreWriteTransaction {
     syncTables = try SyncTables(creating: true, in: &base)
   }
 
-  /// Notes every task and list as if it had been created at the time of its last change, the completions of deleted
-  /// tasks, and the saved filters.
+  /// Records everything for other replicas.
+  ///
+  /// Each task and list is recorded as if it had been created at the time of its last change. The completions of
+  /// deleted tasks and the saved filters are recorded, too.
   ///
   /// - Parameter refusesLargeTexts: Whether to refuse texts that other replicas could not receive.
-  /// - Throws: `valueOutOfRange` for such a text; what the storage throws.
+  /// - Throws: `valueOutOfRange` for such a text, if they are refused; what the storage throws.
   package mutating func noteEverything(refusingLargeTexts refusesLargeTexts: Bool = false) throws {
     guard let syncTables else { return }
     var found: [(key: TombstoneKey, fields: SyncFields, time: Timestamp)] = []
@@ -119,7 +121,7 @@ extension StoreWriteTransaction {
     for completed in found { try syncNotes.note(detached: completed, in: &base) }
   }
 
-  /// Notes parts of an object as changed at the time of its last change.
+  /// Records parts of an object as changed at the time of the object's last change.
   package mutating func noteAsChanged(_ parts: SyncFields, isList: Bool, id: UUID) throws {
     guard let syncTables, let time = try isList ? list(id)?.updatedAt : task(id)?.updatedAt else { return }
     let key = TombstoneKey(isList ? .list : .task, id)
@@ -129,9 +131,9 @@ extension StoreWriteTransaction {
     try noteHandedOver()
   }
 
-  /// Ends synchronisation: the store notes nothing any more, and forgets what it has kept for it.
+  /// Ends synchronisation: the store no longer records changes, and removes what it has stored for other replicas.
   ///
-  /// Deleted objects cannot be restored afterwards.
+  /// Afterwards, deleted objects cannot be restored.
   package mutating func endSynchronising() throws {
     guard let tables = syncTables else { return }
     var header = try header()
@@ -146,16 +148,16 @@ extension StoreWriteTransaction {
     syncTables = nil
   }
 
-  /// Takes the changes that have been noted so far: they count as handed over.
+  /// Returns the changes recorded so far and removes them, as handed over.
   ///
-  /// - Parameter limit: Of how many objects at most.
+  /// - Parameter limit: The most objects whose changes are returned.
   /// - Returns: The changes of each object.
   /// - Throws: What the storage throws.
   package mutating func takePending(limit: Int) throws -> [PendingObject] {
     guard let table = syncTables?.pending else { return [] }
     var taken: [(key: TombstoneKey, record: PendingRecord)] = []
     let lists = TombstoneKey(.list, .lowest)
-    // Lists first: where tasks arrive before their list, each of them is shown elsewhere and then moved.
+    // Lists come first: tasks that arrive before their list would be shown elsewhere first and then moved.
     for (lower, upper) in [(lists, nil), (nil, lists)] where taken.count < limit {
       try table.forEach(from: lower, upTo: upper, in: base) { key, value in
         taken.append((try TombstoneKey(decoding: key), try PendingRecord(decoding: value)))
@@ -191,7 +193,7 @@ struct ReversedObjects {
   var lists: Set<UUID>
   var filters: Set<ValueKey>
 
-  /// Whether an image is of one of them.
+  /// Whether an image belongs to one of them.
   func contains(_ key: ImageKey) -> Bool {
     switch key.kind {
     case .task: tasks.contains(key.id)
@@ -203,17 +205,17 @@ struct ReversedObjects {
 }
 
 extension StoreTransaction where Base == WriteTransaction {
-  /// Notes that every write so far counts as handed over, except for the changes that are still noted.
+  /// Records that every write so far has been handed over, except for the changes that are still recorded.
   mutating func noteHandedOver() throws {
     guard let values = syncTables?.values else { return }
     try recordHistory()
-    // Synchronisation's own writes have no entry in the history.
+    // Synchronisation's own writes have no entry in the history, so the last entry is used.
     let last = try tables.history.lastKey(in: base)?.change ?? ChangeID(sequence: commitSequence - 1, position: 0)
     let bytes = last.sequence.encodedBytes + UInt16(clamping: last.position).encodedBytes
     try values.put(bytes, forKey: SyncNotes.handedOverKey, in: &base)
   }
 
-  /// The last write that counts as handed over; `nil` in a store of an earlier version, which does not say.
+  /// The last write that has been handed over; `nil` if an earlier version, which does not record it, wrote the store.
   private var lastHandedOver: ChangeID? {
     get throws {
       guard let bytes = try syncTables?.values.value(forKey: SyncNotes.handedOverKey, in: base), bytes.count == 10
@@ -225,20 +227,20 @@ extension StoreTransaction where Base == WriteTransaction {
     }
   }
 
-  /// Removes what is noted of a write that was not handed over, after an undo or a redo has reversed it.
+  /// Removes the recorded changes of a write that an undo or a redo has reversed before they were handed over.
   ///
-  /// The notes are then as if neither had happened: a part has the time of the last write of it that counts.
+  /// Afterwards, the record is as if neither had happened: each part has the time of the last write of it that counts.
   mutating func takeBackNotes(of objects: ReversedObjects, reversedWith target: ChangeID) throws {
     guard syncTables != nil, let last = try lastHandedOver, target > last else { return }
     let entries = try historyEntries(since: last)
     let counting = Set(UndoLog(entries: entries).effective(since: last).map(\.id))
     var writes = UnsentWrites(of: objects)
     for entry in entries {
-      // Without images it is not known what the write changed.
+      // Without images, what the write changed is unknown.
       guard entry.hasImages else { return }
       try writes.pass(entry, counts: counting.contains(entry.id) && entry.origin == .local, in: self)
     }
-    // The history may have been cut since.
+    // The history may have been cut since then.
     guard try isHistoryWhole(after: last) else { return }
     for id in objects.tasks { try takeBack(writes.tasks[id], TombstoneKey(.task, id), isThere: task(id) != nil) }
     for id in objects.lists { try takeBack(writes.lists[id], TombstoneKey(.list, id), isThere: list(id) != nil) }
@@ -248,12 +250,12 @@ extension StoreTransaction where Base == WriteTransaction {
     }
   }
 
-  /// The parts that were written when an object came back; `nil` if it has not come back since changes were handed over.
+  /// The parts that were written when an object was restored; `nil` if it was not restored since the last handover.
   fileprivate func returned(_ key: TombstoneKey) throws -> SyncFields? {
     try syncValue(forKey: SyncNotes.returnKey(key)).map(SyncFields.init(stored:))
   }
 
-  /// Whether the history has every write after one.
+  /// Whether the history still has every write after a change.
   private func isHistoryWhole(after change: ChangeID) throws -> Bool {
     var cursor = try tables.history.cursor(in: base)
     guard try cursor.moveToFirst() else { return false }
@@ -273,13 +275,13 @@ extension StoreTransaction where Base == WriteTransaction {
     for (part, time) in left where !(parts.created.contains(part) && record.hasGenerated(part, at: time)) {
       record.add(part, at: time)
     }
-    // What the program had made is removed with the write that made it.
+    // Parts that the program set are removed together with the write that set them.
     let generated = parts.reversed.subtracting(parts.times.keys.reduce(into: []) { $0.formUnion($1) })
     record.remove(generated, wereGenerated: true)
     if isThere {
       record.add(.updated, at: now.microsecondsSince1970)
     } else {
-      // A deleted object has no time of change: an earlier redo may have noted one.
+      // A deleted object has no time of change, but an earlier redo may have recorded one.
       record.remove(.updated, wereGenerated: false)
     }
     if record.entries.isEmpty {
@@ -290,30 +292,30 @@ extension StoreTransaction where Base == WriteTransaction {
   }
 }
 
-/// What the writes that were not handed over have changed in some objects, from the newest write to the oldest.
+/// The changes that writes not yet handed over have made to some objects, gathered from the newest write to the oldest.
 private struct UnsentWrites {
-  /// The parts of one object.
+  /// The changed parts of one object.
   struct Parts {
-    /// Those that the newest write has changed: the undo or the redo.
+    /// The parts that the newest write has changed: the undo or the redo.
     var reversed: SyncFields = []
-    /// When the last write that counts changed each of them, in microseconds since 1970.
+    /// When each part was changed by the last write that counts, in microseconds since 1970.
     var times: [SyncFields: Int64] = [:]
-    /// Those of which that write created the object, or brought it back: the program may have made them.
+    /// The parts for which that write created or restored the object: the program may have set them.
     var created: SyncFields = []
   }
 
   private let objects: ReversedObjects
   private(set) var tasks: [UUID: Parts] = [:]
   private(set) var lists: [UUID: Parts] = [:]
-  /// When each filter was last written; `nil` if the undo or the redo was the only write.
+  /// When each filter was last written; `nil` if the undo or redo was the only write.
   private(set) var filters: [ValueKey: Timestamp?] = [:]
-  /// The states before the writes that were passed.
+  /// The states before the writes that were visited.
   private var tasksBefore: [UUID: TaskItem?] = [:]
   private var listsBefore: [UUID: TaskList?] = [:]
 
   init(of objects: ReversedObjects) { self.objects = objects }
 
-  /// Passes the next older write.
+  /// Visits the next older write.
   mutating func pass(_ entry: HistoryEntry, counts: Bool, in transaction: borrowing StoreWriteTransaction) throws {
     var seen: Set<ImageKey> = []
     try transaction.forEachImage(of: entry.id) { key, presence, bytes in
@@ -349,11 +351,11 @@ private struct UnsentWrites {
     defer { known = parts }
     if known == nil { parts.reversed = changed.union(Item.changes(from: after, to: before)).union(.renumbering) }
     guard counts else { return }
-    // For an object that comes back, only what differs from its kept record was written.
+    // For a restored object, only what differs from its kept record was written.
     if before == nil, after != nil, let returned { changed = returned }
-    // A move in the microsecond of the change before it looks like making room.
+    // A move within the same microsecond as the previous change cannot be told from making room.
     if changed.contains(.order) { changed.formUnion(.renumbering) }
-    // The record of a new object says when it was written.
+    // The record of a new object contains the time of its last change.
     let date = before == nil && returned == nil ? min(entry.date, after?.updatedAt ?? entry.date) : entry.date
     for bit in 0..<UInt32(32) {
       let part = SyncFields(rawValue: 1 << bit)
@@ -365,7 +367,7 @@ private struct UnsentWrites {
 }
 
 extension PendingRecord {
-  /// Whether the program made a part in the write at a time.
+  /// Whether the program set a part in the write at a time.
   fileprivate func hasGenerated(_ part: SyncFields, at microseconds: Int64) -> Bool {
     let time = GeneratedTime.time(at: microseconds)
     return entries.contains { $0.microseconds == time && $0.fields.contains(part) }
@@ -383,23 +385,23 @@ extension PendingObject {
   }
 }
 
-/// How large a text may be in a store that synchronises.
+/// The limit for texts in a store that synchronises.
 package enum SyncLimit {
-  /// In bytes of UTF-8: one text goes into one segment, which has at most 8 MiB.
+  /// The longest text, in bytes of UTF-8: a text must fit into one segment, which has at most 8 MiB.
   package static let maximumTextByteCount = 7 << 20
 }
 
 extension StoreTransaction where Base == WriteTransaction {
-  /// Ensures that other replicas can receive the texts that a write of this store changes.
+  /// Checks that other replicas can receive the texts that a write of this store changes.
   ///
-  /// - Throws: `valueOutOfRange`.
+  /// - Throws: `valueOutOfRange` if a text is too long.
   func checkSendable(_ task: TaskItem?, replacing old: TaskItem?) throws {
     guard let task, syncTables != nil, origin == .local else { return }
     try checkSendable(task.title, replacing: old?.title, "title", of: task.title)
     try checkSendable(task.notes ?? "", replacing: old?.notes, "notes", of: task.title)
   }
 
-  /// The same for a list.
+  /// Checks the texts of a list in the same way.
   func checkSendable(_ list: TaskList?, replacing old: TaskList?) throws {
     guard let list, syncTables != nil, origin == .local else { return }
     try checkSendable(list.name, replacing: old?.name, "name", of: list.name)
@@ -423,18 +425,18 @@ extension TallyError {
   }
 }
 
-/// A saved filter that was saved or deleted here, and not handed over yet.
+/// A saved filter that was saved or deleted here, which has not been handed over yet.
 package struct PendingFilter: Hashable, Sendable {
-  /// What its folded name is stored as.
+  /// The stored form of its folded name.
   package let key: [UInt8]
   /// The stored bytes; `nil` if it was deleted.
   package let value: [UInt8]?
-  /// When that was, in microseconds since 1970.
+  /// When it was saved or deleted, in microseconds since 1970.
   package let microseconds: Int64
 }
 
 extension StoreTransaction where Base: ~Copyable {
-  /// The saved filters that have changed.
+  /// The saved filters that have changed since the last handover.
   func pendingFilters() throws -> [PendingFilter] {
     var found: [PendingFilter] = []
     try forEachSyncValue(withPrefix: SyncNotes.filterPrefix) { key, time in
@@ -458,7 +460,7 @@ extension StoreTransaction where Base: ~Copyable {
 }
 
 extension StoreWriteTransaction {
-  /// Takes the saved filters that have changed: they count as handed over.
+  /// Returns the saved filters that have changed and marks them as handed over.
   package mutating func takePendingFilters() throws -> [PendingFilter] {
     let found = try pendingFilters()
     for filter in found { try setSyncValue(nil, forKey: SyncNotes.filterPrefix + filter.key) }
@@ -466,9 +468,9 @@ extension StoreWriteTransaction {
     return found
   }
 
-  /// Saves a filter as it is stored, or deletes it.
+  /// Stores a saved filter from its stored form, or deletes it.
   ///
-  /// - Throws: `damagedStore` for bytes that are not a filter.
+  /// - Throws: `damagedStore` if the bytes are not a filter.
   package mutating func setFilter(_ value: [UInt8]?, forKey key: [UInt8]) throws {
     let key = try Self.valueKey(ofFilter: key)
     guard let value else {
@@ -481,7 +483,7 @@ extension StoreWriteTransaction {
     try write(value, forKey: key)
   }
 
-  /// Notes all saved filters as saved at the time when they were.
+  /// Records each saved filter as saved at the time when it was last saved.
   mutating func noteSavedFilters() throws {
     for filter in try savedFilters() {
       try setSyncValue(
@@ -491,17 +493,17 @@ extension StoreWriteTransaction {
   }
 }
 
-/// A merge of a list into another one that was made here, and not handed over yet.
+/// A merge of a list into another one that was made here and has not been handed over yet.
 package struct PendingListMerge: Hashable, Sendable {
   package let list: UUID
-  /// The list that took its tasks; `nil` for a list that is not merged into any other.
+  /// The list that received its tasks; `nil` if the list is not merged into any other.
   package let target: UUID?
-  /// When that was, in microseconds since 1970.
+  /// When it was merged, in microseconds since 1970.
   package let microseconds: Int64
 }
 
 extension StoreWriteTransaction {
-  /// Notes that a list was merged into another one, and that the other one is not merged into any.
+  /// Records that a list was merged into another one, which itself is not merged into any list.
   mutating func noteMerge(ofList id: UUID, into target: UUID) throws {
     let time = FieldValue.instant(now).storedBytes
     try setSyncValue(
@@ -509,17 +511,17 @@ extension StoreWriteTransaction {
     try setSyncValue(time, forKey: SyncNotes.listMergePrefix + FieldValue.id(target).storedBytes)
   }
 
-  /// Notes that a list is not merged into any other, as its own deletion took its tasks along.
+  /// Records that a list is not merged into any other, because it was deleted together with its tasks.
   ///
-  /// Says nothing new of a list that never was: then nothing is sent.
+  /// If the list never was merged, this is no news and nothing is sent.
   mutating func noteDeletion(ofList id: UUID) throws {
     let time = FieldValue.instant(now).storedBytes
     try setSyncValue(time, forKey: SyncNotes.listMergePrefix + FieldValue.id(id).storedBytes)
   }
 
-  /// Takes the merges of lists: they count as handed over.
+  /// Returns the merges of lists and marks them as handed over.
   ///
-  /// A merge that was undone meanwhile is none: its list is there again.
+  /// A merge that was undone in the meantime does not count, because its list exists again.
   package mutating func takePendingListMerges() throws -> [PendingListMerge] {
     var found: [PendingListMerge] = []
     let prefix = SyncNotes.listMergePrefix
@@ -538,7 +540,7 @@ extension StoreWriteTransaction {
 }
 
 extension SavedFilter {
-  /// Reads the stored bytes of a filter, whatever its key; `nil` for other bytes.
+  /// Decodes the stored form of a filter, whatever its key; `nil` if the bytes are not one.
   package init?(storedBytes: [UInt8]) {
     guard let key = try? ValueKey("name", in: Self.namespace) else { return nil }
     self.init(stored: storedBytes, under: key)

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// One write in the history: when it happened, by which action, and what it changed.
+/// One write in the history: when it was made, by which action, and what it changed.
 ///
 /// ```swift
 /// for change in try store.read({ try $0.history(limit: 10) }) {
@@ -20,21 +20,21 @@ public struct HistoryChange: Sendable, Identifiable {
     case cut
   }
 
-  /// The write's id, which ``StoreTransaction/undo(_:)`` takes.
+  /// The write's id, for ``StoreTransaction/undo(_:)``.
   public let id: ChangeID
-  /// The kind.
+  /// The kind of the write.
   public let kind: Kind
-  /// When it was written.
+  /// When the write was made.
   public let date: Timestamp
-  /// The name that the program gave it, see ``StoreTransaction/setActionName(_:)``; `nil` without one.
+  /// The name that the program gave the write, see ``StoreTransaction/setActionName(_:)``; `nil` if it has none.
   public let actionName: String?
-  /// Whether the write brought changes of other devices, which undo leaves alone.
+  /// Whether the write applied changes from other devices, which undo skips.
   public let isFromElsewhere: Bool
-  /// The replica whose changes the write brought; `nil` for a write of this store, and if there were several.
+  /// The replica whose changes the write applied; `nil` for a write of this store, and if there were several.
   public let replica: UUID?
   /// The write that an undo or a redo reversed.
   public let target: ChangeID?
-  /// Whether an undo has reversed the write and no redo has brought it back.
+  /// Whether an undo has reversed the write and no redo has restored it.
   public let isUndone: Bool
   /// The tasks that changed, in the order of the changes.
   public let tasks: [Difference<TaskItem>]
@@ -42,7 +42,7 @@ public struct HistoryChange: Sendable, Identifiable {
   public let lists: [Difference<TaskList>]
   /// The saved filters that changed.
   public let savedFilters: [Difference<SavedFilter>]
-  /// The names of the applications' values that changed.
+  /// The keys of the applications' values that changed.
   public let values: Set<ValueKey>
 
   /// A record before and after a write.
@@ -58,7 +58,7 @@ extension HistoryChange.Difference where Record == TaskItem {
   /// The task after the write, or before it if it was deleted.
   public var task: TaskItem? { after ?? before }
 
-  /// The fields that differ, in the order of documents; none for a task that is new or was deleted.
+  /// The fields that differ, in the order of documents; empty if the task is new or was deleted.
   package var changedFields: [TaskField] {
     guard let before, let after else { return [] }
     return TaskField.all.filter { $0 != .updatedAt && before[$0] != after[$0] }

@@ -1,23 +1,24 @@
 import Foundation
 import LMDB
 
-/// Reads the history from its end, and so knows the state after each write: it is that before the next write of the same
-/// record, or the current one.
+/// Reads the history from its end, and so knows the state after each write.
+///
+/// That is the state before the next write of the same record or, for the last one, the current state.
 struct HistoryWalk {
-  /// The states before the writes that were read, by what they are of.
+  /// The states before the writes that were read, by the object's id or key.
   private var tasks: [UUID: TaskItem?] = [:]
   private var lists: [UUID: TaskList?] = [:]
   private var values: [ValueKey: [UInt8]?] = [:]
   /// The writes that a later undo or redo reversed.
   private var reversed: Set<ChangeID> = []
-  /// The only task whose differences are wanted; `nil` for everything.
+  /// The only task whose differences are wanted; `nil` for all objects.
   let taskID: UUID?
 
   init(of taskID: UUID?) {
     self.taskID = taskID
   }
 
-  /// The next older write, with its differences.
+  /// Reads the next older write, with its differences.
   mutating func change<Base: LMDBTransaction & ~Copyable>(
     of entry: HistoryEntry, in transaction: borrowing StoreTransaction<Base>
   ) throws -> HistoryChange {
@@ -26,10 +27,10 @@ struct HistoryWalk {
     var differences = Differences()
     var seen: Set<ImageKey> = []
     try transaction.forEachImage(of: entry.id) { key, presence, bytes in
-      // What others have changed in a deleted object changes nothing that exists.
+      // A change that other replicas made to a deleted object changes nothing that exists.
       guard presence != .deleted else { return }
       let wasThere = presence == .present
-      // Of several images the first one shows the state before the write.
+      // If there are several images, the first one has the state before the write.
       guard seen.insert(key).inserted else { return }
       switch key.kind {
       case .task:
@@ -58,11 +59,13 @@ struct HistoryWalk {
     var lists: [HistoryChange.Difference<TaskList>] = []
     var filters: [HistoryChange.Difference<SavedFilter>] = []
     var values: Set<ValueKey> = []
-    /// Those of which only the order differs: neighbours of a moved one, which the user has not changed.
+    /// The tasks of which only the order differs: neighbours of a moved one, which the user has not changed.
     var renumberedTasks: [HistoryChange.Difference<TaskItem>] = []
     var renumberedLists: [HistoryChange.Difference<TaskList>] = []
 
-    /// A move in the microsecond of the change before it looks like a renumbering.
+    /// Counts renumbered objects as changed if nothing else has: a move may look like a renumbering.
+    ///
+    /// It does if the previous change happened in the same microsecond.
     mutating func addRenumberedIfAlone() {
       guard tasks.isEmpty, lists.isEmpty, filters.isEmpty, values.isEmpty else { return }
       (tasks, lists) = (renumberedTasks, renumberedLists)
@@ -71,7 +74,7 @@ struct HistoryWalk {
 }
 
 extension HistoryWalk {
-  /// Adds the difference of one object, and keeps its state before the write.
+  /// Adds the difference of one object, and remembers its state before the write.
   private static func add<Record: ObjectRecord, Base: LMDBTransaction & ~Copyable>(
     _ record: Record.Type, _ id: UUID, _ wasThere: Bool, _ image: RawSpan,
     following states: inout [UUID: Record.Item?], to changed: inout [HistoryChange.Difference<Record.Item>],

@@ -2,9 +2,9 @@ import Foundation
 public import LMDB
 
 extension StoreTransaction where Base: ~Copyable {
-  /// Passes the kept entries to a closure, newest first, until it returns false.
+  /// Calls a closure with the entries of the history, newest first, until it returns false.
   ///
-  /// There are about two thousand at most, and only their heads are read.
+  /// There are at most about two thousand, and only their heads are read.
   func forEachHistoryEntry(_ body: (HistoryEntry) throws -> Bool) throws {
     var cursor = try tables.history.cursor(in: base)
     var isAtEntry = try cursor.moveToLast()
@@ -22,7 +22,7 @@ extension StoreTransaction where Base: ~Copyable {
     }
   }
 
-  /// The kept entries, newest first: all, or those after one.
+  /// The entries of the history, newest first: all of them, or those after `change`.
   func historyEntries(since change: ChangeID? = nil) throws -> [HistoryEntry] {
     var entries: [HistoryEntry] = []
     try forEachHistoryEntry { entry in
@@ -33,7 +33,7 @@ extension StoreTransaction where Base: ~Copyable {
     return entries
   }
 
-  /// Passes the images of one write to a closure, in the order in which they were recorded.
+  /// Calls a closure with the images of one write, in the order in which they were recorded.
   func forEachImage(of change: ChangeID, _ body: (ImageKey, ImagePresence, RawSpan) throws -> Void) throws {
     var cursor = try tables.history.cursor(in: base)
     var isAtEntry = try cursor.move(toFirstAtOrAfter: HistoryKey(change, part: 0))
@@ -46,10 +46,10 @@ extension StoreTransaction where Base: ~Copyable {
 }
 
 extension StoreTransaction where Base == WriteTransaction {
-  /// The id that the changes of this write have once they are committed, for undoing them later; `nil` while it has
-  /// changed nothing.
+  /// The id that the changes of this write will have once they are committed; `nil` as long as it has changed nothing.
   ///
-  /// Changes after an ``undo()`` or a ``redo()`` in the same write have another id than those before it.
+  /// The id serves to undo the write later. Changes after an ``undo()`` or a ``redo()`` in the same write have another
+  /// id than those before it.
   ///
   /// - Throws: what the storage throws.
   public var changeID: ChangeID? {
@@ -66,7 +66,7 @@ extension StoreTransaction where Base == WriteTransaction {
     }
   }
 
-  /// Writes the changes so far as an entry of the history.
+  /// Writes the changes so far to the history as one entry.
   mutating func recordHistory(_ kind: HistoryKind = .change, target: ChangeID? = nil) throws {
     guard hasUnrecordedChanges || kind != .change else { return }
     assert(kind != .change || !images.isEmpty, "a change without an image that undo could restore")
@@ -85,7 +85,7 @@ extension StoreTransaction where Base == WriteTransaction {
     hasUnrecordedChanges = false
   }
 
-  /// Names the action that this write is, for ``history(of:limit:)`` and for a menu's "Undo …".
+  /// Names the action of this write, for ``history(of:limit:)`` and for a menu item such as "Undo Archive".
   ///
   /// ```swift
   /// try await store.write { transaction in
@@ -97,7 +97,7 @@ extension StoreTransaction where Base == WriteTransaction {
   /// The name follows `setActionName(_:)` of Foundation's `UndoManager`.
   ///
   /// - Parameter name: at most 254 bytes of UTF-8; `nil` for no name.
-  /// - Throws: `valueOutOfRange` for a longer one.
+  /// - Throws: `valueOutOfRange` if the name is longer.
   public mutating func setActionName(_ name: String?) throws(TallyError) {
     guard name?.utf8.count ?? 0 <= HistoryRecord.maximumActionNameLengthInBytes else {
       throw TallyError(
@@ -107,7 +107,7 @@ extension StoreTransaction where Base == WriteTransaction {
     actionName = name
   }
 
-  /// Records that this write cannot be undone.
+  /// Drops the images and records that this write cannot be undone.
   mutating func forgetImages() {
     keepsImages = false
     images.forget()
@@ -115,7 +115,6 @@ extension StoreTransaction where Base == WriteTransaction {
 
   /// Whether ``undo()`` can undo the changes of this write so far, once it is committed.
   ///
-  /// False for a write that replaces more than the history holds, and for a deletion on a disk with no space left other
-  /// than the space that it frees.
+  /// It is false for a write that replaces more than the history holds, and for a deletion on a full disk.
   public var isUndoable: Bool { keepsImages && !hasLostImages && !images.isTooLarge }
 }

@@ -2,21 +2,22 @@ public import Foundation
 import LMDB
 
 extension StoreTransaction where Base: ~Copyable {
-  /// The last writes, newest first, with what each changed.
+  /// The last writes, newest first, with what each of them changed.
   ///
-  /// About a thousand writes are kept, or 8 MiB of replaced data; up to twice as much after undos and redos. Writes that
-  /// changed nothing that shows are left out, as is a write whose undo was too large to record.
+  /// About a thousand writes are kept, or 8 MiB of replaced data; up to twice as much after undos and redos. Writes
+  /// that changed nothing visible are left out, and so is a write whose undo was too large to record.
   ///
   /// ```swift
   /// let changes = try store.read { try $0.history(of: id) }
   /// ```
   ///
   /// - Parameters:
-  ///   - taskID: only the writes that changed this task, with what they changed of it; `nil` for all. The task may be deleted.
-  ///   - limit: the greatest number of writes.
+  ///   - taskID: return only the writes that changed this task, and only what they changed in it; `nil` for all writes.
+  ///     The task may have been deleted.
+  ///   - limit: the most writes to return.
   /// - Returns: the writes.
   /// - Throws: what the storage throws.
-  /// - Complexity: the heads of the history, and the writes up to the last one returned.
+  /// - Complexity: reads the heads of the history, and the writes up to the last one returned.
   public func history(of taskID: UUID? = nil, limit: Int = .max) throws -> [HistoryChange] {
     var changes: [HistoryChange] = []
     guard limit > 0 else { return [] }
@@ -27,12 +28,12 @@ extension StoreTransaction where Base: ~Copyable {
     return changes
   }
 
-  /// One write of the history; `nil` if it is not kept any more.
+  /// One write of the history; `nil` if the history no longer has it.
   ///
-  /// - Parameter id: its id.
+  /// - Parameter id: the write's id.
   /// - Returns: the write with what it changed.
   /// - Throws: what the storage throws.
-  /// - Complexity: the heads of the history, and the writes since.
+  /// - Complexity: reads the heads of the history, and the writes since that one.
   public func historyChange(_ id: ChangeID) throws -> HistoryChange? {
     var found: HistoryChange?
     try forEachHistoryChange(of: nil) { change in

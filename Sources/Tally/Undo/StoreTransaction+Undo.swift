@@ -3,7 +3,7 @@ public import LMDB
 extension StoreTransaction where Base: ~Copyable {
   /// The write that `undo()` would undo next; `nil` if there is none.
   ///
-  /// - Complexity: the heads of the history since that write.
+  /// - Complexity: reads the heads of the history since that write.
   public var undoableChange: ChangeID? {
     get throws {
       var (writes, found) = (UndoableWrites(), ChangeID?.none)
@@ -17,12 +17,12 @@ extension StoreTransaction where Base: ~Copyable {
 
   /// The undo that `redo()` would undo next; `nil` if there is none.
   ///
-  /// - Complexity: the heads of the history since that undo.
+  /// - Complexity: reads the heads of the history since that undo.
   public var redoableChange: ChangeID? {
     get throws { try redoableUndo.entry?.id }
   }
 
-  /// The undo that `redo()` would undo.
+  /// The search for the undo that `redo()` would undo.
   private var redoableUndo: RedoableUndo {
     get throws {
       var search = RedoableUndo()
@@ -35,20 +35,20 @@ extension StoreTransaction where Base: ~Copyable {
 extension StoreTransaction where Base == WriteTransaction {
   /// Undoes the last write that has not been undone yet.
   ///
-  /// Tasks, lists, their order, the completions and the counters return to their state before it; only the times of
-  /// change are those of now, because this is a change like others. Called again it undoes the write before that;
-  /// ``redo()`` redoes it. Of an object that another replica has changed since, only the fields that still have the value of
-  /// that write are restored. Works across restarts and processes, as far as the history reaches: about a
-  /// thousand writes, or 8 MiB of replaced data. A write that replaced more, and `purgeCompletions`, cannot be undone,
-  /// nor can anything before it.
+  /// Tasks, lists, their order, the completions and the counters return to the state before the write. Only the times
+  /// of change are new, because an undo is a change like any other. Called again, it undoes the write before;
+  /// ``redo()`` redoes it. If another replica has changed an object since, only the fields that still have the value of
+  /// that write are restored. It works across restarts and processes, as far as the history reaches: about a thousand
+  /// writes, or 8 MiB of replaced data. A write that replaced more cannot be undone, nor can `purgeCompletions` or
+  /// anything before either of them.
   ///
   /// ```swift
   /// let result = try store.writeAndWait { try $0.undo() }
   /// ```
   ///
   /// - Returns: the tasks and lists that have changed.
-  /// - Throws: `nothingToUndo`; `undoConflict` if another change prevents it. Nothing is changed then.
-  /// - Complexity: the heads of the history since that write, what it had changed, and what later writes had.
+  /// - Throws: `nothingToUndo`; `undoConflict` if another change prevents it. On an error nothing is changed.
+  /// - Complexity: reads the heads of the history since that write, and the images of that write and of later ones.
   @discardableResult
   public mutating func undo() throws -> UndoResult {
     try recordHistory()
@@ -63,13 +63,13 @@ extension StoreTransaction where Base == WriteTransaction {
 
   /// Undoes one write, even if others came after it.
   ///
-  /// Of a write that was undone and redone, the redo is undone.
+  /// If the write was undone and then redone, the redo is undone.
   ///
-  /// - Parameter change: the write's ``changeID``; `nil`, that of a write without changes, is never there to undo.
+  /// - Parameter change: the write's ``changeID``; `nil`, the id of a write without changes, is never found.
   /// - Returns: the tasks and lists that have changed.
-  /// - Throws: `nothingToUndo` if it has been undone, changed nothing or has left the history; `undoConflict` if
-  ///   a later change of the same task or list has not been undone. Nothing is changed then.
-  /// - Complexity: the heads of the history, and what the write and later ones had changed.
+  /// - Throws: `nothingToUndo` if the write has been undone, changed nothing or is no longer in the history;
+  ///   `undoConflict` if a later change of the same task or list has not been undone. On an error nothing is changed.
+  /// - Complexity: reads the heads of the history, and the images of that write and of later ones.
   @discardableResult
   public mutating func undo(_ change: ChangeID?) throws -> UndoResult {
     try recordHistory()
@@ -85,11 +85,11 @@ extension StoreTransaction where Base == WriteTransaction {
 
   /// Redoes the last ``undo()``.
   ///
-  /// Only as long as nothing else has been changed since: a new change ends what can be redone. So does an undo that
-  /// replaced more than the history holds.
+  /// It works only as long as nothing else has been changed since: a new change clears what can be redone. So does an
+  /// undo that replaced more than the history holds.
   ///
   /// - Returns: the tasks and lists that have changed.
-  /// - Throws: `nothingToRedo`; `undoConflict` if another change prevents it. Nothing is changed then.
+  /// - Throws: `nothingToRedo`; `undoConflict` if another change prevents it. On an error nothing is changed.
   /// - Complexity: as ``undo()``.
   @discardableResult
   public mutating func redo() throws -> UndoResult {
@@ -101,19 +101,19 @@ extension StoreTransaction where Base == WriteTransaction {
     return try carryOut(plan, as: .redo)
   }
 
-  /// What reverses an entry; `nil` for one whose changes cancel out, as nobody would see it undone.
+  /// The plan that reverses an entry; `nil` if the entry's changes cancel out, because nobody would see it undone.
   private func plan(of entry: HistoryEntry?) throws -> UndoPlan? {
     guard let plan = try entry.map({ try UndoPlan(of: $0, in: self) }) else { return nil }
     return plan.isEmpty ? nil : plan
   }
 
-  /// Restores the images of one entry, and records that as an entry of its own.
+  /// Restores the images of one entry, and records that as a new entry.
   private mutating func carryOut(_ plan: UndoPlan, as kind: HistoryKind) throws -> UndoResult {
     var plan = plan
     let target = plan.entry.id
     let later = UndoLog(entries: try historyEntries(since: target)).effective(since: target)
     try plan.narrow(to: later, in: self)
-    // Only an undo by id comes with an empty plan: of a write whose changes cancel out.
+    // Only an undo by id can have an empty plan, for a write whose changes cancel out.
     guard !plan.isEmpty else { throw TallyError.nothingToUndo }
     try plan.place(in: self)
     try plan.checkTexts(in: self)
@@ -153,7 +153,7 @@ extension TallyError {
   static let tooManyChanges = TallyError(
     .valueOutOfRange, "There are too many steps in one write", remedy: "Spread them over several writes")
 
-  /// Another change prevents an undo.
+  /// The error for an undo that another change prevents.
   static func undoConflict(_ what: String) -> TallyError {
     TallyError(
       .undoConflict, "The change cannot be undone: \(what)",

@@ -1,5 +1,5 @@
 extension TaskStore {
-  /// Undoes the last write that has not been undone yet, in a write of its own.
+  /// Undoes the last write that has not been undone yet, as a separate write.
   ///
   /// - Returns: the tasks and lists that have changed.
   /// - Throws: as `undo()` of a write transaction, and as `write`.
@@ -8,7 +8,7 @@ extension TaskStore {
     try await write { try $0.undo() }
   }
 
-  /// Redoes the last undo, in a write of its own.
+  /// Redoes the last undo, as a separate write.
   ///
   /// - Returns: the tasks and lists that have changed.
   /// - Throws: as `redo()` of a write transaction, and as `write`.

@@ -1,14 +1,15 @@
-/// Which writes can be undone, by the entries of the history from the newest on.
+/// Finds the writes that can be undone, by visiting the entries of the history from the newest on.
 ///
-/// A write stays undone until the undo itself is undone, which is a redo: a write in its own right, which can be undone
-/// in turn. So each entry describes itself completely, and old ones can go.
+/// A write stays undone until its undo is itself undone, which is a redo: a write that can be undone in turn. Therefore
+/// each entry describes itself completely, and old ones can be removed.
 struct UndoableWrites {
   private var undone: Set<ChangeID> = []
-  /// The entry from which on nothing can be undone, once it has been passed.
+  /// The entry at which the history is cut, once it has been visited: neither it nor an older one can be undone.
   private(set) var cut: ChangeID?
 
-  /// Passes the next entry, newest first; returns whether it is a write of this store's own programs that has not been
-  /// undone.
+  /// Visits the next entry, newest first.
+  ///
+  /// - Returns: whether it is a write of this store's own programs that has not been undone.
   mutating func pass(_ entry: HistoryEntry) -> Bool {
     guard cut == nil else { return false }
     switch entry.kind {
@@ -23,14 +24,14 @@ struct UndoableWrites {
   }
 }
 
-/// The last undo that has not been undone, by the entries of the history from the newest on.
+/// Finds the last undo that has not been undone, by visiting the entries of the history from the newest on.
 struct RedoableUndo {
   private var redone: Set<ChangeID> = []
   private(set) var entry: HistoryEntry?
-  /// Whether that undo is kept without images, so that neither it nor an earlier one can be redone.
+  /// Whether that undo was kept without images, so that neither it nor an earlier one can be redone.
   private(set) var isTooLarge = false
 
-  /// Looks at the next entry; returns whether the one before it can matter.
+  /// Visits the next entry; returns whether older entries can still matter.
   mutating func pass(_ entry: HistoryEntry) -> Bool {
     switch entry.kind {
     case .redo: if let target = entry.target { redone.insert(target) }
@@ -46,12 +47,12 @@ struct RedoableUndo {
   }
 }
 
-/// Questions that need several entries of the history at once.
+/// The entries of the history, for questions that concern several of them.
 struct UndoLog {
-  /// Newest first.
+  /// The entries, newest first.
   let entries: [HistoryEntry]
 
-  /// The write whose changes an entry has made: its own or, for a redo, those of the write that it brought back.
+  /// The write whose changes an entry contains: its own or, for a redo, those of the write that it restored.
   func original(of entry: HistoryEntry) -> ChangeID {
     var entry = entry
     while entry.kind == .redo, let undo = entry.target, let target = self[undo]?.target {
@@ -63,7 +64,7 @@ struct UndoLog {
 
   private subscript(id: ChangeID) -> HistoryEntry? { entries.first { $0.id == id } }
 
-  /// The entries that count, if they are those since `change`: without those that were undone, and the undos of those.
+  /// The entries since `change` that count: without those that were undone, and without the undos of those.
   func effective(since change: ChangeID) -> [HistoryEntry] {
     var cancelled: Set<ChangeID> = []
     var found: [HistoryEntry] = []

@@ -1,16 +1,16 @@
 import Foundation
 import LMDB
 
-// Other replicas may have changed an object since the write that is undone. Then undo restores, field by field, what
-// still has the value of that write; a field that was changed since keeps its value.
+// Other replicas may have changed an object since the write that is undone. Undo then restores only the fields that
+// still have the value of that write; a field that has been changed since keeps its value.
 
 extension UndoPlan {
-  /// Restores only those fields of objects that no other replica has changed since.
+  /// Restricts the plan to fields of objects that no other replica has changed since.
   ///
   /// - Parameters:
-  ///   - later: The entries since that count, newest first.
+  ///   - later: The later entries that count, newest first.
   ///   - transaction: The write.
-  /// - Throws: `undoConflict` for a later change of this store, and where nothing can be restored.
+  /// - Throws: `undoConflict` if this store has made a later change, or if nothing can be restored.
   mutating func narrow(to later: [HistoryEntry], in transaction: borrowing StoreWriteTransaction) throws {
     var states = LaterStates()
     for entry in later {
@@ -42,7 +42,7 @@ extension UndoPlan {
       }
       records.tasks[index] = change
       if change.old == nil, let item = change.new?.item, result?.restored.contains(.completion) != true {
-        // Its completion counts as that of a live task again.
+        // The task is live again, and so is its completion.
         let completions = StoredCompletions(current: try transaction.storedCompletion(of: item))
         records.completions += try RecordPlan.completions(
           of: MergedTask(id: id, item: item, completions: completions, replacing: StoredCompletions(current: nil)))
@@ -67,11 +67,11 @@ extension TallyError {
   }
 }
 
-/// The state of an object at some time.
+/// The state of an object at a past time.
 private enum PastState<Item> {
-  /// The object; `nil` if it did not exist, or if nothing is known of it.
+  /// The object; `nil` if it did not exist, or if nothing is known about it.
   case present(Item?)
-  /// It was deleted, and this is what it would have been.
+  /// The object was deleted, and this is its kept record.
   case deleted(Item)
 
   var item: Item? {
@@ -84,7 +84,7 @@ private enum PastState<Item> {
   var isDeleted: Bool { if case .deleted = self { true } else { false } }
 }
 
-/// The states of objects before each later write that touched them, newest first.
+/// The states of objects before each later write that changed them, newest first.
 private struct LaterStates {
   var tasks: [UUID: [PastState<TaskItem>]] = [:]
   var lists: [UUID: [PastState<TaskList>]] = [:]
@@ -112,10 +112,10 @@ private struct LaterStates {
   }
 }
 
-/// The undoing of one object's change, as far as nobody has changed the object since.
+/// Narrows the undoing of one object's change to what nobody has changed since.
 private struct Narrowing<Record: ObjectRecord> where Record.Item: FieldwiseRestorable {
   private let change: RecordChange<Record>
-  /// The states since the write that is undone, the first one just after it, the last one the current.
+  /// The states since the write that is undone: the first is the one just after it, the last the current one.
   private let states: [PastState<Record.Item>]
 
   init(
@@ -127,19 +127,19 @@ private struct Narrowing<Record: ObjectRecord> where Record.Item: FieldwiseResto
     states = later.reversed() + [kept.map { .deleted($0.item) } ?? .present(change.old?.item)]
   }
 
-  /// What remains of the change, and which parts it restores and which stay.
+  /// What remains of a change, which parts it restores, and which parts keep their values.
   struct Result {
-    /// `nil` if nothing remains.
+    /// The change; `nil` if nothing of it remains.
     let change: RecordChange<Record>?
     let restored: SyncFields
     let kept: SyncFields
   }
 
-  /// What remains of the change; `nil` if the change created the object, or if another replica has deleted it: that is undone
-  /// as a whole or not at all.
+  /// What remains of the change; `nil` if the change created the object, or if another replica has deleted it.
   ///
-  /// Undoing a deletion restores only the life, and what the same write had changed besides: the object comes back as the
-  /// changes of others have left it.
+  /// In these cases the change is undone as a whole or not at all. Undoing a deletion restores only the object's
+  /// existence and what the same write had changed besides: the object returns as the changes of other replicas have
+  /// left it.
   func result(in transaction: borrowing StoreWriteTransaction) -> Result? {
     let there = states.compactMap(\.item)
     let isDeletion = states.allSatisfy(\.isDeleted)
@@ -165,11 +165,11 @@ private struct Narrowing<Record: ObjectRecord> where Record.Item: FieldwiseResto
   }
 }
 
-/// An object whose parts can be restored one by one.
+/// An object whose parts can be restored separately.
 private protocol FieldwiseRestorable: StoredObject {
-  /// Takes parts from an earlier state.
+  /// Copies parts from an earlier state.
   mutating func restore(_ parts: SyncFields, from old: Self)
-  /// Undoes the changes of sets element by element.
+  /// Undoes changes of sets, element by element.
   mutating func mergeSets(_ parts: SyncFields, removing new: Self, adding old: Self)
 }
 
@@ -205,7 +205,7 @@ extension TaskList: FieldwiseRestorable {
 }
 
 extension SyncFields {
-  /// The names of a task's fields in documents, without sets, which are restored element by element.
+  /// The names of a task's fields in documents, except for sets, which are restored element by element.
   fileprivate var taskFieldNames: [String] {
     let sets: SyncFields = [.tags, .attributes]
     return TaskField.all.filter { $0.part.map(subtracting(sets).contains) == true }.map { "\($0.name)" }

@@ -1,17 +1,17 @@
 import Foundation
 import LMDB
 
-/// The writes that restore the images of one entry of the history.
+/// The changes that restore the images of one entry of the history.
 struct UndoPlan {
   let entry: HistoryEntry
   var records = RecordPlan()
   private var values: [(key: ValueKey, old: [UInt8]?, new: [UInt8]?)] = []
-  /// Everything that the entry has images of.
+  /// The keys of all images of the entry.
   private var keys: Set<ImageKey> = []
-  /// The fields that keep their values, because another replica has changed them since.
+  /// The fields that keep their values because another replica has changed them since.
   private var keptFields: [UUID: Set<String>] = [:]
 
-  /// Whether everything is already in that state.
+  /// Whether there is nothing to restore.
   var isEmpty: Bool { records.isEmpty && values.isEmpty }
 
   /// Reads an entry's images and compares them with the current records.
@@ -19,7 +19,7 @@ struct UndoPlan {
     self.entry = entry
     try transaction.forEachImage(of: entry.id) { key, presence, bytes in
       let wasThere = presence == .present
-      // Of several images the first one shows the state before the write.
+      // If there are several images, the first one has the state before the write.
       guard keys.insert(key).inserted else { return }
       try add(key, wasThere, bytes, transaction)
     }
@@ -43,10 +43,10 @@ struct UndoPlan {
     }
   }
 
-  /// Whether the entry has an image of something.
+  /// Whether the entry has an image of an object.
   func has(_ key: ImageKey) -> Bool { keys.contains(key) }
 
-  /// The objects that it changes.
+  /// The objects that the plan changes.
   var objects: ReversedObjects {
     ReversedObjects(
       tasks: Set(records.tasks.compactMap { ($0.new ?? $0.old)?.item.id }),
@@ -54,15 +54,15 @@ struct UndoPlan {
       filters: Set(values.map(\.key).filter { $0.namespace == SavedFilter.namespace }))
   }
 
-  /// Leaves values as they are now.
+  /// Removes values from the plan, so that they stay as they are now.
   mutating func dropValues(_ keys: Set<ValueKey>) { values.removeAll { keys.contains($0.key) } }
 
-  /// Notes that fields keep their values.
+  /// Records that fields keep their values.
   mutating func keep(_ fields: [String], of id: UUID) {
     if !fields.isEmpty { keptFields[id] = Set(fields) }
   }
 
-  /// The change that restores the image of an object; none if the object is already in that state.
+  /// The change that restores the image of an object; empty if the object is already in that state.
   private static func changes<Record: ObjectRecord>(
     _ key: ImageKey, _ wasThere: Bool, _ bytes: RawSpan, _ transaction: borrowing StoreWriteTransaction
   ) throws -> [RecordChange<Record>] {
@@ -71,7 +71,7 @@ struct UndoPlan {
     if old == nil, image == nil { return [] }
     if let old, let image, old.hasSameContents(as: image) { return [] }
     var item = image?.item
-    // For the user a renumbering is not a change of the object, nor is undoing it.
+    // For the user, renumbering does not change an object, and neither does undoing it.
     var renumbered = old?.item
     if let image { renumbered?.sortOrder = image.item.sortOrder }
     let isRenumbering = image.map { renumbered?.isIdentical(to: $0.item) == true } ?? false
@@ -98,7 +98,7 @@ struct UndoPlan {
 }
 
 extension UndoPlan {
-  /// The saved filters among the values.
+  /// The saved filters among the plan's values.
   private var filters: [(old: SavedFilter?, new: SavedFilter?)] {
     values.filter { $0.key.namespace == SavedFilter.namespace }.map { key, old, new in
       let read = { (bytes: [UInt8]) in SavedFilter(stored: bytes, under: key) }
@@ -113,16 +113,16 @@ extension RecordChange where Record: ObjectRecord {
 }
 
 extension UndoPlan {
-  /// Puts deleted tasks in the places where they are shown when they come back, and takes the contents that others have saved
-  /// since for deleted filters.
+  /// Gives restored tasks the list and parent with which they are shown, and restored filters the contents that other
+  /// replicas have saved.
   ///
-  /// In a store that synchronises, a task names its list and its parent even while these do not exist.
+  /// In a store that synchronises, a deleted task keeps its list and parent even if these no longer exist.
   mutating func place(in transaction: borrowing StoreWriteTransaction) throws {
     guard transaction.syncTables != nil else { return }
     let lists = Set(records.lists.compactMap { $0.new?.item.id })
     var planned: [UUID: TaskItem?] = [:]
     for change in records.tasks { if let id = (change.new ?? change.old)?.item.id { planned[id] = change.new?.item } }
-    // A sub-task follows its parent, which may come after it.
+    // A sub-task follows its parent, which may come later in the list; repeat for each level.
     for _ in 0...SubtaskRules.maximumDepth {
       for (index, change) in records.tasks.enumerated() where change.old == nil {
         guard let new = change.new else { continue }
@@ -177,7 +177,7 @@ extension UndoPlan {
     }
   }
 
-  /// Refuses to leave a sub-task without its parent, or in another list.
+  /// Refuses to leave a sub-task without its parent, or in another list than its parent.
   func checkParents(in transaction: borrowing StoreWriteTransaction) throws {
     var planned: [UUID: Parentage?] = [:]
     for change in records.tasks {
@@ -202,7 +202,7 @@ extension UndoPlan {
     }
   }
 
-  /// Writes the plan, without the counters.
+  /// Writes the plan; the counters are only gathered in `deltas`.
   func apply(
     with writer: RecordWriter, counting deltas: inout CounterDeltas, recording images: inout BeforeImages,
     in transaction: inout WriteTransaction

@@ -4,31 +4,32 @@ public import Foundation
 public struct UndoResult: Hashable, Sendable {
   /// The write that was undone or redone.
   public let change: ChangeID
-  /// The date of that write.
+  /// When that write was made.
   public let date: Timestamp
-  /// The tasks that came back or changed, in their new state.
+  /// The tasks that were restored or changed, in their new state.
   public let tasks: [TaskItem]
-  /// The ids of those of ``tasks`` that did not exist before.
+  /// The ids of the ones among ``tasks`` that did not exist before.
   public let returnedTaskIDs: Set<UUID>
   /// The tasks that were deleted, in their last state.
   public let deletedTasks: [TaskItem]
-  /// The lists that came back or changed, in their new state.
+  /// The lists that were restored or changed, in their new state.
   public let lists: [TaskList]
-  /// The ids of those of ``lists`` that did not exist before.
+  /// The ids of the ones among ``lists`` that did not exist before.
   public let returnedListIDs: Set<UUID>
   /// The lists that were deleted, in their last state.
   public let deletedLists: [TaskList]
-  /// The saved filters that came back or changed.
+  /// The saved filters that were restored or changed.
   public let savedFilters: [SavedFilter]
   /// The saved filters that were deleted.
   public let deletedFilters: [SavedFilter]
-  /// The names of the applications' values that came back, changed or were removed.
+  /// The keys of the applications' values that were restored, changed or removed.
   public let values: Set<ValueKey>
-  /// For tasks and lists that another replica has changed since, the fields that keep their values, as documents name them;
-  /// `id` for one that is neither created again nor deleted.
+  /// The fields that keep their values because another replica has changed the task or list since.
+  ///
+  /// They have the names that documents use; `id` stands for an object that is neither created again nor deleted.
   public let keptFields: [UUID: Set<String>]
 
-  /// Whether nothing visible has changed.
+  /// Whether nothing visible changed.
   var isEmpty: Bool {
     tasks.isEmpty && deletedTasks.isEmpty && lists.isEmpty && deletedLists.isEmpty && savedFilters.isEmpty
       && deletedFilters.isEmpty && values.isEmpty
@@ -47,7 +48,7 @@ extension UndoResult: Codable {
     case deletedFilters, values, keptFields
   }
 
-  /// Reads a result.
+  /// Decodes a result.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: Key.self)
     func ids(_ key: Key) throws -> Set<UUID> { Set(try container.decode([IDText].self, forKey: key).map(\.id)) }
@@ -68,7 +69,7 @@ extension UndoResult: Codable {
       ) { $0.union($1) })
   }
 
-  /// Writes the result: every part under the name of its property, ids and names of values in ascending order.
+  /// Encodes the result: each part under the name of its property, with ids and keys of values in ascending order.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: Key.self)
     func texts(_ ids: Set<UUID>) -> [String] { ids.map { IDText($0).text }.sorted() }

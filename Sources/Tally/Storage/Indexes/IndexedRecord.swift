@@ -63,11 +63,11 @@ protocol StoredObject: Sendable {
 
   /// Whether two values are equal byte for byte: `==` also accepts texts that Unicode considers equivalent.
   func isIdentical(to other: Self) -> Bool
-  /// The fields that differ, byte for byte, between two states of the object.
+  /// The parts that differ, byte for byte, between two states of the object.
   static func differences(_ old: Self, _ new: Self) -> SyncFields
-  /// The fields of a restored object that differ from its kept record only because the object is shown elsewhere.
+  /// The parts of a restored object that differ from its kept record only because the object is shown elsewhere.
   static func places(_ kept: Self, shownAs item: Self) -> SyncFields
-  /// The fields that have a value other than the default of a new object.
+  /// The parts that have a value other than the default of a new object.
   var filledFields: SyncFields { get }
 }
 

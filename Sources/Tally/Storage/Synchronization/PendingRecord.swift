@@ -15,21 +15,21 @@ package enum GeneratedTime {
   package static func contains(_ microseconds: Int64) -> Bool { microseconds < -(shift / 2) }
 }
 
-/// When local writes changed the fields of an object, as far as the changes have not yet been handed over for sending.
+/// When local writes changed the parts of an object, as far as the changes have not been handed over yet.
 ///
 /// ```
 /// offset size
 ///      0    1  format of the record, 1
-///      1   12  for each time: the fields last changed at that time, and the time in microseconds since 1970
+///      1   12  for each time: the parts last changed at that time, and the time in microseconds since 1970
 /// ```
 ///
-/// A field may be in two entries, one of a program (see ``GeneratedTime``) and one of a person; the person's entry
+/// A part may be in two entries, one of a program (see ``GeneratedTime``) and one of a person; the person's entry
 /// counts.
 struct PendingRecord: BinaryCodable, Hashable {
   static let format: UInt8 = 1
   private static let entryByteCount = 12
 
-  /// The entries in the order of their addition; each field is in at most one entry of a person and one of a program.
+  /// The entries in the order of their addition; each part is in at most one entry of a person and one of a program.
   private(set) var entries: [Entry] = []
 
   struct Entry: Hashable {
@@ -37,7 +37,7 @@ struct PendingRecord: BinaryCodable, Hashable {
     var microseconds: Int64
   }
 
-  /// Records that fields have changed at a time.
+  /// Records that parts have changed at a time.
   mutating func add(_ fields: SyncFields, at microseconds: Int64) {
     remove(fields, wereGenerated: GeneratedTime.contains(microseconds))
     if let index = entries.firstIndex(where: { $0.microseconds == microseconds }) {
@@ -47,7 +47,7 @@ struct PendingRecord: BinaryCodable, Hashable {
     }
   }
 
-  /// Removes fields from the entries of programs, or from those of people.
+  /// Removes parts from the entries of programs, or from those of people.
   mutating func remove(_ fields: SyncFields, wereGenerated: Bool) {
     for index in entries.indices where GeneratedTime.contains(entries[index].microseconds) == wereGenerated {
       entries[index].fields.subtract(fields)
@@ -55,10 +55,10 @@ struct PendingRecord: BinaryCodable, Hashable {
     entries.removeAll { $0.fields.isEmpty }
   }
 
-  /// All fields in the record.
+  /// All parts in the record.
   var fields: SyncFields { entries.reduce(into: []) { $0.formUnion($1.fields) } }
 
-  /// The earliest time of a field that a person has written.
+  /// The earliest time of a part that a person has written.
   var earliestTime: Int64? { entries.map(\.microseconds).filter { !GeneratedTime.contains($0) }.min() }
 
   var encodedByteCount: Int { 1 + entries.count * Self.entryByteCount }

@@ -1,4 +1,4 @@
-/// The fields of a task or list that are merged independently; values that must agree count as one field.
+/// The parts of a task or list that are merged independently; values that must agree are one part.
 ///
 /// The numbers of the bits are stored and sent: do not change them.
 package struct SyncFields: OptionSet, Hashable, Sendable {
@@ -34,15 +34,15 @@ package struct SyncFields: OptionSet, Hashable, Sendable {
   package static let color = SyncFields(rawValue: 1 << 16)
   /// The position among neighbours, changed by the program to make room and not by the user.
   package static let renumbering = SyncFields(rawValue: 1 << 17)
-  /// The time of change alone, as undoing an import may restore it; together with other fields it follows from them.
+  /// The time of change alone, as undoing an import may restore it; together with other parts it follows from them.
   package static let updated = SyncFields(rawValue: 1 << 18)
 
-  /// All fields that a creation writes.
+  /// All parts that a creation writes.
   package static let all = SyncFields(rawValue: 1 << 17 - 1)
 }
 
 extension StoredObject {
-  /// The fields that a write changes.
+  /// The parts that a write changes.
   static func changes(from old: Self?, to new: Self?) -> SyncFields {
     guard let new else { return .life }
     guard let old else { return new.filledFields.union(.life) }
@@ -52,7 +52,7 @@ extension StoredObject {
 }
 
 extension TaskItem {
-  /// The fields of a restored task that differ from its kept record only because the task is shown elsewhere.
+  /// The parts of a restored task that differ from its kept record only because the task is shown elsewhere.
   ///
   /// This happens if its list or parent does not exist, or if the task is in its parent's list.
   static func places(_ kept: TaskItem, shownAs item: TaskItem) -> SyncFields {
@@ -77,7 +77,7 @@ extension TaskItem {
     return fields
   }
 
-  /// The task's fields and the parts they belong to; identity, state and the time of the last change belong to none.
+  /// A task's fields and the parts they belong to; identity, state and the time of the last change belong to none.
   private static let parts: [(TaskField, SyncFields)] = TaskField.all.compactMap { field in
     field.part.map { (field, $0) }
   }

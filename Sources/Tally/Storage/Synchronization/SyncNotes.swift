@@ -1,7 +1,7 @@
 import Foundation
 import LMDB
 
-/// Records for other replicas which fields of which objects a local write changes, and stores the objects it deletes.
+/// Records for other replicas which parts of which objects a local write changes, and stores the objects it deletes.
 struct SyncNotes {
   let tables: SyncTables
   /// The time of the write.
@@ -54,7 +54,7 @@ struct SyncNotes {
   /// The change that the creation of an object makes.
   ///
   /// A deleted object that is restored is compared with its kept record, into which the changes from other replicas
-  /// were merged: only the fields that differ have been written.
+  /// were merged: only the parts that differ have been written.
   func change<Record: ObjectRecord>(
     of new: Record, generatedFields: SyncFields = [], in transaction: borrowing WriteTransaction
   ) throws(LMDBError) -> Change {
@@ -143,7 +143,7 @@ struct SyncNotes {
     }
   }
 
-  /// The key of the row with the fields that were written when an object was restored, until they are handed over.
+  /// The key of the row with the parts that were written when an object was restored, until they are handed over.
   static func returnKey(_ key: TombstoneKey) -> [UInt8] { returnPrefix + key.encodedBytes }
 
   static let returnPrefix: [UInt8] = [20]
@@ -156,7 +156,7 @@ struct SyncNotes {
     try tables.values.put(known.union(fields).rawValue.encodedBytes, forKey: Self.returnKey(key), in: &transaction)
   }
 
-  /// Records that fields of an object have changed.
+  /// Records that parts of an object have changed.
   func note(_ fields: SyncFields, of key: TombstoneKey, in transaction: inout WriteTransaction) throws(LMDBError) {
     try note([Change(key: key, fields: fields, microseconds: microseconds)], in: &transaction)
   }
