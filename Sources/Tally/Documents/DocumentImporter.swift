@@ -3,8 +3,8 @@ import LMDB
 
 /// Compares the records of a document with a store, batch by batch; the caller may write the batches.
 ///
-/// Memory does not grow with the document, except for 16 bytes and their hashing per record, which detect duplicate
-/// ids, and for completions of existing tasks that come before the tasks.
+/// Memory does not grow with the document, except for two things: 16 bytes and their hashing for each record, to detect
+/// duplicate ids, and the completions of existing tasks that come before the tasks.
 struct DocumentImporter<Source: DocumentSource & ~Copyable>: ~Copyable {
   private let options: ImportOptions
   private let observer: ImportedRecord.Observer?
@@ -13,9 +13,9 @@ struct DocumentImporter<Source: DocumentSource & ~Copyable>: ~Copyable {
   private var hasTasks = false
 
   private var taskIDs = ImportedIDs()
-  /// How often the ids came that came more than once.
+  /// The ids that appeared more than once, and how often.
   private var duplicates: [UUID: Int] = [:]
-  /// The last task that the store had before; `.some(nil)` if it had none, `nil` until that is known.
+  /// The last task that the store had before the import; `.some(nil)` if it had none, `nil` until that is known.
   private var lastStored: UUID??
   private var listIDs: Set<UUID> = []
   private var filterKeys: Set<String> = []
@@ -23,7 +23,7 @@ struct DocumentImporter<Source: DocumentSource & ~Copyable>: ~Copyable {
   private var subtasks = SubtaskReferences()
   private var placement = ImportPlacement()
   private var deletions = DeletionDates()
-  /// Completions whose tasks may still come.
+  /// The completions whose tasks may still come.
   private var heldCompletions: [Completion] = []
   private(set) var summary: ImportSummary
 
@@ -35,12 +35,12 @@ struct DocumentImporter<Source: DocumentSource & ~Copyable>: ~Copyable {
     summary.isDryRun = options.isDryRun
   }
 
-  /// The bytes read so far.
+  /// The number of bytes read so far.
   var byteCount: Int64 { source.byteCount }
 
-  /// Reads until a batch is full or the document ends; `nil` after its end.
+  /// Reads until a batch is full or the document ends; returns `nil` after its end.
   ///
-  /// - Throws: the error of the document, with its position. The importer cannot be used afterwards.
+  /// - Throws: the error of the document, with its position. The importer must not be used after that.
   mutating func nextBatch(
     in transaction: borrowing StoreTransaction<some LMDBTransaction & ~Copyable>
   ) throws -> ImportBatch? {
@@ -52,18 +52,18 @@ struct DocumentImporter<Source: DocumentSource & ~Copyable>: ~Copyable {
 }
 
 extension DocumentImporter where Source: ~Copyable {
-  /// Checks what only the whole document shows, after its last batch has been written.
+  /// Checks what only the whole document can show, after its last batch has been written.
   mutating func resolveSubtasks(in transaction: inout StoreWriteTransaction) throws {
     try note(subtasks.resolve(in: &transaction, isForeign: source.isForeign && !options.isStrict))
   }
 
-  /// Checks what only the whole document shows, where nothing has been written.
+  /// Checks what only the whole document can show, if nothing has been written.
   mutating func checkWhole(in transaction: borrowing StoreReadTransaction) throws {
     let isTolerant = source.isForeign && !options.isStrict
     try note(subtasks.checkAllKnown(among: taskIDs, in: transaction, isForeign: isTolerant))
   }
 
-  /// Adds the sub-tasks whose parents are elsewhere to the account.
+  /// Adds the sub-tasks whose parents are not in the store to the account.
   private mutating func note(_ orphans: [(parent: String, line: Int)]) {
     for (parent, line) in orphans { summary.account.add(DocumentRemark("parent", parent), at: line) }
   }
@@ -83,12 +83,12 @@ extension DocumentImporter where Source: ~Copyable {
       case .remark(let remark): try note(remark, at: position)
       }
     } catch let error as TallyError where error.position == nil && error.isOfDocument {
-      // The errors of values do not know their record's place.
+      // The errors of values do not contain the record's position.
       throw error.at(position)
     }
   }
 
-  /// Adds something that was not understood to the account; a strict import ends there.
+  /// Adds something that was not understood to the account; a strict import fails instead.
   private mutating func note(_ remark: DocumentRemark, at position: TextPosition) throws {
     guard !options.isStrict else { throw TallyError.notUnderstood(remark).at(position) }
     summary.account.add(remark, at: position.line)
@@ -138,10 +138,10 @@ extension DocumentImporter where Source: ~Copyable {
     if outcome.isWritten { batch.add(task, replacing: old, at: transaction.commitSequence) }
   }
 
-  /// The id of a task of the document, which has it once.
+  /// The id for a task of the document; each id is given out only once.
   ///
-  /// In another program's document an id may come again. The second task gets one that follows from it, so that neither is
-  /// lost and importing the document again changes nothing.
+  /// In another program's document an id may appear again. The second task then gets an id derived from it, so that
+  /// neither task is lost and importing the document again changes nothing.
   private mutating func newID(
     of document: TaskDocument, at position: TextPosition,
     in transaction: borrowing StoreTransaction<some LMDBTransaction & ~Copyable>
@@ -158,7 +158,10 @@ extension DocumentImporter where Source: ~Copyable {
     }
   }
 
-  /// The store's task; not looked up if its id comes after all that were there before, as the import writes none twice.
+  /// Reads the store's version of a task.
+  ///
+  /// The lookup is skipped if the id comes after all ids stored before the import, because the import writes none
+  /// twice.
   private mutating func storedTask(
     _ id: UUID, in transaction: borrowing StoreTransaction<some LMDBTransaction & ~Copyable>
   ) throws -> TaskRecord? {
@@ -167,8 +170,9 @@ extension DocumentImporter where Source: ~Copyable {
     return try transaction.record(TaskRecord.self, id)
   }
 
-  /// The document of a task with the id of the list that it names, which is added if there is none of that name, or
-  /// without a list that was deleted here since.
+  /// The document of a task with the id of the list that it names.
+  ///
+  /// The list is added if the store has none of that name. If the list was deleted here since, the task gets no list.
   private mutating func withList(
     _ document: TaskDocument, _ old: TaskRecord?, _ batch: inout ImportBatch,
     in transaction: borrowing StoreTransaction<some LMDBTransaction & ~Copyable>
@@ -185,7 +189,7 @@ extension DocumentImporter where Source: ~Copyable {
     return document
   }
 
-  /// Reports a record, unless it stays the same.
+  /// Reports a record, unless it is unchanged.
   private func report(
     _ outcome: ImportedRecord.Outcome?, _ kind: ImportedRecord.Kind, _ id: UUID?, _ name: String?
   ) throws {
@@ -201,7 +205,7 @@ extension DocumentImporter where Source: ~Copyable {
     guard listIDs.insert(id).inserted else { throw TallyError.duplicate("list", id) }
     let merge = merge(at: transaction.now)
     let old = try transaction.record(ListRecord.self, id)
-    // A list that a task needs comes back with it.
+    // A deleted list that a task needs is restored with the task.
     let isDeletable = old == nil && !options.overwrites && position != nil && !references.isAwaited(id)
     let deletion = isDeletable ? try deletions.date(.list, id, in: transaction) : nil
     if let deletion, merge.keepsDeleted(document, since: deletion) {
@@ -226,7 +230,7 @@ extension DocumentImporter where Source: ~Copyable {
   ) throws {
     let isRecorded = try transaction.isRecorded(completion)
     summary.completions.count(isRecorded.map { $0 ? .unchanged : .changed } ?? .added)
-    // If the task was completed in another list, the entry changes its task's entry, which must exist first.
+    // If the task was completed in another list, this changes the task's own entry, which must therefore exist first.
     if completion.isTaskDeleted || hasTasks {
       batch.completions.append(completion)
     } else {
@@ -271,7 +275,7 @@ extension ImportSummary.Counts {
 }
 
 extension ImportedRecord.Outcome {
-  /// What a caller hears of; `nil` for a task that is as the document has it.
+  /// The outcome to report to the caller; `nil` if the record is unchanged.
   fileprivate init?(_ outcome: MergeOutcome) {
     switch outcome {
     case .added: self = .added
@@ -289,17 +293,17 @@ extension TallyError {
       remedy: "Remove one of them, or give one another id")
   }
 
-  /// Whether a value of the document is at fault, and not the store.
+  /// Whether the error is caused by a value of the document, and not by the store.
   fileprivate var isOfDocument: Bool {
     ![.damagedStore, .storageFailed, .internalFault, .cancelled, .diskFull].contains(code)
   }
 }
 
-/// Some records of a document to be written: what differs from the stored records, and completions.
+/// A batch of changes from a document: the records that differ from the stored ones, and completions.
 struct ImportBatch {
-  /// Enough to write each table in its own order, few enough to fit in memory.
+  /// The most tasks in a batch: enough to write each table in key order, and few enough to fit in memory.
   private static let taskLimit = 4_096
-  /// A batch of long texts is full earlier.
+  /// The most bytes of texts in a batch, so that a batch of long texts is full earlier.
   private static let textLimitInBytes = 1 << 22
 
   var lists: [RecordChange<ListRecord>] = []
@@ -307,13 +311,13 @@ struct ImportBatch {
   var changedTasks: [RecordChange<TaskRecord>] = []
   var completions: [Completion] = []
   var filters: [SavedFilter] = []
-  /// The records read, including those that need no change.
+  /// The number of records read, including those that need no change.
   var readCount = 0
   var textSizeInBytes = 0
 
   var isFull: Bool { readCount >= Self.taskLimit || textSizeInBytes >= Self.textLimitInBytes }
 
-  /// Adds a task that is new, or differs from the stored one.
+  /// Adds a task that is new or differs from the stored one.
   mutating func add(_ task: TaskItem, replacing old: TaskRecord?, at sequence: UInt64) {
     textSizeInBytes += task.title.utf8.count + (task.notes?.utf8.count ?? 0)
     if let old {
@@ -325,7 +329,7 @@ struct ImportBatch {
 }
 
 extension StoreTransaction where Base == WriteTransaction {
-  /// Writes a batch: lists before their tasks, completions after their tasks; the counters follow after all batches.
+  /// Writes a batch: lists before their tasks, and completions after them; the caller writes the counters at the end.
   mutating func apply(_ batch: ImportBatch, counting deltas: inout CounterDeltas) throws {
     for list in batch.lists { try write(list) }
     for task in batch.newTasks { try checkSendable(task.item, replacing: nil) }
@@ -339,15 +343,15 @@ extension StoreTransaction where Base == WriteTransaction {
   }
 }
 
-/// One import, which may have to start again when the store's map has grown.
+/// One import, which may have to start again after the store's map has grown.
 struct ImportSession<Source: DocumentSource & ~Copyable>: ~Copyable {
   let input: ReplayableInput
   let options: ImportOptions
   let observer: InterchangeProgress.Observer?
-  /// Begins to read the document.
+  /// Creates the source that reads the document.
   let source: (consuming JSONInput) throws -> Source
 
-  /// Reads the document from its beginning and writes it.
+  /// Reads the document from its beginning, and writes it.
   func run(in transaction: inout StoreWriteTransaction) throws -> ImportSummary {
     var importer = try begin()
     var deltas = CounterDeltas()
@@ -361,7 +365,7 @@ struct ImportSession<Source: DocumentSource & ~Copyable>: ~Copyable {
     return importer.summary
   }
 
-  /// Reads the document and writes nothing.
+  /// Reads the document without writing anything.
   func runDry(
     in transaction: borrowing StoreReadTransaction, report: ImportedRecord.Observer?
   ) throws -> ImportSummary {
@@ -391,7 +395,7 @@ struct ImportSession<Source: DocumentSource & ~Copyable>: ~Copyable {
 }
 
 extension ImportSession where Source == JSONDocumentSource {
-  /// An import of one of Tally's own formats.
+  /// Creates an import of one of Tally's own formats.
   init(
     _ input: ReplayableInput, format: InterchangeFormat, options: ImportOptions,
     observer: InterchangeProgress.Observer? = nil
@@ -409,17 +413,17 @@ extension ImportSession where Source == JSONDocumentSource {
 
 /// When tasks, lists and saved filters were deleted here, as far as the store knows.
 ///
-/// A deletion leaves a tombstone for good, with its commit. The date of a commit is in the history, which is bounded:
-/// an older deletion is known to have come before the oldest entry, and counts as made then. So a task that was deleted
-/// long ago stays deleted rather than come back by mistake; overwriting brings it back. A saved filter leaves no
-/// tombstone: only the history knows that it was deleted.
+/// A deletion leaves a permanent tombstone with its commit. The date of the commit is in the history, which is bounded:
+/// an older deletion is known to be before the oldest entry, and counts as made then. Therefore a task that was deleted
+/// long ago stays deleted and does not return by mistake; overwriting restores it. A saved filter leaves no tombstone:
+/// only the history knows that it was deleted.
 struct DeletionDates {
   private var hasTombstones: Bool?
   private var datesOfCommits: [UInt64: Timestamp] = [:]
   private var datesOfFilters: [ValueKey: Timestamp]?
   private var oldest: (sequence: UInt64, date: Timestamp)?
 
-  /// When an object was deleted, at the latest; `nil` if it never was, or exists again.
+  /// The latest time at which an object may have been deleted; `nil` if it never was, or exists again.
   mutating func date(
     _ kind: ObjectKind, _ id: UUID, in transaction: borrowing StoreTransaction<some LMDBTransaction & ~Copyable>
   ) throws -> Timestamp? {
@@ -432,13 +436,13 @@ struct DeletionDates {
     return oldest.flatMap { sequence < $0.sequence ? $0.date : nil } ?? transaction.now
   }
 
-  /// When a saved filter that does not exist was deleted; `nil` if the history does not know of it.
+  /// When a saved filter that does not exist was deleted; `nil` if the history does not say.
   mutating func date(
     ofFilterNamed name: String, in transaction: borrowing StoreTransaction<some LMDBTransaction & ~Copyable>
   ) throws -> Timestamp? {
     var dates = datesOfFilters ?? [:]
     if datesOfFilters == nil {
-      // Newest first: the first image of a filter that does not exist is that of its deletion.
+      // Newest first: the first image of a filter that does not exist belongs to its deletion.
       for entry in try transaction.historyEntries() {
         try transaction.forEachImage(of: entry.id) { key, presence, _ in
           guard presence == .present, let key = key.value, key.namespace == SavedFilter.namespace else { return }
@@ -455,21 +459,21 @@ struct DeletionDates {
     guard hasTombstones == true else { return }
     for entry in try transaction.historyEntries() {
       let sequence = entry.id.sequence
-      // Several writes share a commit.
+      // Several writes may share a commit.
       datesOfCommits[sequence] = max(entry.date, datesOfCommits[sequence] ?? entry.date)
       oldest = (sequence, entry.date)
     }
   }
 }
 
-/// The ids of a document's tasks, each of which may come once.
+/// The ids of a document's tasks, to detect duplicates.
 ///
-/// Exports have them in ascending order: those are appended, which costs less than to hash them.
+/// Exports have them in ascending order. Those are appended to an array, which is cheaper than hashing them.
 struct ImportedIDs {
   private var ascending: [UUID] = []
   private var others: Set<UUID> = []
 
-  /// Inserts an id; false if it is there already.
+  /// Inserts an id; returns false if it is present already.
   mutating func insert(_ id: UUID) -> Bool {
     if let last = ascending.last, id.words <= last.words {
       return !isAscending(id) && others.insert(id).inserted

@@ -2,33 +2,33 @@ import Foundation
 package import SystemPackage
 import TallySystem
 
-/// One record of a document, whatever its format.
+/// One record of a document in any format.
 package enum DocumentRecord {
   case list(ListDocument)
   case task(TaskDocument)
   case completion(Completion)
   case filter(SavedFilter)
-  /// Something that was not understood, and that costs no record.
+  /// Something that was not understood, without loss of a record.
   case remark(DocumentRemark)
 }
 
-/// Reads the records of a document one after the other.
+/// Reads the records of a document one by one.
 package protocol DocumentSource: ~Copyable, SendableMetatype {
-  /// When the document was written; `nil` if it does not say, or has not said yet.
+  /// When the document was written; `nil` if it does not say so, or has not said so yet.
   var exportDate: Timestamp? { get }
-  /// The bytes read so far.
+  /// The number of bytes read so far.
   var byteCount: Int64 { get }
-  /// Whether this is another program's document, of which only the invalid values are left out.
+  /// Whether another program wrote the document, so that only invalid values are left out and the rest is imported.
   var isForeign: Bool { get }
 
-  /// The next record, and where it begins; `nil` at the end.
+  /// Reads the next record and the position at which it begins; returns `nil` at the end.
   ///
-  /// - Throws: the error of the document, with its position. The source cannot be used afterwards.
+  /// - Throws: the error of the document, with its position. The source must not be used after that.
   mutating func next() throws -> (record: DocumentRecord, position: TextPosition)?
 }
 
 extension DocumentSource where Self: ~Copyable {
-  /// `false`, as for Tally's own documents: one invalid value refuses the whole document.
+  /// `false`, for Tally's own documents: one invalid value makes the whole document invalid.
   package var isForeign: Bool { false }
 }
 
@@ -41,7 +41,7 @@ struct JSONDocumentSource: DocumentSource, ~Copyable {
     static let table = DocumentKeyTable<Key>()
   }
 
-  /// The reader's position in the document.
+  /// The section of the document that is being read.
   private enum Section {
     case beginning, document, lists, tasks, completions, filters, lines, end
   }
@@ -55,7 +55,7 @@ struct JSONDocumentSource: DocumentSource, ~Copyable {
   private var hasTasks = false
   private(set) var exportDate: Timestamp?
 
-  /// Begins to read; `exportDate` is when the document was written, where that is known beforehand.
+  /// Creates a source; `exportDate` is when the document was written, if that is known in advance.
   init(_ input: consuming JSONInput, format: InterchangeFormat, isLenient: Bool, exportDate: Timestamp? = nil) {
     self.format = format
     self.isLenient = isLenient
@@ -75,7 +75,7 @@ struct JSONDocumentSource: DocumentSource, ~Copyable {
 }
 
 extension JSONDocumentSource {
-  /// Reads one record, or goes from one section to another.
+  /// Reads one record, or moves from one section to another.
   private mutating func step() throws -> (record: DocumentRecord, position: TextPosition)? {
     switch section {
     case .beginning: try begin()
@@ -108,7 +108,7 @@ extension JSONDocumentSource {
     if section == .document, try reader.next() != .beginObject { throw reader.fault("The document is not an object") }
   }
 
-  /// The place of an object that begins; `nil` for the token that ends the section and leads to the next one.
+  /// The position at which an object begins; `nil` if the token ends the section, after moving to the next section.
   private mutating func beginRecord(before end: JSONReader.Token, else next: Section) throws -> TextPosition? {
     let token = try reader.next()
     if token == .beginObject { return reader.tokenPosition }
@@ -117,7 +117,7 @@ extension JSONDocumentSource {
     return nil
   }
 
-  /// Reads a line: a task, or another record as the value of the one key of its object.
+  /// Reads a line: a task, or another record as the value of the only key of its object.
   private mutating func readLine(at position: TextPosition) throws -> DocumentRecord {
     let token = try reader.next()
     guard let kind = token == .key ? LineKind(reader.text) : nil else {
@@ -137,7 +137,7 @@ extension JSONDocumentSource {
   }
 }
 
-/// The lines that are not tasks, by their key.
+/// The kinds of lines that are not tasks, by their key.
 enum LineKind: String, CaseIterable {
   case list, completion, filter
 
@@ -148,7 +148,7 @@ enum LineKind: String, CaseIterable {
 }
 
 extension JSONDocumentSource {
-  /// Reads one entry of the outermost object, up to the beginning of an array.
+  /// Reads one entry of the outermost object; the beginning of an array starts its section.
   private mutating func readEntry() throws {
     guard let key = try entries.next(from: &reader) else { return try finish() }
     switch key {
@@ -182,18 +182,18 @@ extension JSONDocumentSource {
 
   /// Ends the document.
   ///
-  /// One without a version has tasks, or it is some other program's object.
+  /// A document without a version must have tasks; otherwise it is some other program's object.
   private mutating func finish() throws {
     guard hasVersion || hasTasks else { throw reader.fault("The document has neither a schemaVersion nor tasks") }
-    // Only the end may follow, or the reader throws.
+    // Only the end may follow; the reader throws for anything else.
     _ = try reader.next()
     section = .end
   }
 
-  /// The date of a document whose records come before it; `nil` if the date comes first, or not at all.
+  /// The date of a document whose records precede it; `nil` if the date comes first or is missing.
   ///
-  /// The keys come in any order, and what a document overrides depends on its date. Costs nothing where the date or the
-  /// end comes first; otherwise the document is read twice.
+  /// The keys may come in any order, and what a document overrides depends on its date. This costs nothing if the date
+  /// or the end comes first; otherwise the document is read twice.
   static func lateExportDate(_ input: consuming JSONInput) throws -> Timestamp? {
     var reader = JSONReader(input)
     guard try reader.next() == .beginObject else { return nil }
@@ -209,20 +209,20 @@ extension JSONDocumentSource {
   }
 }
 
-/// Reads the records of another source on a thread of its own, some thousands ahead: reading a document takes about as long
-/// as writing it to the store.
+/// Reads the records of another source ahead on a separate thread, up to some thousands of them.
 ///
-/// The first records are read at once, so that a short document needs no thread.
+/// Reading a document takes about as long as writing it to the store. The first records are read at once, so that a
+/// short document needs no thread.
 struct SourceAhead<Source: DocumentSource & ~Copyable>: DocumentSource, ~Copyable {
   let isForeign: Bool
   private let reading: Reading<Source>
   private var piece: RecordPiece
 
-  /// Begins to read; nobody else may use what the source reads from while this exists.
+  /// Creates the source; until it ends, nobody else may use what the other source reads from.
   ///
   /// - Parameters:
   ///   - source: The other source.
-  ///   - detach: Runs a closure on another thread; a test may do otherwise.
+  ///   - detach: Runs a closure on another thread; a test may replace it.
   init(
     _ source: consuming Source,
     detach: (@escaping @Sendable () -> Void) -> Void = { Thread.detachNewThread($0) }
@@ -250,40 +250,40 @@ struct SourceAhead<Source: DocumentSource & ~Copyable>: DocumentSource, ~Copyabl
   }
 }
 
-/// Some records of a document, one after the other.
+/// Some consecutive records of a document.
 private struct RecordPiece {
   static let recordLimit = 256
-  /// How much of a document is read at once at most, except for one longer record.
+  /// The most bytes of a document in a piece, unless one record is longer.
   static let byteLimit: Int64 = 1 << 18
 
-  /// In the reverse of their order, so that each can be taken without a copy.
+  /// The records in reverse order, so that each can be removed from the end without a copy.
   var records: [(record: DocumentRecord, position: TextPosition)] = []
-  /// When the document was written, as it says before all of these records.
+  /// When the document was written, as far as it has said so before these records.
   var exportDate: Timestamp?
-  /// The bytes read so far.
+  /// The number of bytes read so far.
   var byteCount: Int64 = 0
-  /// The bytes read for these records.
+  /// The number of bytes read for these records.
   var sizeInBytes: Int64 = 0
-  /// What comes after these records: the end of the document, or an error; `nil` for more records.
+  /// What follows these records: the end of the document, or an error; `nil` if more records follow.
   var end: Result<Void, any Error>?
 }
 
-/// The reading of a source, and the pieces that wait to be taken.
+/// The reading of a source, and the pieces that wait to be consumed.
 ///
-/// Unchecked, because only one thread at a time uses the source: the taker's, until the reading one begins.
+/// It is unchecked because only one thread at a time uses the source: the consumer's until the reading thread begins.
 private final class Reading<Source: DocumentSource & ~Copyable>: @unchecked Sendable {
   private struct State {
     var pieces: [RecordPiece] = []
-    /// Whether the reading thread uses the source.
+    /// Whether the reading thread is using the source.
     var isRunning = false
     var hasBegun = false
-    /// Whether the reading thread must leave the source alone.
+    /// Whether the reading thread must no longer use the source.
     var isStopped = false
 
     private static var pieceLimit: Int { 16 }
     private static var byteLimit: Int64 { 4 << 20 }
 
-    /// Whether another piece may wait: all of them together have a size at most, unless one record is longer.
+    /// Whether another piece may wait: their total size is limited, unless a single record is longer.
     func hasRoom(for piece: RecordPiece) -> Bool {
       let size = pieces.reduce(piece.sizeInBytes) { $0 + $1.sizeInBytes }
       return pieces.isEmpty || pieces.count < Self.pieceLimit && size <= Self.byteLimit
@@ -291,7 +291,7 @@ private final class Reading<Source: DocumentSource & ~Copyable>: @unchecked Send
   }
 
   private var source: Source
-  /// A record that was read after the date of the document changed; it begins the next piece.
+  /// A record that was read after the document's date changed, which begins the next piece.
   private var held: (record: DocumentRecord, position: TextPosition)?
   private let state = Monitor(State())
 
@@ -325,7 +325,7 @@ private final class Reading<Source: DocumentSource & ~Copyable>: @unchecked Send
 }
 
 extension Reading where Source: ~Copyable {
-  /// Goes on reading on another thread, if the system has one.
+  /// Continues reading on another thread, if the system provides one.
   func start(_ detach: (@escaping @Sendable () -> Void) -> Void) {
     detach { [self] in
       let mayRead = state.withLock { state in
@@ -353,7 +353,7 @@ extension Reading where Source: ~Copyable {
     return goesOn ?? false
   }
 
-  /// Waits for the next piece; without a thread, reads it here.
+  /// Waits for the next piece; reads it on this thread if there is no other.
   func takePiece() -> RecordPiece {
     guard hasThread() else { return readPiece() }
     let piece = state.wait { $0.pieces.isEmpty ? nil : $0.pieces.removeFirst() }
@@ -361,8 +361,10 @@ extension Reading where Source: ~Copyable {
     return piece ?? RecordPiece()
   }
 
-  /// Whether the thread reads: Foundation does not report that the system has none, so one that has not begun for a while
-  /// must not begin any more.
+  /// Whether the other thread reads.
+  ///
+  /// Foundation does not report that the system has no thread left. A thread that has not begun after a while must
+  /// therefore not begin any more.
   private func hasThread() -> Bool {
     state.wait(atMost: Self.longestStart) { $0.hasBegun || $0.isStopped ? true : nil }
     return state.withLock { state in
@@ -381,26 +383,26 @@ extension Reading where Source: ~Copyable {
   }
 }
 
-/// The bytes of an import, which can be read again from their beginning.
+/// The bytes of an import, which can be read again from the beginning.
 ///
-/// A write transaction runs again when the store's map had to grow, and holds up every other writer while it runs. So a
-/// pipe, which cannot be read twice and whose writer may be slow, is first copied to a file without a name.
+/// A write transaction runs again if the store's map had to grow, and blocks all other writers while it runs. Therefore
+/// a pipe, which cannot be read twice and whose writer may be slow, is first copied to an unnamed file.
 package final class ReplayableInput {
   package let descriptor: FileDescriptor
-  /// Where the file stood at first.
+  /// The file's offset at the beginning of the input.
   private let startOffset: Int64
-  /// Whether the file is our own copy, without a name, which is deleted when it is closed.
+  /// Whether the file is this object's own unnamed copy, which is deleted when it is closed.
   private let isCopy: Bool
 
-  /// How many bytes there are, where that can be known.
+  /// The number of bytes, if it is known.
   let byteCount: Int64?
 
-  /// Reads from an open file, from where it stands; the caller closes it.
+  /// Creates an input from an open file, beginning at its current offset; the caller closes the file.
   ///
   /// - Parameters:
   ///   - descriptor: a file, or a pipe, which is read to its end at once.
-  ///   - directory: where to keep what a pipe delivers.
-  /// - Throws: `inputUnreadable`, or `diskFull` or `outputNotCreated` if a copy cannot be made.
+  ///   - directory: where to store what a pipe delivers.
+  /// - Throws: `inputUnreadable`; `diskFull` or `outputNotCreated` if a copy cannot be made.
   package init(_ descriptor: FileDescriptor, copyingPipesTo directory: FilePath) throws {
     try Self.refuseEndless(descriptor)
     let startOffset = try? descriptor.seek(offset: 0, from: .current)
@@ -429,12 +431,12 @@ package final class ReplayableInput {
     if isCopy { try? descriptor.close() }
   }
 
-  /// Returns to the beginning.
+  /// Seeks to the beginning of the input.
   func rewind() throws {
     _ = try TallyError.replacing(TallyError.unreadableInput) { try descriptor.seek(offset: startOffset, from: .start) }
   }
 
-  /// The first bytes; the next read begins with them.
+  /// The first bytes, which the next read returns again.
   package func head(ofAtMost count: Int) throws -> [UInt8] {
     try rewind()
     var head: [UInt8] = []
@@ -444,12 +446,12 @@ package final class ReplayableInput {
     return head
   }
 
-  /// Puts the next bytes at the beginning of a buffer and returns how many; 0 at the end.
+  /// Reads the next bytes into the beginning of a buffer and returns their number; 0 at the end.
   func read(into buffer: inout [UInt8]) throws -> Int { try Self.read(descriptor, into: &buffer) }
 
   private static func read(_ descriptor: FileDescriptor, into buffer: inout [UInt8]) throws -> Int {
     try TallyError.replacing(TallyError.unreadableInput) {
-      // The pointer is used within the call only.
+      // The pointer is used only during the call.
       unsafe try buffer.withUnsafeMutableBytes { try unsafe descriptor.read(into: $0) }
     }
   }
@@ -469,12 +471,12 @@ package final class ReplayableInput {
     }
   }
 
-  /// Creates the file beside the store's, where there must be room for the tasks anyway and nobody else may read.
+  /// Creates the file next to the store's, where there must be space for the tasks anyway and nobody else may read.
   private static func makeFile(in directory: FilePath) throws -> FileDescriptor {
     let item = try TemporaryItem(.file, in: directory)
     let file = try FileDescriptor.open(item.path, .readWrite, options: [.closeOnExec, .noFollow])
     do {
-      // The descriptor is enough; without a name, nothing is left behind if the program ends.
+      // The descriptor is enough: a file without a name disappears when the program ends.
       try SystemCalls.removeFile(item.path)
     } catch {
       try? file.close()

@@ -2,7 +2,7 @@ import Foundation
 
 /// The keys that an object of a document may have.
 protocol DocumentKey: CaseIterable, Sendable {
-  /// The key as it is written.
+  /// The key as it is written in documents.
   var text: String { get }
   /// The keys with their bytes; stored, because building the table costs more than reading an object.
   static var table: DocumentKeyTable<Self> { get }
@@ -18,7 +18,9 @@ struct DocumentKeyTable<Key: DocumentKey>: Sendable {
   private let names = Key.allCases.map { Array($0.text.utf8) }
   private let quotedNames = Key.allCases.map { Array("\"\($0.text)\"".utf8) }
 
-  /// The index of the key with these bytes, tried first at `hint`: most objects have their keys in one order.
+  /// The index of the key with these bytes.
+  ///
+  /// It tries `hint` first, because most objects have their keys in the same order.
   func index(of bytes: [UInt8], hint: Int) -> Int? {
     if hint < names.count, names[hint] == bytes { return hint }
     return names.firstIndex(of: bytes)
@@ -26,19 +28,19 @@ struct DocumentKeyTable<Key: DocumentKey>: Sendable {
 
   subscript(index: Int) -> Key { keys[index] }
 
-  /// Skips the key with an index if it comes next.
+  /// Skips the key at an index if it comes next; returns whether it did.
   func skipKey(at index: Int, in reader: inout JSONReader) throws -> Bool {
     try index < quotedNames.count && reader.skipKey(inQuotes: quotedNames[index])
   }
 }
 
-/// Walks the keys of one object.
+/// Iterates over the keys of one object.
 struct DocumentEntries<Key: DocumentKey> {
   let isLenient: Bool
-  /// A bit for each key that was read, by its index.
+  /// The keys that were read, as a bit for each index.
   private var seen: UInt32 = 0
   private var hint = 0
-  /// The token of the object that the caller has read already.
+  /// The first token of the object, if the caller has read it already.
   private var first: JSONReader.Token?
 
   init(_ keys: Key.Type, after first: JSONReader.Token? = nil, isLenient: Bool) {
@@ -47,9 +49,9 @@ struct DocumentEntries<Key: DocumentKey> {
     self.first = first
   }
 
-  /// Reads the next key, whose value must be read before the next call; `nil` at the end of the object.
+  /// Reads the next key, whose value must be read before the next call; returns `nil` at the end of the object.
   ///
-  /// - Throws: `malformedDocument` for a known key that appears twice, and `unknownKey`, unless lenient: then unknown
+  /// - Throws: `malformedDocument` if a known key appears twice; `unknownKey` unless lenient, in which case unknown
   ///   keys are skipped with their values.
   mutating func next(from reader: inout JSONReader) throws -> Key? {
     if first == nil, try Key.table.skipKey(at: hint, in: &reader) { return try accept(hint, reader) }
@@ -76,7 +78,7 @@ struct DocumentEntries<Key: DocumentKey> {
 }
 
 extension JSONReader {
-  /// The error of the key just read, which names it only if it looks like a key.
+  /// The error for the key just read; its message contains the key only if it looks like one.
   fileprivate var unknownKey: TallyError {
     let isNameable =
       text.count <= 32
@@ -91,7 +93,7 @@ extension JSONReader {
   }
 }
 
-// Values of tasks that take more than one token: tags, a place in a series, attributes.
+// Values of tasks that take more than one token: tags, a position in a series, attributes.
 
 extension JSONWriter {
   mutating func value(_ tags: TagSet) {
@@ -118,7 +120,7 @@ extension JSONWriter {
     endObject()
   }
 
-  /// Texts, numbers and flags are JSON's own; other values are an object with the name of the kind.
+  /// Writes an attribute: texts, numbers and flags as JSON's own values, others as an object with the name of the kind.
   private mutating func value(_ attribute: AttributeValue) {
     switch attribute {
     case .text(let text): value(text.utf8.span)
@@ -153,7 +155,7 @@ extension JSONReader {
     }
   }
 
-  /// Reads a place in a series whose object has just begun.
+  /// Reads a position in a series whose object has just begun.
   mutating func readSeries() throws -> RecurrenceSeries {
     let position = tokenPosition
     var values: [SeriesKey: FieldValue] = [:]
@@ -221,7 +223,7 @@ private enum SeriesKey: String, DocumentKey {
   }
 }
 
-/// The kinds of attributes that JSON has no values for.
+/// The kinds of attributes for which JSON has no type.
 private enum AttributeKind: String, DocumentKey {
   case instant, day, bytes
 
@@ -237,13 +239,13 @@ private enum AttributeKind: String, DocumentKey {
 }
 
 extension JSONReader {
-  /// Reads a value; `nil` for a `null`, where that is allowed.
+  /// Reads a value; returns `nil` for `null`, if that is allowed.
   ///
-  /// - Throws: an error that names the key and has the value's position.
+  /// - Throws: an error that names the key and contains the value's position.
   mutating func read(_ kind: FieldKind, for key: some DocumentKey, orNull: Bool = false) throws -> FieldValue? {
     if orNull, try skipNull() { return nil }
     let token = try next()
-    // One that is divided between two pieces of the input.
+    // This handles a `null` that is split between two pieces of the input.
     if orNull, token == .null { return nil }
     do {
       switch kind {
@@ -276,8 +278,9 @@ extension TallyError {
 }
 
 extension FieldValue {
-  /// The value that a token stands for, with its text; `nil` for a token of the wrong kind, an error without a position
-  /// for a text that is not valid.
+  /// Converts a token and its text into a value; `nil` if the token is of the wrong kind.
+  ///
+  /// - Throws: an error without a position if the text is not valid.
   fileprivate init?(_ kind: FieldKind, _ token: JSONReader.Token, _ text: [UInt8]) throws {
     guard token == .string || kind == .integer else { return nil }
     switch kind {
@@ -311,7 +314,7 @@ extension JSONReader.Token {
 }
 
 extension FieldKind {
-  /// The expected value, worded to follow "is not".
+  /// A description of the expected value, worded to follow "is not".
   fileprivate var expectation: String {
     switch self {
     case .text: "a text"

@@ -4,12 +4,12 @@ public import SystemPackage
 import TallySystem
 
 extension TaskStore {
-  /// Writes all tasks, or those that a filter finds, to a file, which replaces an older one as a whole.
+  /// Exports all tasks, or those that a filter matches, to a file, which replaces an older one as a whole.
   ///
-  /// The export is one snapshot, while writers go on, and its memory does not grow with the store. It is written to a
-  /// temporary file beside the target, flushed and renamed. If it fails or is cancelled, nothing is left behind and the
-  /// old file stays unchanged. Only its owner may read the file. A symbolic link is replaced, not followed. Blocks
-  /// until all is done; run it where waiting is allowed.
+  /// The export shows one snapshot while writers continue, and its memory does not grow with the store. It is written
+  /// to a temporary file beside the target, flushed and renamed. If it fails or is cancelled, nothing is left behind
+  /// and the old file stays unchanged. Only its owner may read the file. A symbolic link is replaced, not followed. The
+  /// call blocks until the export is done, so run it where blocking is allowed.
   ///
   /// ```swift
   /// let day = CalendarDay(containing: .now(), in: TimeZone.current)
@@ -18,14 +18,14 @@ extension TaskStore {
   ///
   /// - Parameters:
   ///   - file: The path of the file.
-  ///   - format: What to write.
-  ///   - filter: Which tasks to write, with their ancestors and lists and without the history of deleted tasks; `nil` for
-  ///     everything.
+  ///   - format: The format of the file.
+  ///   - filter: Which tasks to export, with their ancestors and lists and without the history of deleted tasks; `nil`
+  ///     for everything.
   ///   - progress: Called from time to time; may throw to end the export.
   /// - Returns: The numbers of exported records.
   /// - Throws: `outputNotCreated`, `diskFull`, `cancelled` if the Swift task was cancelled, what `progress` throws,
-  ///   what `read` throws, and for a filter what ``StoreTransaction/tasks(_:)`` throws.
-  /// - Complexity: a microsecond or two a task; with a filter also 16 bytes of memory and their hashing for each.
+  ///   what `read` throws, and with a filter what ``StoreTransaction/tasks(_:)`` throws.
+  /// - Complexity: one or two microseconds for each task; with a filter, also 16 bytes of memory and their hashing.
   @discardableResult
   public func export(
     to file: FilePath,
@@ -39,9 +39,10 @@ extension TaskStore {
     return summary
   }
 
-  /// Writes all tasks to an open file or pipe, which stays open.
+  /// Exports all tasks, or those that a filter matches, to an open file or pipe, which stays open.
   ///
-  /// As ``export(to:format:matching:progress:)-(FilePath,_,_,_)``, but output written before a failure stays written.
+  /// It works as ``export(to:format:matching:progress:)-(FilePath,_,_,_)``, but what was written before a failure
+  /// remains.
   @discardableResult
   public func export(
     to descriptor: FileDescriptor,
@@ -58,9 +59,9 @@ extension TaskStore {
   }
 }
 
-/// The tasks of an export that a filter selects, with what they need: their ancestors and lists.
+/// The tasks that a filter selects for an export, with their ancestors and lists.
 ///
-/// Ids alone are kept: 16 bytes and their hashing for each.
+/// Only ids are held: 16 bytes and their hashing for each.
 struct ExportSelection {
   private(set) var taskIDs: Set<UUID> = []
   private(set) var listIDs: Set<UUID> = []
@@ -75,7 +76,7 @@ struct ExportSelection {
     for id in found { try add(id, in: transaction) }
   }
 
-  /// Adds a task with its ancestors, which end where one has been added already.
+  /// Adds a task with its ancestors, up to one that has been added already.
   private mutating func add(
     _ id: UUID, in transaction: borrowing StoreTransaction<some LMDBTransaction & ~Copyable>
   ) throws {
@@ -90,22 +91,22 @@ struct ExportSelection {
 
 /// The result of an export.
 public struct ExportSummary: Hashable, Sendable {
-  /// The exported tasks.
+  /// The number of exported tasks.
   public internal(set) var taskCount = 0
-  /// The exported lists.
+  /// The number of exported lists.
   public internal(set) var listCount = 0
-  /// The exported completions that do not follow from its tasks.
+  /// The number of exported completions, which are those that do not follow from the tasks.
   public internal(set) var completionCount = 0
-  /// The exported saved filters.
+  /// The number of exported saved filters.
   public internal(set) var filterCount = 0
-  /// Its size.
+  /// The size of the export, in bytes.
   public internal(set) var byteCount: Int64 = 0
 }
 
 /// Writes one snapshot of a store as a document, record by record.
 ///
-/// Tasks and lists come in the order of their ids, which is that of their tables; completions by time, those of
-/// existing tasks first. So the same store gives the same bytes, and nothing is collected or sorted.
+/// Tasks and lists are in the order of their ids, which is that of their tables; completions are in the order of time,
+/// those of existing tasks first. Therefore the same store gives the same bytes, and nothing is collected or sorted.
 struct DocumentExporter: ~Copyable {
   private let output: OutputBehind
   private let format: InterchangeFormat
@@ -115,7 +116,7 @@ struct DocumentExporter: ~Copyable {
   private var summary = ExportSummary()
   private var totalTaskCount = 0
 
-  /// Prepares an export of a selection; of everything without one.
+  /// Prepares an export of a selection, or of everything if there is none.
   init(
     output: FileDescriptor, format: InterchangeFormat, selection: ExportSelection? = nil,
     observer: InterchangeProgress.Observer?
@@ -127,7 +128,7 @@ struct DocumentExporter: ~Copyable {
     writer = JSONWriter(layout: format == .json ? .pretty : .compact)
   }
 
-  /// Writes everything.
+  /// Writes the whole document.
   mutating func run(in transaction: borrowing StoreTransaction<some LMDBTransaction & ~Copyable>) throws
     -> ExportSummary
   {
@@ -167,7 +168,7 @@ struct DocumentExporter: ~Copyable {
     writer.lineFeed()
   }
 
-  /// Writes lines: lists before their tasks, completions after them, so that they can be read in one pass.
+  /// Writes lines: lists before their tasks and completions after them, so that they can be read in one pass.
   private mutating func writeRecords(of transaction: borrowing StoreTransaction<some LMDBTransaction & ~Copyable>)
     throws
   {
@@ -208,7 +209,7 @@ struct DocumentExporter: ~Copyable {
   private mutating func writeCompletions(
     of transaction: borrowing StoreTransaction<some LMDBTransaction & ~Copyable>
   ) throws {
-    // Those of deleted tasks belong to no selection, and those of others follow from the tasks, nearly.
+    // Completions of deleted tasks belong to no selection, and nearly all others follow from the tasks.
     guard selection == nil else { return }
     try transaction.forEachDetachedCompletion { completion in
       beginLine(.completion)
@@ -262,10 +263,10 @@ struct DocumentExporter: ~Copyable {
 
 /// Writes the tasks of an export in one format.
 package protocol DocumentWriter {
-  /// The bytes that are ready to be written; emptied by the exporter.
+  /// The bytes that are ready to be written; the exporter empties them.
   var bytes: [UInt8] { get set }
 
-  /// Looks at a task before any is written; for formats that need to know something of all tasks.
+  /// Visits a task before any is written, for formats that must know something about all tasks.
   mutating func prepare(_ task: TaskItem)
   /// Writes what comes before the tasks.
   mutating func begin()
@@ -273,8 +274,8 @@ package protocol DocumentWriter {
   ///
   /// - Parameters:
   ///   - task: the task.
-  ///   - list: its list.
-  ///   - parent: its parent.
+  ///   - list: the task's list.
+  ///   - parent: the task's parent.
   mutating func write(_ task: TaskItem, in list: TaskList?, under parent: TaskItem?)
   /// Writes what comes after the tasks.
   mutating func end()
@@ -284,16 +285,16 @@ extension DocumentWriter {
   package mutating func prepare(_ task: TaskItem) {}
 }
 
-/// In which order an export writes tasks.
+/// The order in which an export writes tasks.
 package enum ExportOrder: Sendable {
-  /// By id, as they are stored: in one pass, whatever their number.
+  /// By id, as they are stored: in one pass, whatever the number of tasks.
   case id
-  /// By list, then in the order of the list; all of them are in memory.
+  /// By list, and within it by its order; all tasks are held in memory.
   case place
 }
 
 extension TaskStore {
-  /// Writes all tasks, or those that a filter finds with their ancestors, in another format.
+  /// Exports all tasks, or those that a filter matches with their ancestors, in another format.
   package func exportRecords(
     to output: FileDescriptor, matching filter: TaskFilter?, in order: ExportOrder, isPrepared: Bool,
     progress: InterchangeProgress.Observer?,
@@ -309,7 +310,7 @@ extension TaskStore {
     }
   }
 
-  /// Writes a file that is replaced as a whole, as every export does.
+  /// Writes a file that replaces an older one as a whole, as every export does.
   package func exportFile<R>(_ file: FilePath, _ body: (FileDescriptor) throws -> R) throws -> R {
     let output = try AtomicFile.create(replacing: file)
     let result = try body(output.descriptor)
@@ -318,7 +319,7 @@ extension TaskStore {
   }
 }
 
-/// Hands the tasks of one snapshot to a writer, and its bytes to a file.
+/// Passes the tasks of one snapshot to a writer, and the writer's bytes to a file.
 private struct RecordExporter {
   let output: OutputBehind
   let selection: ExportSelection?
@@ -327,7 +328,7 @@ private struct RecordExporter {
   var writer: any DocumentWriter
   private var summary = ExportSummary()
   private var lists: [UUID: TaskList] = [:]
-  /// The lists of the tasks: these formats have no others.
+  /// The lists of the tasks written so far: these formats contain no other lists.
   private var writtenLists: Set<UUID> = []
 
   init(
@@ -395,26 +396,26 @@ private struct RecordExporter {
   }
 }
 
-/// Writes blocks of an export to a file on a thread of its own, while the next ones are made: writing takes about half
-/// as long as making them.
+/// Writes blocks of an export to a file on a separate thread while the next ones are being made.
 ///
-/// A short export needs no thread. If the system has none, the caller writes: whoever finds blocks that nobody is
-/// writing writes them. An error is thrown by one of the later calls, and nothing is written after it.
+/// Writing takes about half as long as making the blocks. A short export needs no thread. If the system has no thread
+/// left, the caller writes: any thread that finds a block that nobody is writing writes it. An error is thrown by one
+/// of the later calls, and nothing is written after it.
 final class OutputBehind: Sendable {
-  /// How many bytes a block has before it is written: the size of a pipe's buffer.
+  /// The size at which a block is written: the size of a pipe's buffer.
   static let blockSizeInBytes = 1 << 16
-  /// How many blocks may wait; more would only take memory.
+  /// The most blocks that may wait; more would only use memory.
   private static let blockLimit = 4
-  /// Starts write-back after so many bytes, so that the final flush is short.
+  /// The number of bytes after which write-back is started, so that the final flush is short.
   private static let writeBackStepInBytes = 8 << 20
 
   private struct State {
     var blocks: [[UInt8]] = []
-    /// Blocks that have been written, for the memory that they have.
+    /// Blocks that have been written, kept to reuse their memory.
     var spare: [[UInt8]] = []
-    /// Whether somebody is writing a block; one at a time may.
+    /// Whether a thread is writing a block; only one at a time may.
     var isWriting = false
-    /// The bytes written since the disk was asked to begin.
+    /// The number of bytes written since write-back was last started.
     var bytesToWriteBack = 0
     var hasThread = false
     var isStopped = false
@@ -425,11 +426,11 @@ final class OutputBehind: Sendable {
   private let detach: @Sendable (@escaping @Sendable () -> Void) -> Void
   private let state = Monitor(State())
 
-  /// Prepares to write; nobody else may write to the file until `finish` or `stop` has returned.
+  /// Creates the output; nobody else may write to the file until `finish` or `stop` has returned.
   ///
   /// - Parameters:
   ///   - output: The file.
-  ///   - detach: Runs a closure on another thread; a test may do otherwise.
+  ///   - detach: Runs a closure on another thread; a test may replace it.
   init(
     to output: FileDescriptor,
     detach: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void = { Thread.detachNewThread($0) }
@@ -437,7 +438,7 @@ final class OutputBehind: Sendable {
     (self.output, self.detach) = (output, detach)
   }
 
-  /// Takes the bytes of a block, and leaves an empty array with room for the next.
+  /// Moves out the bytes of a block, and leaves an empty array with capacity for the next one.
   func write(_ bytes: inout [UInt8]) throws {
     try makeRoom()
     let needsThread = state.withLock { state in
@@ -452,7 +453,7 @@ final class OutputBehind: Sendable {
     if needsThread { startThread() }
   }
 
-  /// Waits until everything is written, or stops at an error.
+  /// Waits until everything is written; throws at the first error.
   func finish() throws {
     while writeNext() {}
     try state.wait { state throws in
@@ -462,14 +463,14 @@ final class OutputBehind: Sendable {
     stop()
   }
 
-  /// Leaves the file alone, as soon as the block that is being written is there; those that wait are not written.
+  /// Stops using the file once the block that is being written is done; waiting blocks are dropped.
   func stop() {
     state.withLock { state in (state.isStopped, state.blocks) = (true, []) }
     state.wakeAll()
     state.wait { $0.isWriting ? nil : true }
   }
 
-  /// Waits until another block may wait; writes one here if no thread does.
+  /// Waits until another block may wait; writes one on this thread if no other does.
   private func makeRoom() throws {
     while true {
       let hasRoom = try state.wait { state throws -> Bool? in
@@ -489,7 +490,7 @@ final class OutputBehind: Sendable {
     }
   }
 
-  /// Waits for a block that nobody is writing; false at the end.
+  /// Waits for a block that nobody is writing; returns false at the end.
   private func waitForBlock() -> Bool {
     state.wait { state in
       if state.isStopped { return false }
@@ -497,7 +498,7 @@ final class OutputBehind: Sendable {
     } ?? false
   }
 
-  /// Writes the next block, unless somebody else is writing or none is left.
+  /// Writes the next block, unless another thread is writing or none is left.
   private func writeNext() -> Bool {
     let block: [UInt8]? = state.withLock { state in
       guard !state.isWriting, !state.blocks.isEmpty else { return nil }

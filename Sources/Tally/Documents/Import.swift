@@ -2,50 +2,49 @@ public import Foundation
 public import SystemPackage
 import TallySystem
 
-/// The formats of exports and imports; <doc:ExportFormat> explains both.
+/// The formats of exports and imports, which <doc:ExportFormat> explains.
 public enum InterchangeFormat: String, CaseIterable, Sendable {
   /// One JSON document with all lists, tasks and completions: the whole store.
   case json
-  /// The same as lines: one task per line, as a JSON object, for pipes and other programs. Lists come first, as
-  /// `{"list":{…}}`, and the history of deleted tasks last, as `{"completion":{…}}`.
+  /// The same records as lines: one task per line, as a JSON object, for pipes and other programs. Lists come first, as
+  /// `{"list":{…}}`, and the history of deleted tasks comes last, as `{"completion":{…}}`.
   case ndjson
 
-  /// The default name for an export of a local day, such as `Tally-Tasks-Export-2026-11-21.json`.
+  /// The default file name for an export on a local day, for example `Tally-Tasks-Export-2026-11-21.json`.
   public func defaultFileName(on day: CalendarDay) -> String {
     "Tally-Tasks-Export-\(day.iso8601).\(rawValue)"
   }
 
-  /// The versions of documents that can be read; the last one is written.
+  /// The versions of documents that can be read, of which the last one is written.
   static let schemaVersions: ClosedRange<Int64> = 1...2
 }
 
 /// The progress of an export or import.
 public struct InterchangeProgress: Hashable, Sendable {
-  /// The tasks written or read so far.
+  /// The number of tasks written or read so far.
   public let taskCount: Int
-  /// All tasks, if known beforehand: in an export.
+  /// The total number of tasks, if it is known in advance, as in an export.
   public let totalTaskCount: Int?
-  /// The bytes made or read so far; the last few blocks of an export may still wait to be written.
+  /// The number of bytes made or read so far; the last few blocks of an export may still wait to be written.
   public let byteCount: Int64
-  /// All bytes, if known beforehand: in an import from a file.
+  /// The total number of bytes, if it is known in advance, as in an import from a file.
   public let totalByteCount: Int64?
 
-  /// Called from time to time; throwing from it ends the export or import, which leaves nothing behind.
+  /// A closure that is called from time to time; if it throws, the export or import ends and leaves nothing behind.
   public typealias Observer = (InterchangeProgress) throws -> Void
 
-  /// How many tasks lie between two reports of progress, and two checks for cancellation.
+  /// The number of tasks between two reports of progress, and between two checks for cancellation.
   static let strideInTasks = 2_048
 }
 
 extension TaskStore {
-  /// Imports a document from a file: by id, it adds new records, changes those that are older here, and leaves the
-  /// rest.
+  /// Imports a document from a file and merges it by id: adds new records, updates older ones and keeps the rest.
   ///
   /// The newer time of change of a task wins, a completion is never undone, and everything deleted here after the
-  /// document was written stays deleted; ``ImportOptions/overwrites`` does as the document says instead.
-  /// <doc:ExportFormat> has the rules. All of it or nothing: one transaction holds the whole import, so that other
-  /// writers wait for it. Nothing in the store is deleted. Fields that an object of the document lacks keep their
-  /// stored values. Blocks until all is done; run it where waiting is allowed.
+  /// document was written stays deleted; with ``ImportOptions/overwrites`` the document wins instead.
+  /// <doc:ExportFormat> has the rules. The import is atomic: it is one transaction, so other writers wait for it.
+  /// Nothing in the store is deleted. Fields that an object of the document lacks keep their stored values. The call
+  /// blocks until the import is done, so run it where blocking is allowed.
   ///
   /// ```swift
   /// let summary = try store.importDocument(from: "export.json", options: ImportOptions(isDryRun: true))
@@ -54,16 +53,17 @@ extension TaskStore {
   ///
   /// - Parameters:
   ///   - file: The path of the document.
-  ///   - format: How it is written.
+  ///   - format: The format of the document.
   ///   - options: Whether to write anything, and how strict to be.
   ///   - progress: Called from time to time; may throw to end the import.
-  ///   - report: In a dry run, called for each task, list and saved filter that the import would change or would
-  ///     refuse to change; may throw.
+  ///   - report: In a dry run, called for each task, list and saved filter that the import would change or refuse to
+  ///     change; may throw.
   /// - Returns: The changes made, or those that a dry run would make.
   /// - Throws: `inputUnreadable`; for a fault of the document an error with its position: `malformedDocument`,
-  ///   `unknownKey`, `duplicateID`, `unknownList`, `newerFormat`, or that of the value or record; `cancelled` if the
-  ///   Swift task was cancelled; what `progress` or `report` throws, and what `write` throws. The store is then unchanged.
-  /// - Complexity: some microseconds a record; 16 bytes of memory and their hashing for each.
+  ///   `unknownKey`, `duplicateID`, `unknownList`, `newerFormat`, or the error of the value or record; `cancelled` if
+  ///   the Swift task was cancelled; what `progress` or `report` throws, and what `write` throws. On an error the store
+  ///   is unchanged.
+  /// - Complexity: some microseconds for each record, and 16 bytes of memory and their hashing.
   @discardableResult
   public func importDocument(
     from file: FilePath,
@@ -80,11 +80,11 @@ extension TaskStore {
     }
   }
 
-  /// Imports a document from an open file, from its current position, or from a pipe; it stays open.
+  /// Imports a document from an open file, beginning at its current offset, or from a pipe; it stays open.
   ///
-  /// As ``importDocument(from:format:options:progress:report:)-(FilePath,_,_,_,_)``. Input from a pipe is first copied
-  /// to a file without a name, in the store's directory or, for a dry run, the system's temporary one, so that no other
-  /// writer waits for the pipe's.
+  /// It works as ``importDocument(from:format:options:progress:report:)-(FilePath,_,_,_,_)``. Input from a pipe is
+  /// first copied to an unnamed file, in the store's directory or, for a dry run, in the system's temporary directory,
+  /// so that other writers do not wait for the program that writes to the pipe.
   @discardableResult
   public func importDocument(
     from descriptor: FileDescriptor,
@@ -116,32 +116,34 @@ extension TaskStore {
     }
   }
 
-  /// A file's or a pipe's bytes, which can be read again.
+  /// Makes the bytes of a file or pipe readable more than once.
   package func replayable(_ descriptor: FileDescriptor, _ options: ImportOptions) throws -> ReplayableInput {
     try ReplayableInput(descriptor, copyingPipesTo: options.isDryRun ? Self.temporaryDirectory : directory)
   }
 
-  /// The directory for a pipe's contents in a dry run, which leaves the store's directory alone.
+  /// The directory for a pipe's contents in a dry run, which must not write to the store's directory.
   private static var temporaryDirectory: FilePath { FilePath(FileManager.default.temporaryDirectory.path) }
 }
 
-/// How to import.
+/// The options of an import.
 public struct ImportOptions: Hashable, Sendable {
   /// Whether to read, check and count everything and write nothing.
   public var isDryRun: Bool
-  /// Whether to skip keys that the format does not know, rather than refuse them.
+  /// Whether to skip keys that the format does not have, instead of refusing them.
   public var isLenient: Bool
-  /// Whether to do as the document says, even where the store has something newer.
+  /// Whether the document wins, even if the store has something newer.
   ///
-  /// Without it the two are merged: the newer change of a task wins, a completion is never undone, and everything
+  /// Otherwise the two are merged: the newer change of a task wins, a completion is never undone, and everything
   /// deleted here after the document was written stays deleted.
   public var overwrites: Bool
   /// The name of the import in the history, see ``StoreTransaction/setActionName(_:)``; `nil` for none.
   public var actionName: String?
-  /// Whether to refuse, with `irreversible`, an import that could not be undone, as it replaces more than the history keeps.
+  /// Whether to refuse, with `irreversible`, an import that replaces more than the history keeps, and so cannot be
+  /// undone.
   public var mustBeUndoable: Bool
-  /// Whether to refuse a document of another program for anything that is not understood, which otherwise only the
-  /// account names (``ImportSummary/account``).
+  /// Whether to refuse another program's document if anything in it is not understood.
+  ///
+  /// Otherwise this is only listed in the account (``ImportSummary/account``).
   public var isStrict: Bool
 
   /// Creates options; the defaults give an import that merges and writes.
@@ -160,15 +162,15 @@ public struct ImportOptions: Hashable, Sendable {
 
 /// The result of an import, or of a dry run.
 public struct ImportSummary: Hashable, Sendable {
-  /// What became of the records of one kind.
+  /// The numbers of records of one kind, by what the import did with them.
   public struct Counts: Hashable, Sendable {
-    /// Records that did not exist.
+    /// The number of records that did not exist before.
     public internal(set) var added = 0
-    /// Records that existed and were changed.
+    /// The number of records that existed and were changed.
     public internal(set) var changed = 0
-    /// Records that existed with the same contents.
+    /// The number of records that existed with the same contents.
     public internal(set) var unchanged = 0
-    /// Records that were left alone, as the store's are newer, or were deleted here since.
+    /// The number of records that were skipped because the store's are newer, or because they were deleted here since.
     public internal(set) var keptNewer = 0
   }
 
@@ -176,18 +178,17 @@ public struct ImportSummary: Hashable, Sendable {
   public internal(set) var tasks = Counts()
   /// The lists.
   public internal(set) var lists = Counts()
-  /// Completions that do not follow from the tasks: those of deleted tasks, and those of tasks that were in another
-  /// list.
+  /// The completions that do not follow from the tasks: of deleted tasks, and of tasks that were in another list.
   public internal(set) var completions = Counts()
   /// The saved filters.
   public internal(set) var filters = Counts()
-  /// Everything that the import did not understand or could not keep as a field, by kind.
+  /// Everything that the import did not understand or could not store as a field, by kind.
   public internal(set) var account: [ImportRemark] = []
   /// Whether nothing was written, as requested.
   public internal(set) var isDryRun = false
 }
 
-/// What an import does with one task, list or saved filter of a document.
+/// The effect of an import on one task, list or saved filter of a document.
 public struct ImportedRecord: Hashable, Sendable {
   /// What a record describes.
   public enum Kind: String, CaseIterable, Sendable {
@@ -199,56 +200,60 @@ public struct ImportedRecord: Hashable, Sendable {
     case filter
   }
 
-  /// What becomes of a record.
+  /// The effect on a record.
   public enum Outcome: String, CaseIterable, Sendable {
-    /// It did not exist.
+    /// The record did not exist and is added.
     case added
-    /// It exists and is changed.
+    /// The record exists and is changed.
     case changed
-    /// It stays, since the store's is newer than the document's.
+    /// The record stays as it is, because the store's is newer than the document's.
     case keptNewer
-    /// It was deleted here since, and stays deleted.
+    /// The record was deleted here after the document was written, and stays deleted.
     case keptDeleted
   }
 
   /// What the record describes.
   public let kind: Kind
-  /// The task or list; `nil` for a saved filter, which has only a name.
+  /// The id of the task or list; `nil` for a saved filter, which has only a name.
   public let id: UUID?
-  /// The task's title or the other's name after the import; that of the document for what stays deleted.
+  /// The title of the task or the name of the list or filter: after the import or, if it stays deleted, in the
+  /// document.
   public let name: String
-  /// What becomes of it.
+  /// The effect on the record.
   public let outcome: Outcome
 
-  /// Called for each record that an import changes or refuses to change; throwing from it ends the import.
+  /// A closure that is called for each record that an import changes or refuses to change; if it throws, the import
+  /// ends.
   public typealias Observer = (ImportedRecord) throws -> Void
 }
 
-/// What an import did not understand or could not keep as a field, of one kind.
+/// One kind of thing that an import did not understand or could not store as a field.
 ///
 /// ```swift
 /// let summary = try store.importDocument(from: "export.json")
 /// for remark in summary.account { print(remark.kind, remark.count, remark.example, remark.line ?? 0) }
 /// ```
 public struct ImportRemark: Hashable, Sendable {
-  /// What was not understood, in one word, such as `recurrence`, `column`, `zone` or `date`.
+  /// What was not understood, in one word, for example `recurrence`, `column`, `zone` or `date`.
   public let kind: String
-  /// How often it came.
+  /// How often it occurred.
   public internal(set) var count: Int
-  /// The first one, as the document has it, cut after 120 characters; of columns all of them, cut after 1,000.
+  /// The first occurrence, as it is in the document.
+  ///
+  /// It is truncated after 120 characters. For columns it lists all of them, truncated after 1,000 characters.
   public let example: String
-  /// The line of the first one, from 1; `nil` if it has none.
+  /// The line of the first occurrence, from 1; `nil` if it has none.
   public let line: Int?
 }
 
-/// What a reader did not understand, of one kind.
+/// One kind of thing that a reader did not understand.
 package struct DocumentRemark: Hashable, Sendable {
-  /// The kind, as ``ImportRemark/kind``: one of a few words of the code, never a text of the document.
+  /// The kind, as in ``ImportRemark/kind``: one of a few fixed words, never a text of the document.
   package let kind: String
-  /// What the document says in the first place.
+  /// The text in the document, at its first occurrence.
   package private(set) var example: String
   private(set) var mostCharacters = 120
-  /// How often it came.
+  /// How often it occurred.
   package var count = 1
 
   /// Creates a remark.
@@ -256,7 +261,7 @@ package struct DocumentRemark: Hashable, Sendable {
     (self.kind, self.example) = (kind, example)
   }
 
-  /// Lists another example of the kind.
+  /// Appends another example of the same kind.
   package mutating func list(_ example: String) {
     mostCharacters = 1_000
     if self.example.utf8.count < 4 * mostCharacters { self.example += ", " + example }
@@ -264,7 +269,7 @@ package struct DocumentRemark: Hashable, Sendable {
 }
 
 extension [ImportRemark] {
-  /// Counts a remark under its kind; the first of a kind is the example.
+  /// Counts a remark under its kind, of which the first one remains the example.
   mutating func add(_ remark: DocumentRemark, at line: Int?) {
     if let index = firstIndex(where: { $0.kind == remark.kind }) {
       self[index].count += remark.count
@@ -277,7 +282,7 @@ extension [ImportRemark] {
 }
 
 extension TallyError {
-  /// A strict import found something that it does not understand.
+  /// The error of a strict import that found something it does not understand.
   static func notUnderstood(_ remark: DocumentRemark) -> TallyError {
     TallyError(
       .malformedDocument, "The \(remark.kind) “\(remark.example)” is not understood",

@@ -1,28 +1,29 @@
 import Foundation
 import LMDB
 
-/// What becomes of one record of a document.
+/// The effect of merging one record of a document.
 enum MergeOutcome {
   case added, changed, unchanged, keptNewer
 
   var isWritten: Bool { self == .added || self == .changed }
 }
 
-/// Decides between what a document says of a task or list and what the store has.
+/// Decides between a document's and the store's version of a task or list.
 ///
-/// The newer time of change wins. Where both are equal, somebody has changed the document by hand, unless the store's may
-/// be a change of the very moment of the export. Sort orders are renumbered without a new time of change, so that the
-/// store's stays then. A record without any date, its own or the document's, is a change made now.
+/// The newer time of change wins. If both are equal, somebody has edited the document by hand, and it wins, unless the
+/// store's change may have been made at the very moment of the export. Renumbering sort orders does not set the time of
+/// change, so the store's sort order is kept in that case. A record without any date, its own or the document's, counts
+/// as changed now.
 struct ImportMerge {
   let overwrites: Bool
   /// When the document was written, if it says so.
   let exportDate: Timestamp?
   let now: Timestamp
 
-  /// The time of a change to which the document gives none.
+  /// The time of a change for which the document has none.
   var date: Timestamp { min(exportDate ?? now, now) }
 
-  /// What becomes of a task, which is changed to what the store is to have.
+  /// Merges a task: sets `task` to what the store should have, and returns the effect.
   func outcome(of document: TaskDocument, _ task: inout TaskItem, replacing old: TaskItem?) -> MergeOutcome {
     guard let old else { return .added }
     guard !task.isIdentical(to: old) else { return .unchanged }
@@ -44,14 +45,14 @@ struct ImportMerge {
     return .keptNewer
   }
 
-  /// What becomes of a saved filter.
+  /// The effect of merging a saved filter.
   func outcome(of filter: SavedFilter, replacing old: SavedFilter?) -> MergeOutcome {
     guard let old else { return .added }
     if filter == old { return .unchanged }
     return overwrites || filter.updatedAt >= old.updatedAt ? .changed : .keptNewer
   }
 
-  /// What becomes of a list, which is changed to what the store is to have.
+  /// Merges a list: sets `list` to what the store should have, and returns the effect.
   func outcome(of document: ListDocument, _ list: inout TaskList, replacing old: TaskList?) -> MergeOutcome {
     guard let old else { return .added }
     guard !list.isIdentical(to: old) else { return .unchanged }
@@ -75,7 +76,8 @@ struct ImportMerge {
 }
 
 extension ImportMerge {
-  /// Whether a task that was deleted here stays deleted: the document neither was written nor changed it since.
+  /// Whether a task deleted here stays deleted: the document was not written, and did not change it, after the
+  /// deletion.
   func keepsDeleted(_ document: TaskDocument, since deletion: Timestamp) -> Bool {
     if document.isIdentifiedByContent { return true }
     return keepsDeleted(document.updatedAt, since: deletion)
@@ -98,7 +100,7 @@ extension ImportMerge {
 }
 
 extension StoredObject {
-  /// Whether two values are identical once one property is made equal.
+  /// Whether two values are identical after one property is made equal.
   fileprivate func isEqual<Value>(to other: Self, apartFrom property: WritableKeyPath<Self, Value>) -> Bool {
     var copy = self
     copy[keyPath: property] = other[keyPath: property]
@@ -106,15 +108,15 @@ extension StoredObject {
   }
 }
 
-/// Finds the sort orders of imported records that have none: last in their place, after those read before them.
+/// Finds sort orders for imported records that have none: at the end of their place, after those read before them.
 ///
-/// The records of a batch are not stored yet when the next one needs an order, so the orders in use are kept here.
+/// The records of a batch are not yet stored when the next one needs a sort order, so the orders in use are held here.
 struct ImportPlacement {
-  /// The next free order of each place that the document has used so far.
+  /// The next free sort order of each place that the document has used so far.
   private var nextOrders: [Place: Int64] = [:]
   private var nextListOrder: Int64?
 
-  /// The order that puts a task last in its list or the inbox, and on its day.
+  /// The sort order at the end of a task's places: its list or the inbox, and its day.
   func orderAtEnd(
     for task: TaskItem, in transaction: borrowing StoreTransaction<some LMDBTransaction & ~Copyable>
   ) throws -> Int64 {
@@ -122,48 +124,51 @@ struct ImportPlacement {
     return Place.all(of: task).reduce(stored) { max($0, nextOrders[$1] ?? $0) }
   }
 
-  /// The order that puts a list last.
+  /// The sort order at the end of the lists.
   func listOrderAtEnd(in transaction: borrowing StoreTransaction<some LMDBTransaction & ~Copyable>) throws -> Int64 {
     let last = try transaction.tables.listsByOrder.lastKey(in: transaction.base)?.sortOrder
     let stored = SortOrder.between(last, nil) ?? SortOrder.limit
     return max(stored, nextListOrder ?? stored)
   }
 
-  /// Notes the place of a task.
+  /// Records the sort order of a task as used.
   mutating func note(_ task: TaskItem) {
     let next = SortOrder.between(task.sortOrder, nil) ?? SortOrder.limit
     for place in Place.all(of: task) { nextOrders[place] = max(next, nextOrders[place] ?? next) }
   }
 
-  /// Notes the place of a list.
+  /// Records the sort order of a list as used.
   mutating func note(_ list: TaskList) {
     let next = SortOrder.between(list.sortOrder, nil) ?? SortOrder.limit
     nextListOrder = max(next, nextListOrder ?? next)
   }
 }
 
-/// Checks that every list that tasks name exists in the end, in the store or in the document.
+/// Checks that every list that a task refers to exists at the end, in the store or in the document.
 ///
-/// A document may have its lists after its tasks, so an unknown list is remembered with the first place that named it.
+/// A document may have its lists after its tasks, so an unknown list is remembered with the first position that refers
+/// to it.
 struct ListReferences {
   private var known: Set<UUID> = []
   private var awaited: [UUID: TextPosition] = [:]
-  /// Lists that were deleted here since, and stay deleted.
+  /// The lists that were deleted here since, and stay deleted.
   private var deleted: Set<UUID> = []
-  /// The lists of documents that name lists.
+  /// The lists of documents that refer to lists by name.
   private var names: [(id: UUID, name: String)] = []
 
-  /// Whether a task that was imported needs a list that has not come yet.
+  /// Whether an imported task needs a list that has not been read yet.
   func isAwaited(_ id: UUID) -> Bool { awaited[id] != nil }
 
   /// Whether a list of the document stays deleted.
   func isDeleted(_ id: UUID) -> Bool { deleted.contains(id) }
 
-  /// Notes a list that stays deleted.
+  /// Records a list that stays deleted.
   mutating func noteDeleted(_ id: UUID) { deleted.insert(id) }
 
-  /// The list with a name: the one with the given id if it has the name, else the store's first one of the name, or a
-  /// new one, whose id is the given one or follows from the name.
+  /// The list that has a name.
+  ///
+  /// It is the list with the given id, if that has the name; else the store's first list with the name; else a new one
+  /// with the given id or with an id derived from the name.
   mutating func id(
     ofListNamed name: String, preferring id: UUID?,
     in transaction: borrowing StoreTransaction<some LMDBTransaction & ~Copyable>
@@ -177,13 +182,13 @@ struct ListReferences {
     return (new, true)
   }
 
-  /// Notes a list of the document.
+  /// Records a list of the document.
   mutating func define(_ id: UUID) {
     known.insert(id)
     awaited[id] = nil
   }
 
-  /// Notes that a task names a list.
+  /// Records that a task refers to a list.
   mutating func note(
     _ id: UUID, at position: TextPosition, in transaction: borrowing StoreTransaction<some LMDBTransaction & ~Copyable>
   ) throws {
@@ -195,7 +200,7 @@ struct ListReferences {
     }
   }
 
-  /// Throws `unknownList` with the earliest place that names a list that does not exist.
+  /// Throws `unknownList` for the earliest position that refers to a list that does not exist.
   func checkAllKnown() throws {
     guard let first = awaited.min(by: { ($0.value.line, $0.value.column) < ($1.value.line, $1.value.column) }) else {
       return
@@ -207,45 +212,45 @@ struct ListReferences {
   }
 }
 
-/// Checks that the sub-tasks of a document obey the rules of sub-tasks in the end.
+/// Checks that the sub-tasks of a document obey the rules of sub-tasks at the end.
 ///
-/// Parents and sub-tasks come in any order, so the rules are looked at when all tasks have been written. A rehearsal,
-/// which writes nothing, looks for the parents alone: to keep the list of every task of the document would take more
-/// memory than a rehearsal should.
+/// Parents and sub-tasks come in any order, so the rules are checked after all tasks have been written. A dry run,
+/// which writes nothing, checks only that the parents exist: remembering the list of every task of the document would
+/// take too much memory for a dry run.
 struct SubtaskReferences {
   private struct Subtask {
     var id: UUID
     var parentID: UUID
     var position: TextPosition
-    /// The attribute that keeps a parent that is elsewhere.
+    /// The attribute in which the format keeps a parent that is not in the store.
     var elsewhere: (name: String, text: String)?
-    /// Whether the parent was missing before, and the task has the attribute already.
+    /// Whether the parent was missing at an earlier import, and the task has the attribute already.
     var wasMissing = false
 
-    /// The attribute that keeps the parent while it is nowhere here.
+    /// The attribute that keeps the parent as long as it is not in the store.
     var keptParent: (name: String, text: String) { elsewhere ?? TaskDocument.keptParent(parentID) }
 
-    /// A sub-task whose parent is elsewhere, for the account.
+    /// The sub-task and its missing parent, for the account.
     var orphan: (parent: String, line: Int) { (elsewhere?.text ?? parentID.uuidString.lowercased(), position.line) }
   }
 
-  /// Whether tasks of the store stayed where the document has others: the rest may not fit them.
+  /// Whether tasks of the store were kept although the document has other versions, so that the rest may not fit them.
   var hasKept = false
   private var subtasks: [Subtask] = []
   /// The stored tasks that the document moves to another list.
   private var moved: [UUID] = []
-  /// Tasks of the document that were deleted here since, and stay deleted.
+  /// The tasks of the document that were deleted here since, and stay deleted.
   private var deleted: Set<UUID> = []
 
-  /// Notes a task of the document that stays deleted.
+  /// Records a task of the document that stays deleted.
   mutating func noteDeleted(_ id: UUID) {
     deleted.insert(id)
     hasKept = true
   }
 
-  /// Notes a task of the document.
+  /// Records a task of the document.
   ///
-  /// The attribute `elsewhere` keeps a missing parent. `missing` is a parent that the attribute keeps already.
+  /// The attribute `elsewhere` keeps a missing parent; `missing` is a parent that the attribute keeps already.
   mutating func note(
     _ task: TaskItem, replacing old: TaskItem?, elsewhere: (name: String, text: String)?, missing: UUID?,
     at position: TextPosition
@@ -258,11 +263,11 @@ struct SubtaskReferences {
     if let old, old.listID != task.listID { moved.append(task.id) }
   }
 
-  /// Lets the sub-tasks of moved tasks follow, then throws `invalidParent` with the first place that breaks a rule.
+  /// Moves the sub-tasks of moved tasks along, then throws `invalidParent` for the first position that breaks a rule.
   ///
-  /// In another program's document a sub-task that breaks a rule becomes a task of its own.
+  /// In another program's document, a sub-task that breaks a rule becomes a top-level task.
   ///
-  /// - Returns: The sub-tasks that became tasks of their own.
+  /// - Returns: The sub-tasks that became top-level tasks.
   func resolve(in transaction: inout StoreWriteTransaction, isForeign: Bool) throws -> [(parent: String, line: Int)] {
     for id in moved {
       let listID = try transaction.tables.parentage(of: id, in: transaction.base)?.listID
@@ -291,9 +296,9 @@ struct SubtaskReferences {
     return orphans
   }
 
-  /// Gives a task its parent, which was missing and has come since.
+  /// Sets the parent of a task if it was missing and exists now.
   ///
-  /// - Returns: false if it is still missing.
+  /// - Returns: whether the parent exists now.
   private func findParent(of subtask: Subtask, in transaction: inout StoreWriteTransaction) throws -> Bool {
     guard try transaction.tables.parentage(of: subtask.parentID, in: transaction.base) != nil else { return false }
     let (name, text) = subtask.keptParent
@@ -306,7 +311,7 @@ struct SubtaskReferences {
     return true
   }
 
-  /// Checks one sub-task; where the store's tasks stayed, it goes to its parent's list or becomes a task of its own.
+  /// Checks one sub-task; if the store's tasks were kept, it moves to its parent's list or becomes a top-level task.
   private func resolve(_ id: UUID, in transaction: inout StoreWriteTransaction) throws {
     guard let old = try transaction.tables.parentage(of: id, in: transaction.base), let parentID = old.parentID else {
       return
@@ -324,9 +329,9 @@ struct SubtaskReferences {
     try transaction.update(id) { ($0.parentID, $0.listID) = (own.parentID, own.listID) }
   }
 
-  /// Throws `invalidParent` with the first place that names a parent that neither the document nor the store has.
+  /// Throws `invalidParent` for the first position that refers to a parent in neither the document nor the store.
   ///
-  /// - Returns: In another program's document, the sub-tasks whose parents are elsewhere.
+  /// - Returns: In another program's document, the sub-tasks whose parents are not in the store.
   func checkAllKnown(
     among ids: ImportedIDs, in transaction: borrowing StoreReadTransaction, isForeign: Bool
   ) throws -> [(parent: String, line: Int)] {

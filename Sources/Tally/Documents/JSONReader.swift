@@ -2,19 +2,19 @@ import SystemPackage
 
 /// Reads JSON (RFC 8259) token by token from bytes that arrive in pieces.
 ///
-/// The caller pulls: each call of ``next()`` returns one token, and the reader keeps only one piece of input and the
-/// longest text so far, so a document may be larger than memory. Foundation's `JSONDecoder` is not used: it needs the
-/// whole document at once, and its errors have no line.
+/// It is a pull parser: each call of ``next()`` returns one token, and the reader holds only one piece of input and the
+/// longest text so far, so a document may be larger than memory. Foundation's `JSONDecoder` is not used because it
+/// needs the whole document at once and its errors have no line.
 ///
-/// Strict: UTF-8 and surrogate pairs are validated, nothing may follow the document, and every fault has its line and
-/// column. One byte order mark at the very start is skipped, as RFC 8259 allows. Detecting keys that come twice in an
-/// object is left to the caller, which knows which ones matter.
+/// It is strict: UTF-8 and surrogate pairs are validated, nothing may follow the document, and every error has its line
+/// and column. One byte order mark at the very start is skipped, as RFC 8259 allows. Detecting keys that appear twice
+/// in an object is left to the caller, which knows which ones matter.
 package struct JSONReader: ~Copyable {
-  /// How values follow each other.
+  /// How values follow each other in the input.
   package enum Framing {
     /// The input is one value.
     case document
-    /// Each line holds one value or none, as in newline-delimited JSON.
+    /// Each line has one value or none, as in newline-delimited JSON.
     case lines
   }
 
@@ -22,9 +22,9 @@ package struct JSONReader: ~Copyable {
     case beginObject, endObject, beginArray, endArray
     /// A key of an object; its text is in `text`.
     case key
-    /// A text, which is in `text`.
+    /// A string; its text is in `text`.
     case string
-    /// A number without fraction and exponent that an `Int64` holds exactly.
+    /// A number without fraction and exponent that an `Int64` represents exactly.
     case integer(Int64)
     /// Any other number.
     case double(Double)
@@ -39,18 +39,18 @@ package struct JSONReader: ~Copyable {
     case value, firstElement, firstKey, key, separator, nothing
   }
 
-  /// Deeper nesting is refused; the formats read here need three levels.
+  /// The deepest nesting that is accepted; the formats read here need three levels.
   static let depthLimit = 256
 
-  /// The unescaped UTF-8 of the latest key or string, until the next token is read.
+  /// The unescaped UTF-8 of the latest key or string; valid until the next token is read.
   package var text: [UInt8] = []
-  /// Where the latest token begins.
+  /// The position at which the latest token begins.
   package private(set) var tokenPosition = TextPosition(line: 1, column: 1)
 
   package var input: JSONInput
   package let framing: Framing
   var expectation = Expectation.value
-  /// The containers around the next token, outermost first; true for an object.
+  /// The containers around the next token, outermost first; true for an object, false for an array.
   var containers: [Bool] = []
   /// The line on which the latest outermost value ended, for `Framing.lines`.
   private var valueEndLine = 0
@@ -62,8 +62,8 @@ package struct JSONReader: ~Copyable {
 
   /// Reads the next token.
   ///
-  /// - Throws: `malformedDocument` with the position for input that is not JSON or is cut off, and the errors of the
-  ///   source of bytes. The reader cannot be used afterwards.
+  /// - Throws: `malformedDocument` with the position if the input is not JSON or is cut off, and the errors of the
+  ///   source of bytes. The reader must not be used after that.
   package mutating func next() throws -> Token {
     while true {
       try skipWhiteSpace()
@@ -80,7 +80,7 @@ package struct JSONReader: ~Copyable {
     }
   }
 
-  /// Skips the value that began with a token, however deep.
+  /// Skips the value that began with a token, at any depth.
   package mutating func skipValue(beginningWith token: Token) throws {
     guard token == .beginObject || token == .beginArray else { return }
     let depth = containers.count - 1
@@ -110,9 +110,9 @@ extension JSONReader {
     }
   }
 
-  /// Skips the next key of an object if it is the one that is expected; otherwise ``next()`` reads what comes.
+  /// Skips the next key of an object if it is the expected one; otherwise ``next()`` reads what comes.
   ///
-  /// Objects of one kind mostly have their keys in one order: comparing them in place saves copying each.
+  /// Objects of one kind mostly have their keys in the same order: comparing them in place avoids copying each.
   mutating func skipKey(inQuotes key: [UInt8]) throws -> Bool {
     if expectation == .separator, containers.last == true {
       try skipWhiteSpace()
@@ -128,7 +128,7 @@ extension JSONReader {
     return true
   }
 
-  /// Skips the value of a key if it is `null`.
+  /// Skips the value of a key if it is `null`; returns whether it is.
   mutating func skipNull() throws -> Bool {
     guard expectation == .value, !containers.isEmpty else { return false }
     try skipWhiteSpace()
@@ -212,9 +212,9 @@ extension JSONReader {
   }
 }
 
-/// Numbers and the words `true`, `false` and `null`.
+/// Reads numbers and the words `true`, `false` and `null`.
 extension JSONReader {
-  /// Numbers are collected before they are read, so their length must have a bound.
+  /// The most bytes of a number: numbers are collected before they are parsed, so their length must be limited.
   private static let numberLengthLimit = 1_000
 
   mutating func readNumber() throws -> Token {
@@ -278,9 +278,9 @@ extension JSONReader {
   }
 }
 
-/// Texts in quotes: escapes and UTF-8.
+/// Reads strings: escapes and UTF-8.
 extension JSONReader {
-  /// Reads a text in quotes into `text`.
+  /// Reads a string into `text`.
   mutating func readString() throws {
     input.skipByte()
     text.removeAll(keepingCapacity: true)
@@ -295,7 +295,7 @@ extension JSONReader {
       case 0x80...: try readScalar(leadByte: byte)
       case 0x00..<0x20: throw fault("A control character in a text must be escaped", at: input.position)
       default:
-        // Plain text again, at the beginning of a new piece of input.
+        // Unescaped text continues at the beginning of the next piece of input.
         continue
       }
     }
@@ -318,7 +318,7 @@ extension JSONReader {
     }
   }
 
-  /// The scalar of one `\uXXXX`, or of two that form a surrogate pair.
+  /// Reads the scalar of one `\uXXXX`, or of two that form a surrogate pair.
   private mutating func readEscapedScalar(at position: TextPosition) throws -> Unicode.Scalar {
     let first = try readFourHexDigits(at: position)
     if let scalar = Unicode.Scalar(first) { return scalar }
@@ -348,7 +348,7 @@ extension JSONReader {
     fault("A \\u escape is half of a surrogate pair without the other half", at: position)
   }
 
-  /// Reads one unescaped scalar beyond ASCII, by the table of well-formed sequences (Unicode, table 3-7).
+  /// Reads one unescaped scalar beyond ASCII, by the table of well-formed byte sequences (Unicode, table 3-7).
   private mutating func readScalar(leadByte: UInt8) throws {
     let position = input.position
     let secondBytes: ClosedRange<UInt8>
@@ -378,9 +378,9 @@ extension JSONReader {
   }
 }
 
-/// The errors of a document, with their places.
+/// The errors of a document, with their positions.
 extension JSONReader {
-  /// A breach of JSON at a place; without one, at the latest token.
+  /// The error for invalid JSON, at a position or else at the latest token.
   package func fault(
     _ message: String, at position: TextPosition? = nil,
     remedy: String = "Correct the document there; nothing was imported"
@@ -388,19 +388,19 @@ extension JSONReader {
     TallyError(.malformedDocument, message, remedy: remedy, at: position ?? tokenPosition)
   }
 
-  /// The input ends before the document does.
+  /// The error for input that ends before the document does.
   func truncation() -> TallyError {
     let remedy = "The file may be cut off: get it whole and try again"
     return fault("The document ends too early", at: input.position, remedy: remedy)
   }
 }
 
-/// The bytes of a document: the piece in memory, the source of the next one, and the place in lines and columns.
+/// The bytes of a document: the current piece, the source of the next one, and the position as line and column.
 package struct JSONInput: ~Copyable {
-  /// Puts the next bytes at the beginning of a buffer and returns their number; none at the end of the input.
+  /// Reads the next bytes into the beginning of a buffer and returns their number; zero at the end of the input.
   package typealias Source = (inout [UInt8]) throws -> Int
 
-  /// A quarter of a megabyte would not be faster; a page would cost a call for every ten tasks.
+  /// The size of a piece, in bytes: 256 KiB would not be faster, and a page would mean a call for every ten tasks.
   package static let pieceSizeInBytes = 1 << 16
 
   private let source: Source
@@ -410,13 +410,13 @@ package struct JSONInput: ~Copyable {
   private var isAtEnd = false
   private var isAtStart = true
 
-  /// The bytes before `piece`.
+  /// The number of bytes before `piece`.
   private(set) var byteCountBefore: Int64 = 0
   /// The line of the next byte, from 1.
   private(set) var line = 1
-  /// The offset of the first byte of the line.
+  /// The offset of the first byte of the current line.
   private var lineStart: Int64 = 0
-  /// The bytes of the line so far that begin no scalar: columns count scalars.
+  /// The number of bytes in the current line that do not begin a scalar, because columns count scalars.
   private var continuationByteCount: Int64 = 0
 
   package init(pieceSizeInBytes: Int = JSONInput.pieceSizeInBytes, source: @escaping Source) {
@@ -424,23 +424,23 @@ package struct JSONInput: ~Copyable {
     piece = [UInt8](repeating: 0, count: max(4, pieceSizeInBytes))
   }
 
-  /// The bytes read so far.
+  /// The number of bytes read so far.
   package var consumedByteCount: Int64 { byteCountBefore + Int64(index) }
 
   /// The column of the next byte, from 1, in scalars.
   var column: Int { Int(consumedByteCount - lineStart - continuationByteCount) + 1 }
 
-  /// The place of the next byte.
+  /// The position of the next byte.
   package var position: TextPosition { TextPosition(line: line, column: column) }
 
-  /// The next byte, which stays; `nil` at the end.
+  /// Returns the next byte without consuming it; `nil` at the end.
   @inline(__always)
   package mutating func peek() throws -> UInt8? {
     if index < count { return piece[index] }
     return try refill() ? piece[index] : nil
   }
 
-  /// Skips the byte that was peeked at, which must not be a line feed.
+  /// Skips the peeked byte, which must not be a line feed.
   @inline(__always)
   package mutating func skipByte() {
     index += 1
@@ -462,7 +462,7 @@ package struct JSONInput: ~Copyable {
     byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") || byte == UInt8(ascii: "\r")
   }
 
-  /// Skips some bytes of ASCII if they come next; false, and nothing is skipped, if they do not, or not in this piece.
+  /// Skips some ASCII bytes if they come next in this piece; returns false, and skips nothing, if they do not.
   mutating func skip(_ bytes: [UInt8]) -> Bool {
     guard count - index >= bytes.count else { return false }
     for offset in bytes.indices where piece[index + offset] != bytes[offset] { return false }
@@ -476,7 +476,7 @@ package struct JSONInput: ~Copyable {
     beginLine()
   }
 
-  /// Skips the end of a line: a line feed, a carriage return, as old spreadsheets write it, or both.
+  /// Skips the end of a line: a line feed, a carriage return (as old spreadsheets write it), or both.
   ///
   /// - Returns: false, with nothing skipped, if no line ends here.
   package mutating func skipLineEnd() throws -> Bool {
@@ -496,7 +496,7 @@ package struct JSONInput: ~Copyable {
     continuationByteCount = 0
   }
 
-  /// Moves the ASCII of a text up to a quote, a backslash, a control character or the end of the piece.
+  /// Moves ASCII to `text`, up to a quote, a backslash, a control character or the end of the piece.
   mutating func takePlainText(into text: inout [UInt8]) {
     let start = index
     while index < count, Self.isPlain(piece[index]) { index += 1 }
@@ -508,7 +508,7 @@ package struct JSONInput: ~Copyable {
     byte >= 0x20 && byte < 0x80 && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
   }
 
-  /// Gets the next piece; false at the end.
+  /// Reads the next piece; returns false at the end.
   private mutating func refill() throws -> Bool {
     while !isAtEnd {
       byteCountBefore += Int64(count)
@@ -516,13 +516,13 @@ package struct JSONInput: ~Copyable {
       count = try source(&piece)
       isAtEnd = count == 0
       if isAtStart { try skipByteOrderMark() }
-      // A piece may contain only the byte order mark.
+      // A piece may contain nothing but the byte order mark.
       if index < count { return true }
     }
     return false
   }
 
-  /// Skips a byte order mark, which may arrive in pieces.
+  /// Skips a byte order mark, which may be split between pieces.
   private mutating func skipByteOrderMark() throws {
     isAtStart = false
     let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
@@ -542,7 +542,7 @@ package struct JSONInput: ~Copyable {
 }
 
 extension TallyError {
-  /// A source of bytes failed.
+  /// The error for a source of bytes that failed.
   static func unreadableInput(_ cause: any Error) -> TallyError {
     let reason = (cause as? Errno).map { ": \($0)" } ?? ""
     return TallyError(

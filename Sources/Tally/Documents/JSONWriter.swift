@@ -2,17 +2,17 @@ internal import Foundation
 
 /// Writes JSON value by value into bytes that can be passed on at any time.
 ///
-/// Keys come in the order in which they are written, so equal input gives equal bytes. Nothing is allocated per value,
-/// as an export writes millions. `JSONEncoder` is not used: it holds the whole document, and its order of keys is
-/// either alphabetical or not fixed.
+/// Keys appear in the order in which they are written, so equal input gives equal bytes. Nothing is allocated for each
+/// value, because an export writes millions. `JSONEncoder` is not used because it holds the whole document, and its
+/// order of keys is either alphabetical or undefined.
 ///
-/// The caller follows the grammar: a key before each value of an object, and an end for each beginning.
+/// The caller must follow the grammar: a key before each value of an object, and an end for each beginning.
 package struct JSONWriter: ~Copyable {
   /// The layout of the document.
   package enum Layout: Sendable {
-    /// Two spaces per level, each value on its own line.
+    /// Indented by two spaces per level, with each value on its own line.
     case pretty
-    /// No white space at all.
+    /// Without any white space.
     case compact
   }
 
@@ -21,25 +21,25 @@ package struct JSONWriter: ~Copyable {
 
   private let layout: Layout
   private var depth = 0
-  /// Whether a comma must come before the next key or value.
+  /// Whether the next key or value needs a comma before it.
   private var needsComma = false
   /// The key of the next value, which is written together with it.
   private var pendingKey: StaticString?
-  /// Whether the key of the next value is written already.
+  /// Whether the key of the next value has been written already.
   private var isAfterKey = false
 
-  /// Creates a writer with nothing written.
+  /// Creates an empty writer.
   package init(layout: Layout) {
     self.layout = layout
   }
 
-  /// Returns everything written so far and empties the writer.
+  /// Returns everything written so far, and empties the writer.
   package mutating func takeBytes() -> [UInt8] {
     defer { bytes = [] }
     return bytes
   }
 
-  /// Hands everything written so far to a closure, which empties it.
+  /// Passes everything written so far to a closure, which must empty it.
   mutating func withBytes(_ body: (inout [UInt8]) throws -> Void) rethrows { try body(&bytes) }
 
   /// Ends a line.
@@ -68,7 +68,7 @@ extension JSONWriter {
   /// Ends an array.
   package mutating func endArray() { end(UInt8(ascii: "]")) }
 
-  /// Writes a key, which must not need escapes.
+  /// Writes a key that needs no escapes.
   package mutating func key(_ name: StaticString) {
     assert(depth > 0 && pendingKey == nil, "a key outside an object, or two keys in a row")
     pendingKey = name
@@ -92,7 +92,7 @@ extension JSONWriter {
   private mutating func end(_ bracket: UInt8) {
     assert(depth > 0 && pendingKey == nil, "an end without a beginning, or a key without a value")
     depth -= 1
-    // An empty container closes on its line.
+    // The end of an empty container stays on the same line.
     let indent = needsComma ? lineIndent : nil
     bytes.append(addingCapacity: 2 + (indent ?? 0)) { output in
       if let indent { output.beginLine(indent: indent) }
@@ -101,7 +101,7 @@ extension JSONWriter {
     needsComma = true
   }
 
-  /// Writes a value, with its key and everything else before it, into space that is reserved once.
+  /// Writes a value, with its key and everything else before it, into memory that is reserved once.
   private mutating func entry(ofAtMost byteCount: Int, _ write: (inout OutputSpan<UInt8>) -> Void) {
     let (key, hasComma) = (pendingKey, needsComma && !isAfterKey)
     let indent = depth == 0 || isAfterKey ? nil : lineIndent
@@ -158,7 +158,7 @@ extension JSONWriter {
     }
   }
 
-  /// Writes a text that is given as UTF-8.
+  /// Writes a text given as UTF-8.
   mutating func value(_ text: Span<UInt8>) {
     let plain = text.countOfPlainBytes(from: 0)
     entry(ofAtMost: plain + 2) { output in
@@ -169,7 +169,7 @@ extension JSONWriter {
     if plain < text.count { appendEscaped(text, from: plain) }
   }
 
-  /// Writes a finite number, with a fraction or an exponent.
+  /// Writes a finite number with a fraction or an exponent.
   package mutating func value(real number: Double) {
     let text = number.description
     entry(ofAtMost: text.utf8.count) { output in
@@ -202,7 +202,7 @@ extension JSONWriter {
     }
   }
 
-  /// Appends the rest of a text, which begins with a byte to escape, and its closing quote.
+  /// Appends the rest of a text, beginning with a byte that needs an escape, and its closing quote.
   private mutating func appendEscaped(_ text: Span<UInt8>, from start: Int) {
     var index = start
     while index < text.count {
@@ -238,23 +238,23 @@ extension OutputSpan<UInt8> {
 }
 
 extension Span<UInt8> {
-  /// The number of bytes from an index that need no escape: JSON requires one for quotes, backslashes and control
-  /// characters.
+  /// The number of consecutive bytes, from an index, that need no escape.
   ///
-  /// Looks at eight bytes at a time, as nearly all texts need none.
+  /// JSON requires escapes for quotes, backslashes and control characters. Eight bytes are compared at a time, because
+  /// nearly all texts need no escapes.
   fileprivate func countOfPlainBytes(from start: Int) -> Int {
     let ones: UInt64 = 0x0101_0101_0101_0101
     let high: UInt64 = 0x8080_8080_8080_8080
     var index = start
-    // Bytes may be viewed as bytes.
+    // Unsafe by signature only: bytes have no padding.
     let bytes = unsafe self.bytes
     while index + 8 <= count {
       // Unsafe by signature only: every bit pattern is a number, and the load checks its bounds.
       let word = unsafe bytes.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self)
       let quotes = word ^ ones &* UInt64(UInt8(ascii: "\""))
       let backslashes = word ^ ones &* UInt64(UInt8(ascii: "\\"))
-      // A byte borrows into its highest bit where it is less than the subtrahend; a byte that had the bit set is not a
-      // match.
+      // A byte borrows into its highest bit if it is less than the subtrahend; a byte that already had that bit set is
+      // not a match.
       let controls = (word &- ones &* 0x20) & ~word
       let matches = controls | (quotes &- ones) & ~quotes | (backslashes &- ones) & ~backslashes
       if matches & high != 0 { break }

@@ -7,37 +7,38 @@ extension TaskField: DocumentKey {
   var text: String { "\(name)" }
 }
 
-/// A task of a document: the fields that are present, with `nil` for those that the document says are absent.
+/// A task in a document: the fields that are present, with `nil` for those that the document states to be absent.
 package struct TaskDocument {
   /// The values of the fields that are present.
   private(set) var values = TaskItem(id: .lowest, title: "", createdAt: .earliest)
-  /// A bit for each field that is present.
+  /// The fields that are present, as a bit for each.
   private var present: UInt32 = 0
-  /// How many due dates and due days were read.
+  /// The number of due dates and due days that were read.
   private var dueCount = 0
-  /// The name of the task's list, in a format that names lists; the list is added if there is none.
+  /// The name of the task's list, in formats that refer to lists by name; the list is added if it does not exist.
   package var listName: String?
-  /// Whether the id follows from the contents, so that a task that exists has nothing to learn from the document,
-  /// except that it is completed.
+  /// Whether the id is derived from the contents.
+  ///
+  /// The document then tells nothing new about an existing task, except that it is completed.
   package var isIdentifiedByContent = false
-  /// The attribute that keeps the parent, if neither the document nor the store has it.
+  /// The attribute that keeps the parent if neither the document nor the store has it.
   package var keptParent: (name: String, text: String)?
-  /// The last instant at which the task may have been completed, in a format that is less exact than an instant.
+  /// The last instant at which the task may have been completed, in formats that are less exact than an instant.
   package var latestCompletion: Timestamp?
 
   var id: UUID? { has(.id) ? values.id : nil }
-  /// When the document changed the task last, if it says so.
+  /// When the task was last changed, if the document says so.
   var updatedAt: Timestamp? { has(.updatedAt) ? values.updatedAt : nil }
-  /// When the task was completed at the latest, if it is.
+  /// The latest time at which the task may have been completed, if it is completed.
   var completionLimit: Timestamp? { latestCompletion ?? values.completedAt?.instant }
 
-  /// The completion time of a done task without a date: 1 January 1970.
+  /// The completion time of a completed task without a date: 1 January 1970.
   package static let longAgo = Timestamp(clamping: 0)
 
-  /// A task of which nothing is known.
+  /// Creates a task without any fields.
   package init() {}
 
-  /// A field: `nil` if it is absent from the document or from the task; setting makes it present.
+  /// The value of a field, `nil` if it is absent from the document or the task; setting a field makes it present.
   package subscript(field: TaskField) -> FieldValue? {
     get { has(field) ? values[field] : nil }
     set {
@@ -46,7 +47,7 @@ package struct TaskDocument {
     }
   }
 
-  /// Reads a task whose object has just begun at a place; `first` is its first token, where that has been read already.
+  /// Reads a task whose object has just begun; `first` is its first token if that has been read already.
   init(
     from reader: inout JSONReader, at position: TextPosition, after first: JSONReader.Token? = nil, isLenient: Bool
   ) throws {
@@ -62,7 +63,7 @@ package struct TaskDocument {
     while let field = try entries.next(from: &reader) {
       let value = try reader.read(field.kind, for: field, orNull: field.isOptional)
       guard let value else {
-        // Each key comes once, and nothing else has set it.
+        // Each key appears once, and nothing else has set the field.
         present |= 1 << UInt32(field.rawValue)
         continue
       }
@@ -71,19 +72,19 @@ package struct TaskDocument {
     }
   }
 
-  /// Forgets a field, as if the document did not have it.
+  /// Removes a field, as if the document did not have it.
   mutating func leaveOut(_ field: TaskField) { present &= ~(1 << UInt32(field.rawValue)) }
 
   package func has(_ field: TaskField) -> Bool { present & 1 << UInt32(field.rawValue) != 0 }
 }
 
 extension TaskDocument {
-  /// The task that this gives, replacing a stored one if there is one.
+  /// The task that results from the document, replacing a stored one if there is one.
   ///
   /// Missing fields keep their stored values. A new task was created now, or at its completion if that is earlier, and
-  /// last changed at the later of its creation and completion; in a new place it goes last.
+  /// last changed at the later of its creation and completion; in a new place it goes to the end.
   ///
-  /// A change without a date is dated by the document's.
+  /// A change without a date gets the document's date.
   ///
   /// - Throws: as ``TaskItem/validate()``, without a position.
   func task(
@@ -92,11 +93,11 @@ extension TaskDocument {
   ) throws -> TaskItem {
     var task = old ?? values
     if old != nil { for field in TaskField.all where has(field) { task[field] = values[field] } }
-    // A second task with the document's id has another one.
+    // A second task with the id in the document gets another id.
     task.id = id
     if !has(.completedAt), has(.state), !task.isCompleted { task.completedAt = nil }
     if !has(.state) { task.state = task.completedAt != nil ? .completed : task.isCompleted ? .notStarted : task.state }
-    // The task is open in the store, so it was completed after the last import: use now instead of 1970.
+    // The task is open in the store, so it was completed after the last import: use the current time instead of 1970.
     if let old, task.completedAt?.instant == Self.longAgo {
       task.completedAt = old.completedAt ?? OffsetTimestamp(now, in: calendar.timeZone)
     }
@@ -110,7 +111,7 @@ extension TaskDocument {
     return task
   }
 
-  /// Writes a whole task from its record, without creating a value first: the texts alone would cost two allocations.
+  /// Writes a whole task from its record, without creating a value: the texts alone would cost two allocations.
   static func write(_ task: TaskFields, id: UUID, to writer: inout JSONWriter) throws(LMDBError) {
     var cursor = task.cursor
     writer.beginObject()
@@ -150,9 +151,9 @@ extension JSONWriter {
 
   /// Writes the bytes of a stored text as a value.
   fileprivate mutating func value(storedText bytes: RawSpan) {
-    // No Tally writes malformed text; it is exported as it is displayed.
+    // Tally never writes malformed text; if there is any, it is exported as it is displayed.
     guard bytes.isWellFormedText else { return value(.text(bytes.text)) }
-    // The buffer does not outlive the closure; any bytes may be read as bytes.
+    // The buffer does not outlive the closure, and bytes have no padding.
     unsafe bytes.withUnsafeBytes { value(unsafe $0.assumingMemoryBound(to: UInt8.self).span) }
   }
 
@@ -164,9 +165,9 @@ extension JSONWriter {
 }
 
 extension TaskDocument {
-  /// What a record of another format says beside the fields of a task.
+  /// What a record of another format contains besides the fields of a task.
   package struct Surroundings {
-    /// The name of the list; an inner `nil` for none, an outer one for nothing said.
+    /// The name of the list; the inner `nil` means no list, the outer one that the record does not say.
     package var list: String??
     /// The time zone of the days in the record.
     package var zone: String?
@@ -176,7 +177,7 @@ extension TaskDocument {
     }
   }
 
-  /// Some fields of a task as one line of JSON, in the form of the lines of an export.
+  /// Formats some fields of a task as one line of JSON, in the form of the lines of an export.
   package static func text(of task: TaskItem, _ fields: [TaskField], _ surroundings: Surroundings) -> String {
     var writer = JSONWriter(layout: .compact)
     writer.beginObject()
@@ -190,9 +191,9 @@ extension TaskDocument {
     return String(decoding: writer.takeBytes(), as: UTF8.self)
   }
 
-  /// Reads the form of ``text(of:_:_:)``.
+  /// Parses the form of ``text(of:_:_:)``.
   ///
-  /// - Throws: the error of the text, with a place in it.
+  /// - Throws: the error of the text, with a position in it.
   package static func read(_ text: String) throws -> (document: TaskDocument, surroundings: Surroundings) {
     var reader = JSONReader(JSONInput(text: text))
     guard try reader.next() == .beginObject else { throw reader.fault("An object is expected here") }
@@ -208,12 +209,12 @@ extension TaskDocument {
     return (document, surroundings)
   }
 
-  /// The task as far as the document knows it; the id is the lowest one where the document has none.
+  /// The task as far as the document describes it; its id is the lowest one if the document has none.
   package var task: TaskItem { values }
 }
 
 extension JSONInput {
-  /// The bytes of a text.
+  /// Creates an input from the bytes of a text.
   package init(text: String) {
     var rest = Array(text.utf8)[...]
     self.init { buffer in
@@ -226,14 +227,12 @@ extension JSONInput {
 }
 
 extension TaskDocument {
-  /// Removes values that a task cannot have.
-  ///
-  /// The rest of the task is imported.
+  /// Removes values that a task cannot have, so that the rest of the task can be imported.
   ///
   /// - Returns: What was left out.
   mutating func leaveOutInvalid() -> [DocumentRemark] {
     var remarks: [DocumentRemark] = []
-    // A task needs a title: without one, it is imported as "Untitled".
+    // A task needs a title; a task without one is imported as "Untitled".
     if !has(.text) || self[.text]?.text?.unicodeScalars.allSatisfy(\.properties.isWhitespace) ?? true {
       self[.text] = .text("Untitled")
       remarks.append(DocumentRemark("title", ""))
@@ -265,12 +264,12 @@ extension TaskDocument {
     return remarks
   }
 
-  /// The attribute that keeps a missing parent, unless the format has one of its own.
+  /// The attribute that keeps a missing parent, unless the format has its own attribute for it.
   static func keptParent(_ id: UUID) -> (name: String, text: String) {
     ("parent as imported", id.uuidString.lowercased())
   }
 
-  /// The text of an attribute with a missing parent added to it.
+  /// The text of an attribute after a missing parent has been added to it.
   static func attribute(_ value: AttributeValue?, keeping parent: String) -> String {
     guard case .text(let others)? = value, others != parent else { return parent }
     return others + "\n" + parent
@@ -278,7 +277,7 @@ extension TaskDocument {
 
   /// Keeps a parent that was missing at an earlier import as an attribute again, so that the task does not change.
   ///
-  /// - Returns: The parent, which may be here now; `nil` if it was not missing.
+  /// - Returns: The parent, which may exist by now; `nil` if it was not missing.
   mutating func takeMissingParent(as old: TaskItem?) -> UUID? {
     guard let old, old.parentID == nil, let parentID = self[.parentID]?.id else { return nil }
     let (name, text) = keptParent ?? Self.keptParent(parentID)
@@ -292,7 +291,7 @@ extension TaskDocument {
     return parentID
   }
 
-  /// Adds an attribute with a value that its field cannot have.
+  /// Adds an attribute with a value that does not fit in its field.
   private mutating func keep(_ text: String, as name: String) {
     var attributes: [String: AttributeValue] = [:]
     if case .attributes(let others)? = self[.attributes] { attributes = others }
@@ -322,9 +321,9 @@ extension TagSet {
 }
 
 extension AttributeValue {
-  /// The attributes that a task may have, and the names of the others.
+  /// The attributes that are valid for a task, and the names of the others.
   ///
-  /// If the attributes are too large together, the largest are removed first.
+  /// If all attributes together are too large, the largest are removed first.
   fileprivate static func allowed(
     _ attributes: [String: AttributeValue]
   ) -> ([String: AttributeValue], others: [String]) {
@@ -339,7 +338,7 @@ extension AttributeValue {
   }
 }
 
-/// A list as an object of a document; `nil` for keys that the object lacks.
+/// A list as an object of a document; a property is `nil` if the object lacks the key.
 package struct ListDocument {
   /// The keys, in the order in which they are written.
   enum Key: String, DocumentKey {
@@ -389,13 +388,13 @@ extension ListDocument {
       case .updatedAt: updatedAt = try reader.read(.instant, for: key)?.instant
       }
     }
-    // Without an id no task could name the list, and each import would create another one.
+    // Without an id no task could refer to the list, and each import would create another one.
     guard let id else { throw reader.fault("The list has no id", at: position) }
     guard let name else { throw reader.fault("The list has no name", at: position) }
     (self.id, self.name) = (id, name)
   }
 
-  /// The list that this gives, replacing a stored one if there is one; missing keys keep their stored values.
+  /// The list that results from the document, replacing a stored one if there is one; missing keys keep stored values.
   ///
   /// - Throws: as ``TaskList/validate()``, without a position.
   func list(
@@ -418,7 +417,7 @@ extension ListDocument {
   }
 }
 
-/// A completion as an object of a document: one whose task is gone, or was in another list then.
+/// A completion as an object of a document: its task has been deleted, or was in another list at the time.
 enum CompletionDocument {
   /// The keys, in the order in which they are written.
   enum Key: String, DocumentKey {
@@ -494,7 +493,7 @@ enum FilterDocument {
 
   /// Reads a saved filter whose object has just begun.
   ///
-  /// - Throws: `invalidFilter` for a name or a text that cannot be one.
+  /// - Throws: `invalidFilter` if the name or the text is not valid.
   static func read(from reader: inout JSONReader, isLenient: Bool) throws -> SavedFilter {
     let position = reader.tokenPosition
     var name: String?, text: String?, updatedAt: Timestamp?
@@ -508,7 +507,7 @@ enum FilterDocument {
     }
     guard let name else { throw reader.fault("The filter has no name", at: position) }
     guard let text else { throw reader.fault("The filter has no text", at: position) }
-    // Else each import would be another change.
+    // Without a date, each import would be another change.
     guard let updatedAt else { throw reader.fault("The filter has no updatedAt", at: position) }
     do {
       return try SavedFilter(TaskFilter(text: text), as: name, updatedAt: updatedAt)
