@@ -1,16 +1,16 @@
 import LMDB
 
-/// Checks whether the history can be read and is within its bounds.
+/// Checks that the history can be read and is within its bounds.
 struct HistoryCheck {
   private var isSound = true
   private var expectedSize: UInt64?
   private var keptSizeInBytes: UInt64 = 0
   private var previous: (key: HistoryKey, head: HistoryRecord)?
 
-  /// Whether every entry of the table is one that a write could have written.
+  /// Whether every entry of the table is one that a write may have written.
   static func passes<T: LMDBTransaction & ~Copyable>(_ tables: Tables, in transaction: borrowing T) throws -> Bool {
     var check = HistoryCheck()
-    // A header that cannot be read is a fault of its own.
+    // An unreadable header is reported as its own fault.
     let sequence = (try? tables.meta.value(forKey: .header, in: transaction))?.sequence ?? .max
     try tables.history.forEach(in: transaction) { key, value in
       do {

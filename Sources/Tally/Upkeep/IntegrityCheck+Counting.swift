@@ -1,35 +1,35 @@
 import LMDB
 
 extension IntegrityCheck {
-  /// Compares numbers of entries and counters with those of the records, all of which must be from this same snapshot.
+  /// Compares the counts of entries and the counters with the records, all of which must be of the same snapshot.
   mutating func finish<T: LMDBTransaction & ~Copyable>(in transaction: borrowing T) throws {
     for (position, index) in tables.indexes.enumerated() {
       let count = try index.count(in: transaction)
-      // Missing entries were found when they were looked up.
+      // Missing entries have already been found by looking them up.
       if count > foundCounts[index.name, default: 0] { surplusIndexes.append(position) }
     }
     try compareCounters(with: deltas, in: transaction)
     try checkRest(in: transaction)
   }
 
-  /// Compares the counters with those computed from one snapshot.
+  /// Recomputes the counters from one snapshot and compares them with the stored ones.
   mutating func checkCountersAnew<T: LMDBTransaction & ~Copyable>(in transaction: borrowing T) throws {
     try checkRest(in: transaction)
     do {
       try compareCounters(with: CounterRebuild(tables: tables).deltas(in: transaction), in: transaction)
     } catch let error as LMDBError where error.code == .undecodable {
-      // A record that cannot be read is a fault of its own, and leaves nothing to compare with.
+      // An unreadable record is reported as its own fault, and leaves nothing to compare with.
     }
   }
 
-  /// Checks the tables that do not follow from the records.
+  /// Checks the tables that cannot be derived from the records.
   private mutating func checkRest<T: LMDBTransaction & ~Copyable>(in transaction: borrowing T) throws {
     if try !HistoryCheck.passes(tables, in: transaction) { add(.invalidRecord, "history", nil) }
     try checkSearchIndex(in: transaction)
     try OwnDataCheck.run(tables, in: transaction) { add($0, $1.rawValue, $2) }
   }
 
-  /// Compares the counters, byte for byte, with those that the records give.
+  /// Compares the counters, byte for byte, with those computed from the records.
   private mutating func compareCounters<T: LMDBTransaction & ~Copyable>(
     with rebuilt: CounterDeltas, in transaction: borrowing T
   ) throws {
@@ -50,7 +50,7 @@ extension IntegrityCheck {
     try checkTagNames(countedBy: rebuilt, in: transaction)
   }
 
-  /// Checks that the tags with a text are those that are counted, each with a text of its own.
+  /// Checks that exactly the tags that are counted have a text, and that each text belongs to its tag.
   private mutating func checkTagNames<T: LMDBTransaction & ~Copyable>(
     countedBy rebuilt: CounterDeltas, in transaction: borrowing T
   ) throws {

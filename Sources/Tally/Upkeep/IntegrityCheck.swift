@@ -1,32 +1,32 @@
 import Foundation
 import LMDB
 
-/// Compares every table with its contents as the records define them.
+/// Compares every table with the contents that the records define.
 ///
-/// Each entry that a record should have is looked up and counted. A table with more entries than that has some without
-/// a record; only then, or if writers were active between two snapshots, are its entries checked one by one. Memory
-/// does not grow with the store, except for four bytes per event that the counters count.
+/// Each entry that a record should have is looked up and counted. A table that has more entries than that contains some
+/// without a record. Only then, or if writers were active between two snapshots, are its entries checked one by one.
+/// Memory does not grow with the store, except for four bytes for each event that the counters count.
 struct IntegrityCheck {
   let tables: Tables
   var report = VerificationReport()
-  /// The expected counters, as far as the records have been read.
+  /// The expected counters, from the records read so far.
   private(set) var deltas = CounterDeltas()
-  /// How many entries of each index the records account for.
+  /// The number of entries of each index that belong to the records read so far.
   private(set) var foundCounts: [TableName: Int] = [:]
-  /// The indexes with more entries than that, by their positions in the catalogue.
+  /// The indexes that have more entries than that, by their positions in the catalogue.
   var surplusIndexes: [Int] = []
-  /// The last commit; a header that cannot be read is a fault of its own.
+  /// The sequence of the last commit; an unreadable header is reported as its own fault.
   private var lastSequence = UInt64.max
-  /// How many commits are in progress: one inside a write transaction.
+  /// The number of commits in progress: one inside a write transaction, else zero.
   private let uncommittedCount: UInt64
 
-  /// The parts that are read one after the other, in as many snapshots as needed.
+  /// The parts that are read one after the other, in as many snapshots as necessary.
   enum Pass: Hashable {
     case lists, tasks, completions, tombstones
     case entries(ofIndexAt: Int)
   }
 
-  /// The passes over the records, which also count.
+  /// The passes over the records, which also count their entries.
   static let recordPasses: [Pass] = [.lists, .tasks, .completions, .tombstones]
 
   init(tables: Tables, uncommittedCount: UInt64 = 0) {
@@ -34,11 +34,13 @@ struct IntegrityCheck {
     self.uncommittedCount = uncommittedCount
   }
 
-  /// Runs a pass from a position, and returns the position to continue from; `nil` at the end.
+  /// Runs a pass from a position.
+  ///
+  /// - Returns: the position to continue from; `nil` at the end.
   mutating func run<T: LMDBTransaction & ~Copyable>(
     _ pass: Pass, from position: [UInt8]?, limit: Int, in transaction: borrowing T
   ) throws -> [UInt8]? {
-    // Of this snapshot: writers go on between two snapshots.
+    // The header of this snapshot is needed, because writers continue between two snapshots.
     let header = try? tables.meta.value(forKey: .header, in: transaction)
     lastSequence = header.map { $0.sequence + uncommittedCount } ?? .max
     switch pass {
@@ -66,7 +68,7 @@ struct IntegrityCheck {
     }
   }
 
-  /// Runs everything in one snapshot.
+  /// Runs all passes in one snapshot.
   mutating func runWhole<T: LMDBTransaction & ~Copyable>(in transaction: borrowing T) throws {
     for pass in Self.recordPasses { _ = try run(pass, from: nil, limit: .max, in: transaction) }
     try finish(in: transaction)
@@ -75,7 +77,7 @@ struct IntegrityCheck {
 
   /// Compares the search index with the records of one snapshot.
   mutating func checkSearchIndex<T: LMDBTransaction & ~Copyable>(in transaction: borrowing T) throws {
-    // A header that cannot be read is a fault of its own.
+    // An unreadable header is reported as its own fault.
     let header = try? tables.meta.value(forKey: .header, in: transaction)
     let check = try SearchIndexCheck(
       tables, lastSequence: header.map { $0.sequence + uncommittedCount } ?? .max, in: transaction)
@@ -88,7 +90,7 @@ struct IntegrityCheck {
 }
 
 extension IntegrityCheck {
-  /// Checks the rows of one table and looks for their entries in the indexes.
+  /// Checks the rows of one table, and looks up their entries in the indexes.
   private mutating func check<Record: IndexedRecord, T: LMDBTransaction & ~Copyable>(
     _ type: Record.Type, from position: [UInt8]?, _ limit: Int, in transaction: borrowing T,
     _ checkContents: (inout IntegrityCheck, Record, RawSpan) throws -> Void
@@ -150,7 +152,7 @@ extension IntegrityCheck {
     if entry.key.isTaskDeleted { return }
     switch try TaskRecord.look(for: IDKey(entry.key.id), in: tables, transaction) {
     case .missing: add(.danglingEntry, "completions", entry.key.id)
-    // Its record is a fault of its own.
+    // An unreadable record is reported as its own fault.
     case .unreadable: return
     case .readable(let record): try compare(entry, with: record.item, in: transaction)
     }
@@ -159,7 +161,7 @@ extension IntegrityCheck {
   private mutating func compare<T: LMDBTransaction & ~Copyable>(
     _ entry: LedgerEntry, with task: TaskItem, in transaction: borrowing T
   ) throws {
-    // The list is the one at the time of completion, which the task does not know.
+    // The list is the one at the time of completion, which is not stored in the task.
     let expected = CompletionRecord(of: task, keeping: entry.record)
     guard let key = CompletionKey(of: task), key == entry.key else {
       let isRightOneThere = try CompletionKey(of: task).map { try tables.completions.contains($0, in: transaction) }
@@ -172,7 +174,7 @@ extension IntegrityCheck {
 }
 
 extension Tombstone {
-  /// Whether its object exists, though a tombstone says that it was deleted.
+  /// Whether the object of a tombstone exists, which is a contradiction.
   func isOfExistingObject<T: LMDBTransaction & ~Copyable>(
     in tables: Tables, _ transaction: borrowing T
   ) throws(LMDBError) -> Bool {
@@ -182,9 +184,9 @@ extension Tombstone {
 }
 
 extension StoreTransaction where Base: ~Copyable {
-  /// Every disagreement between the tables of this snapshot, for tests that also look at its contents.
+  /// All inconsistencies between the tables in this snapshot, for tests that also examine its contents.
   ///
-  /// - Complexity: every record is read.
+  /// - Complexity: reads every record.
   package func inconsistencies() throws -> [StoreFault] {
     var check = IntegrityCheck(tables: tables, uncommittedCount: commitSequence > 0 ? 1 : 0)
     try check.runWhole(in: base)
@@ -193,7 +195,7 @@ extension StoreTransaction where Base: ~Copyable {
 }
 
 extension TaskItem {
-  /// Whether the task breaks the rules of sub-tasks; a record on the way that cannot be read is a fault of its own.
+  /// Whether the task breaks the rules of sub-tasks; an unreadable record on the way is reported as its own fault.
   func hasInvalidParent<T: LMDBTransaction & ~Copyable>(in tables: Tables, _ transaction: borrowing T) throws -> Bool {
     guard parentID != nil else { return false }
     do {
@@ -206,7 +208,7 @@ extension TaskItem {
     return false
   }
 
-  /// Whether the task obeys the model's rules, and its texts are stored as they read.
+  /// Whether the task obeys the model's rules, and its stored texts are well-formed.
   fileprivate func isSound(in record: RawSpan) -> Bool {
     guard (try? validate()) != nil, let fields = try? TaskFields(record) else { return false }
     return fields.hasWellFormedTexts
@@ -214,7 +216,7 @@ extension TaskItem {
 }
 
 extension TaskList {
-  /// Whether the list obeys the model's rules, and its name is stored as it reads.
+  /// Whether the list obeys the model's rules, and its stored name is well-formed.
   fileprivate func isSound(in record: RawSpan) -> Bool {
     guard (try? validate()) != nil, let name = try? ListRecord.nameBytes(of: record) else { return false }
     return name.isWellFormedText

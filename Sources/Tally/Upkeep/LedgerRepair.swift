@@ -1,7 +1,7 @@
 import Foundation
 import LMDB
 
-/// Makes the ledger agree with the tasks; every record is readable by now.
+/// Makes the ledger agree with the tasks; all unreadable records must have been removed before.
 struct LedgerRepair {
   let tables: Tables
 
@@ -12,7 +12,7 @@ struct LedgerRepair {
       if try tables.tasks.contains(IDKey(entry.key.id), in: transaction) {
         moved[entry.key.id] = entry.record.classification
       } else {
-        // Completed work continues to count, whatever happened to its task.
+        // Completed work continues to count, whatever has happened to its task.
         let key = CompletionKey(isTaskDeleted: true, completed: entry.key.completed)
         try tables.completions.put(entry.record, forKey: key, in: &transaction)
       }
@@ -22,7 +22,7 @@ struct LedgerRepair {
     }
   }
 
-  /// The entries of live tasks that contradict their tasks, or have none.
+  /// The entries of live tasks that contradict their task or have no task.
   private func wrongEntries(in transaction: borrowing WriteTransaction) throws -> [LedgerEntry] {
     var wrong: [LedgerEntry] = []
     try tables.completions.forEach(in: transaction) { key, value in

@@ -1,11 +1,11 @@
 import Foundation
 import LMDB
 
-/// Checks the values of applications and their indexes.
+/// Checks the values and the indexes of applications.
 ///
-/// Of an index only the rows of tasks mean anything that have not changed since the commit up to which it is right.
-/// Whether those rows are what the function gives can be checked for a registered index only; that rows and entries
-/// agree, for every index.
+/// Only those rows of an index are meaningful whose task has not changed since the index was current. Whether they
+/// match the application's function can be checked only for a registered index; whether rows and entries agree can be
+/// checked for every index.
 struct OwnDataCheck {
   let tables: Tables
   private let report: (StoreFault.Kind, TableName, UUID?) -> Void
@@ -34,7 +34,7 @@ struct OwnDataCheck {
   }
 
   private func checkStates<T: LMDBTransaction & ~Copyable>(in transaction: borrowing T) throws {
-    // A header that cannot be read is a fault of its own.
+    // An unreadable header is reported as its own fault.
     let last = (try? tables.meta.value(forKey: .header, in: transaction))?.sequence ?? .max
     try own.states.forEach(in: transaction) { key, value in
       let state = try? OwnIndexState(decoding: value)
@@ -47,7 +47,7 @@ struct OwnDataCheck {
     }
   }
 
-  /// Checks that each row can be read, and that its entries are there.
+  /// Checks that each row can be read and that its entries exist.
   private func checkRows<T: LMDBTransaction & ~Copyable>(in transaction: borrowing T) throws {
     try own.keys.forEach(in: transaction) { key, value in
       guard let row = OwnKeysKey(canonically: key), let keys = try? OwnKeys(decoding: value).keys, !keys.isEmpty else {
@@ -62,7 +62,7 @@ struct OwnDataCheck {
     }
   }
 
-  /// Checks that each entry is one of a row.
+  /// Checks that each entry belongs to a row.
   private func checkEntries<T: LMDBTransaction & ~Copyable>(in transaction: borrowing T) throws {
     try own.entries.forEach(in: transaction) { bytes, _ in
       guard let entry = try? OwnEntryKey(decoding: bytes) else {
@@ -75,7 +75,7 @@ struct OwnDataCheck {
     }
   }
 
-  /// Checks the rows of the tasks that have not changed since a registered index was right.
+  /// Checks the rows of the tasks that have not changed since a registered index was current.
   private func checkTasks<T: LMDBTransaction & ~Copyable>(of index: OwnIndex, in transaction: borrowing T) throws {
     let last = (try? own.sequence(of: index, in: transaction)) ?? 0
     try tables.tasks.forEach(in: transaction) { key, value in

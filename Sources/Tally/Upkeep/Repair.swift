@@ -4,36 +4,36 @@ import LMDB
 ///
 /// | fault | repair |
 /// | --- | --- |
-/// | a missing table that follows from records | created from the records |
-/// | a record that cannot be read | moved to the table of records set aside, with all its bytes |
-/// | a task that names an unknown list | moved to the inbox, or kept on its day |
-/// | a sub-task whose parent cannot be | a task of its own |
-/// | a completion whose task is gone | kept as that of a deleted task |
-/// | a completion that contradicts its task | the task is right; the list of the completion stays |
-/// | an index with any fault | built again from the records |
-/// | counters | computed from records and ledger |
-/// | anything at all | the search index is emptied as well: searches read the records, and writes build it again |
-/// | the key of a value that cannot be read | moved to the table of records set aside, with its value |
-/// | the indexes of applications, and any other fault | emptied: the next opening builds those that it registers |
-/// | the history of changes, or the records that it would restore | emptied: there is nothing to undo then |
-/// | no header, or none that can be | a new one, with a new identity: a remembered sequence must not be continued |
+/// | a missing table that can be derived from the records | created from the records |
+/// | an unreadable record | moved to the table of set-aside records, with all its bytes |
+/// | a task in an unknown list | moved to the inbox, or kept on its day |
+/// | a sub-task with an invalid parent | turned into a top-level task |
+/// | a completion whose task is missing | kept as that of a deleted task |
+/// | a completion that contradicts its task | changed to agree with the task, but keeps its list |
+/// | an index with any fault | rebuilt from the records |
+/// | counters | recomputed from records and ledger |
+/// | any fault | the search index is emptied, too: searches read the records, and writes rebuild it |
+/// | an unreadable key of a value | moved to the table of set-aside records, with its value |
+/// | the indexes of applications, and any other fault | emptied: the next opening rebuilds those that it registers |
+/// | the history of changes, or the records that it would restore | emptied: then nothing can be undone |
+/// | no header, or an impossible one | a new one, with a new identity: a remembered sequence must not be continued |
 ///
-/// A record that breaks the model's rules stays unchanged: only its user knows what it should say.
+/// A record that breaks the model's rules stays unchanged, because only its user knows what it should say.
 struct Repair {
   let report: VerificationReport
   let now: Timestamp
-  /// What a new header must say of the store besides its format.
+  /// The features that a new header must have besides the format.
   let features: StoreFeatures
 
   func run(in transaction: inout WriteTransaction) throws {
-    // Creates the missing tables, and opens the others.
+    // Creates the missing tables and opens the others.
     let tables = try Tables(creatingIn: &transaction)
     try setAsideUnreadable(ListRecord.self, in: &transaction)
     try setAsideUnreadable(TaskRecord.self, in: &transaction)
     try setAsideUnreadable(LedgerEntry.self, in: &transaction)
     try setAsideUnreadable(Tombstone.self, in: &transaction)
     try setAsideUnreadableValues(tables, in: &transaction)
-    // Their functions may be unknown here.
+    // This program may not know the functions of these indexes.
     try tables.ownIndexes.removeAll(in: &transaction)
     let sequence = try nextSequence(tables, in: transaction)
     try moveTasksOfUnknownLists(tables, at: sequence, in: &transaction)
@@ -49,18 +49,18 @@ struct Repair {
     try tables.meta.put(header, forKey: .header, in: &transaction)
   }
 
-  /// Builds the indexes with a fault; all of them if a record has one, or if the report does not list every fault.
+  /// Rebuilds the faulty indexes; rebuilds all of them if a record is faulty or the report does not list every fault.
   private func rebuildIndexes(of tables: Tables, in transaction: inout WriteTransaction) throws {
     let isListed = report.faultCount == report.faults.count
     let faulty = Set(report.faults.map(\.table))
     let isOfRecords = !faulty.isDisjoint(with: ["tasks", "lists", "completions", "tombstones"])
     let indexes = tables.indexes.filter { !isListed || isOfRecords || faulty.contains($0.name.rawValue) }
-    // Several indexes may share a table.
+    // Several indexes may share a table, so all of them are emptied first.
     for index in indexes { try index.removeAll(in: &transaction) }
     for index in indexes { try index.addAll(of: tables, in: &transaction) }
   }
 
-  /// A record that exists says more than a tombstone.
+  /// Removes the tombstones of objects that exist, because the record is right.
   private func removeTombstonesOfLiving(_ tables: Tables, in transaction: inout WriteTransaction) throws {
     var wrong: [TombstoneKey] = []
     try Tombstone.forEach(of: tables, in: transaction) { tombstone in
@@ -69,7 +69,7 @@ struct Repair {
     for key in wrong { _ = try tables.tombstones.remove(forKey: key, in: &transaction) }
   }
 
-  /// Whether earlier states still fit: not if records, ledger or sequence have been repaired.
+  /// Whether the history still fits the store; not if records, ledger or sequence have been repaired.
   private var isHistoryOfUse: Bool {
     let isListed = report.faultCount == report.faults.count
     let tables = Set(report.faults.map(\.table))
@@ -96,7 +96,7 @@ struct Repair {
     }
   }
 
-  /// Stores the tasks that a closure changes; it returns whether it has changed one.
+  /// Stores the tasks that a closure changes; the closure returns whether it has changed its task.
   private func updateTasks(
     _ tables: Tables, at sequence: UInt64, in transaction: inout WriteTransaction,
     _ change: (inout TaskItem, borrowing WriteTransaction) throws -> Bool
@@ -112,7 +112,7 @@ struct Repair {
     for record in changed { try tables.tasks.put(record, forKey: record.key, in: &transaction) }
   }
 
-  /// A sequence beyond every commit that the header or a record names.
+  /// A sequence above every commit that appears in the header or in a record.
   private func nextSequence(_ tables: Tables, in transaction: borrowing WriteTransaction) throws -> UInt64 {
     var last = usableHeader(tables, in: transaction)?.sequence ?? 0
     try TaskRecord.forEach(of: tables, in: transaction) { last = max(last, $0.stamp.changed) }
@@ -134,7 +134,7 @@ struct Repair {
 }
 
 extension Repair {
-  /// Moves the bytes of unreadable records out of the way.
+  /// Moves the bytes of unreadable records to the table of set-aside records.
   private func setAsideUnreadable<Record: IndexedRecord>(
     _ type: Record.Type, in transaction: inout WriteTransaction
   ) throws {
@@ -148,7 +148,7 @@ extension Repair {
     try setAside(unreadable, of: rows, named: table, in: &transaction)
   }
 
-  /// Moves values out of the way whose keys are damaged; values themselves may be any bytes.
+  /// Moves values with damaged keys to the table of set-aside records; the values themselves may be any bytes.
   private func setAsideUnreadableValues(_ tables: Tables, in transaction: inout WriteTransaction) throws {
     let rows = tables.values.raw
     var unreadable: [(key: [UInt8], value: [UInt8])] = []

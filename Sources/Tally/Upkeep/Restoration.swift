@@ -1,13 +1,13 @@
 import SystemPackage
 import TallySystem
 
-/// The steps from a backup to a store.
+/// The steps that turn a backup into a store.
 ///
-/// | step | what a crash leaves |
+/// | step | after a crash there is |
 /// | --- | --- |
 /// | copy and verify in a staging directory | the old store; the next opening removes the staging directory |
-/// | take the exclusive lock | the old store |
-/// | keep the old file under a second name | the old store, and a second name for its file |
+/// | lock the store exclusively | the old store |
+/// | give the old file a second name | the old store, with a second name for its file |
 /// | rename the new file over the old one | the new store |
 struct Restoration {
   let file: FilePath
@@ -28,9 +28,9 @@ struct Restoration {
     try opening.settleJournal()
     let size = try staging.dataFile.stat().size
     let kept = try keepOldFile()
-    // The old file's second name reaches the disk before its first one goes: a power cut must not take both.
+    // The old file's second name must be on disk before its first name is replaced, or a power cut may lose both.
     if kept != nil { try SystemCalls.flushDirectory(opening.directory) }
-    // The backup may be older than what this directory has handed to others: it must not go on under the same identity.
+    // The backup may be older than what this directory has sent to others, so it must not continue as the same replica.
     try? SystemCalls.removeFile(opening.directory.appending(TaskStore.replicaFileName))
     try opening.detachLockFile()
     try SystemCalls.rename(staging.dataFile, to: opening.dataFile)
@@ -38,24 +38,24 @@ struct Restoration {
     return RestoreSummary(restored: BackupSummary(header, report, sizeInBytes: size), safetyCopy: kept)
   }
 
-  /// A sequence that the replaced store has not gone beyond, if it may be the same store.
+  /// A sequence that the replaced store has not exceeded; `nil` if it cannot be the same store.
   ///
-  /// A client that was suspended meanwhile asks for the changes since the last commit that it saw. If another commit
-  /// had the same sequence, it would take half of the changes for all of them.
+  /// A client that was suspended during the restoration asks for the changes since the last commit it saw. If another
+  /// commit had the same sequence, the client would miss a part of the changes.
   private func lastSequence(replacedBy header: StoreHeader) throws -> UInt64? {
     if let replaced = try opening.headerOfClosedStore() {
       return replaced.storeID == header.storeID ? replaced.sequence : nil
     }
-    // The file cannot be read: assume more commits than any store makes after a backup.
+    // The file is unreadable: assume more commits than any store makes after a backup.
     return try opening.typeOfFile(at: opening.dataFile) == nil ? nil : header.sequence + Self.sequencesOfUnreadable
   }
 
-  /// A thousand commits a second for fifty days.
+  /// The number of commits assumed for an unreadable store: a thousand per second for fifty days.
   private static let sequencesOfUnreadable: UInt64 = 1 << 32
 
   private func openSource() throws -> FileDescriptor {
     do {
-      // Without this flag, opening a pipe would wait for a writer, deaf to signals; it does not change reads of a
+      // Without this flag, opening a pipe would wait for a writer and ignore signals; it does not affect reads of a
       // file.
       let source = try FileDescriptor.open(file, .readOnly, options: [.closeOnExec, .nonBlocking])
       let isFile = try source.stat().type == .regular
@@ -77,7 +77,7 @@ struct Restoration {
       var buffer = [UInt8](repeating: 0, count: 1 << 20)
       while true {
         try TallyError.checkCancellation()
-        // The pointer is used within the call only.
+        // The pointer is used only during the call.
         let count = try unsafe buffer.withUnsafeMutableBytes { try unsafe source.read(into: $0) }
         if count == 0 { break }
         _ = try target.writeAll(buffer.prefix(count))

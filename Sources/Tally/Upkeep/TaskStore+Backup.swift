@@ -5,17 +5,17 @@ import TallySystem
 
 /// The contents of a backup.
 public struct BackupSummary: Hashable, Sendable {
-  /// The identity of the store.
+  /// The store's identity.
   public let storeID: UUID
-  /// The last commit in it.
+  /// The sequence of the last commit in the backup.
   public let sequence: UInt64
-  /// The tasks in it.
+  /// The number of tasks.
   public let taskCount: Int
-  /// The lists in it.
+  /// The number of lists.
   public let listCount: Int
-  /// The completions in it, those of deleted tasks included.
+  /// The number of completions, including those of deleted tasks.
   public let completionCount: Int
-  /// The size of the file.
+  /// The size of the file, in bytes.
   public let sizeInBytes: Int64
 
   init(_ header: StoreHeader, _ report: VerificationReport, sizeInBytes: Int64) {
@@ -29,11 +29,11 @@ public struct BackupSummary: Hashable, Sendable {
 }
 
 extension TaskStore {
-  /// Copies the store, as of one commit, into a single file, while readers and writers go on.
+  /// Copies the store, as of one commit, into a single file while readers and writers continue.
   ///
-  /// The copy is created beside the file, flushed and verified as ``verify(progress:)`` does; only then does it take
-  /// the file's name, and replace an older one. If anything fails, the old file stays unchanged. Only its owner may
-  /// read it. It has no free pages, so it may be much smaller than the store.
+  /// The copy is created next to the file, flushed and verified as by ``verify(progress:)``; only then does it get the
+  /// file's name and replace an older file. If anything fails, the old file stays unchanged. Only its owner may read
+  /// it. It has no free pages, so it may be much smaller than the store.
   /// ``restore(from:to:configuration:progress:)`` restores it.
   ///
   /// - Parameters:
@@ -42,7 +42,7 @@ extension TaskStore {
   /// - Returns: The contents of the backup.
   /// - Throws: `outputNotCreated`, `diskFull`; `damagedStore` if the store is damaged; `cancelled`; what `progress`
   ///   throws, and what `read` throws.
-  /// - Complexity: The store is read and written once, and its copy read again. The copying is one long snapshot.
+  /// - Complexity: The store is read and written once, and its copy is read again. The copying is one long snapshot.
   @discardableResult
   public func backup(to file: FilePath, progress: VerificationProgress.Observer? = nil) throws -> BackupSummary {
     try copy(to: file) { staging in
@@ -52,7 +52,7 @@ extension TaskStore {
     }
   }
 
-  /// Replaces a file with a copy, flushed, after a closure has looked at the copy.
+  /// Replaces a file with a flushed copy of the store, after a closure has checked the copy.
   func copy<R>(to file: FilePath, lookingAt look: (TemporaryItem) throws -> R) throws -> R {
     try connection.useForLong { store in
       try StoreFiles.refuseAsOutput(file)
@@ -73,7 +73,7 @@ extension TaskStore {
 }
 
 extension LMDBEnvironment {
-  /// Copies the store without its free pages, or with them if liblmdb finds that some have been lost.
+  /// Copies the store without its free pages, or with them if liblmdb finds that some free pages are lost.
   func copyStore(to directory: FilePath) throws(LMDBError) {
     do throws(LMDBError) {
       try copy(to: directory, compacting: true)

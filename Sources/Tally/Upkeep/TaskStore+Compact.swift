@@ -4,18 +4,18 @@ import TallySystem
 
 /// The result of a compaction.
 public struct CompactionSummary: Hashable, Sendable {
-  /// The size of the store's file before.
+  /// The size of the store's file before, in bytes.
   public let sizeBeforeInBytes: Int64
-  /// The size of the store's file now.
+  /// The size of the store's file now, in bytes.
   public let sizeInBytes: Int64
 }
 
 extension TaskStore {
-  /// Shrinks the store's file to what it holds: a store never shrinks by itself.
+  /// Shrinks the store's file to its contents; a file never shrinks by itself.
   ///
-  /// The store must not be open anywhere. A copy whose pages are full is written beside the old file, flushed, verified
-  /// and moved into its place. The old file stays unchanged until then, so there must be room for both. A crash at any
-  /// step leaves the one or the other. Identity and commit sequence stay.
+  /// The store must not be open anywhere. A copy with full pages is written next to the old file, flushed, verified and
+  /// moved into its place. The old file stays unchanged until then, so there must be space for both. After a crash at
+  /// any step there is either the old file or the new one. Identity and commit sequence stay.
   ///
   /// - Parameters:
   ///   - directory: The store's directory.
@@ -23,7 +23,7 @@ extension TaskStore {
   ///   - progress: Called with the progress of the copy's verification; may throw to end the compaction.
   /// - Returns: The sizes before and after.
   /// - Throws: `alreadyOpen` while this process has the store open, `storeBusy` while another one has; `diskFull`;
-  ///   `damagedStore` if the store contradicts itself and must be repaired first; as opening a store.
+  ///   `damagedStore` if the store is inconsistent and must be repaired first; as opening a store.
   @discardableResult
   public static func compact(
     at directory: FilePath,
@@ -33,7 +33,7 @@ extension TaskStore {
     try compact(StoreOpening(directory: directory, configuration: configuration), progress: progress)
   }
 
-  /// Compacts a store with other migrations than those of this version; for tests.
+  /// Compacts a store with other migrations than this version's, for tests.
   static func compact(
     _ opening: StoreOpening, progress: VerificationProgress.Observer? = nil
   ) throws -> CompactionSummary {
@@ -46,7 +46,7 @@ extension TaskStore {
       ).verify(progress: progress)
       let before = try opening.dataFile.stat().size
       let after = try staging.dataFile.stat().size
-      // Nobody else has it open, or can open it before the lock is released.
+      // Nobody else has the store open, or can open it before the lock is released.
       try store.environment.close()
       guard try LMDBEnvironment.isDataFileReplaceable(in: directory) else { throw TallyError.unsettledJournal }
       try opening.detachLockFile()
@@ -58,7 +58,9 @@ extension TaskStore {
 }
 
 extension LMDBEnvironment {
-  /// Writes the store with full pages, or copies it if another program keeps values, or many databases, beside its tables.
+  /// Rewrites the store with full pages.
+  ///
+  /// If another program stores values or many databases beside its tables, it copies the store instead.
   fileprivate func rewriteStore(to directory: FilePath) throws {
     do {
       try rewrite(to: directory)

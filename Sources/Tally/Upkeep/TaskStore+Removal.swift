@@ -4,10 +4,10 @@ public import SystemPackage
 import TallySystem
 
 extension TaskStore {
-  /// Removes a store: its file, the copies that restoring and repairing have kept, and its directory if nothing else is
-  /// in it.
+  /// Removes a store: its file, the copies made by restoring and repairing, and its directory if nothing else is in it.
   ///
-  /// The store must not be open anywhere. It may be damaged. A crash at any step leaves the store, or none.
+  /// The store must not be open anywhere. It may be damaged. After a crash at any step the store either exists or does
+  /// not.
   ///
   /// ```swift
   /// try store.close()
@@ -30,10 +30,10 @@ extension StoreOpening {
     guard try isStoreThere() else { throw TallyError.storeMissing }
     let access = try StoreAccess(.exclusive, to: directory, configuration: configuration)
     defer { access.end() }
-    // A crash must not leave a file that needs records which are gone.
+    // A crash must not leave a data file that needs journal records which have been removed.
     try recoverClosedStore()
     try removeJournal()
-    // The data file first: what remains after a crash counts as an empty directory.
+    // The data file goes first: what remains after a crash counts as an empty directory.
     try removeIfThere(Self.dataFileName)
     try SystemCalls.flushDirectory(directory)
     TemporaryItem.sweep(directory)
@@ -53,27 +53,27 @@ extension StoreOpening {
     do {
       try SystemCalls.removeFile(directory.appending(name))
     } catch Errno.noSuchFileOrDirectory {
-      // There was none, or another process has removed it.
+      // The directory was already missing, or another process has removed it.
     }
   }
 }
 
 extension StoreTransaction where Base == WriteTransaction {
-  /// Deletes all tasks, lists and completions, and the history: nothing of it can be undone.
+  /// Deletes all tasks, lists and completions and the history, so that it cannot be undone.
   ///
   /// ```swift
   /// try await store.write { try $0.eraseAll() }
   /// ```
   ///
-  /// Observations read their views again. The bytes stay in the file's free pages until they are used again;
+  /// Observations read their views again. The bytes remain in free pages of the file until these are reused;
   /// ``TaskStore/compact(at:configuration:progress:)`` removes them.
   ///
   /// - Throws: what the storage throws.
-  /// - Complexity: the number of pages of the store.
+  /// - Complexity: linear in the number of the store's pages.
   public mutating func eraseAll() throws {
     forgetImages()
     var header = try header()
-    // The log is empty, so nobody can follow it from before.
+    // The log of changes is empty, so nobody can continue from an earlier commit.
     header.logStart = commitSequence
     try changeIfNeeded { (tables, _, base) throws(LMDBError) in
       for name in TableName.allCases where name != .meta {

@@ -4,21 +4,21 @@ import TallySystem
 
 /// The result of a repair.
 public struct RepairReport: Hashable, Sendable {
-  /// The faults before the repair.
+  /// The faults found before the repair.
   public package(set) var before: VerificationReport
-  /// The faults that remain: records that break the model's rules, which only their user can repair.
+  /// The remaining faults: records that break the model's rules, which only their user can correct.
   public let after: VerificationReport
-  /// Where the store's old file is kept; `nil` if nothing was wrong.
+  /// The path of the copy of the store's old file; `nil` if there was no fault.
   public let safetyCopy: FilePath?
 }
 
 extension TaskStore {
-  /// Repairs what ``verify(progress:)`` finds: builds indexes and counters again from the records and the ledger.
+  /// Repairs what ``verify(progress:)`` finds, by rebuilding indexes and counters from the records and the ledger.
   ///
-  /// The store must not be open anywhere. A copy of the old file is kept beside it, and can be restored. The repair is
-  /// one transaction; a crash leaves the store either unchanged or repaired. No data of the user's is lost: a record
-  /// that cannot be read is set aside, a task whose list is gone goes to the inbox or stays on its day, and a
-  /// completion whose task is gone still counts.
+  /// The store must not be open anywhere. A copy of the old file is kept next to it, and can be restored. The repair is
+  /// one transaction; after a crash the store is either unchanged or repaired. No data of the user is lost: an
+  /// unreadable record is set aside, a task whose list is missing moves to the inbox or stays on its day, and a
+  /// completion whose task is missing still counts.
   ///
   /// - Parameters:
   ///   - directory: The store's directory.
@@ -56,7 +56,7 @@ extension TaskStore {
 }
 
 extension StoreOpening {
-  /// Copies the store's file, including its free pages, to a place where its user finds it.
+  /// Copies the store's file, including its free pages, to a place where the user can find it.
   func keepSafetyCopy(of environment: LMDBEnvironment, because reason: SafetyCopy.Reason) throws -> FilePath {
     let staging = try TemporaryItem(.directory, in: directory, for: reason.rawValue)
     try environment.copy(to: staging.path)

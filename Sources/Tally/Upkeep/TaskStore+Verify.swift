@@ -2,16 +2,16 @@ import LMDB
 public import SystemPackage
 
 extension TaskStore {
-  /// Compares every index, the ledger and every counter with the records, while readers and writers go on.
+  /// Compares every index, the ledger and every counter with the records, while readers and writers continue.
   ///
-  /// Looks at a few thousand records in each snapshot, so that hardly any pages are kept from being reused. The check
-  /// of the file's pages, and of what concurrent writes have left in doubt, takes one long snapshot.
+  /// It checks a few thousand records in each snapshot, so that it prevents hardly any pages from being reused.
+  /// Checking the file's pages, and what concurrent writes have left in doubt, takes one long snapshot.
   ///
   /// - Parameter progress: Called from time to time; may throw to end the verification.
-  /// - Returns: The report; ``VerificationReport/isSound`` says whether it is free of faults.
+  /// - Returns: The report; ``VerificationReport/isSound`` says whether there are no faults.
   /// - Throws: `damagedStore` if a page of the file contradicts the others, with a message that names it; `cancelled`;
   ///   what `progress` throws, and what `read` throws.
-  /// - Complexity: everything is read once, some microseconds per task.
+  /// - Complexity: reads everything once, which takes some microseconds for each task.
   public func verify(progress: VerificationProgress.Observer? = nil) throws -> VerificationReport {
     try connection.use { store in
       try store.environment.checkStructure()
@@ -19,7 +19,7 @@ extension TaskStore {
     }
   }
 
-  /// Verifies the store in a directory, also one that cannot be opened because a table or its header is missing.
+  /// Verifies the store in a directory, even one that cannot be opened because a table or its header is missing.
   ///
   /// - Parameters:
   ///   - directory: The store's directory.

@@ -1,18 +1,18 @@
 import LMDB
 import SystemPackage
 
-/// A store's file in a staging directory, such as a copy that has not been moved into place.
+/// A store's file in a staging directory, for example a copy that has not been moved into place yet.
 struct UnpublishedStore {
   let directory: FilePath
   let configuration: TaskStore.Configuration
   var migrations = MigrationTable.shipped
 
-  /// Checks every page, every table and the format, the pages before liblmdb trusts them.
+  /// Checks the format and every page and table; the pages first, because liblmdb trusts them.
   ///
-  /// An older format is migrated before its tables are checked: only the current ones can be.
+  /// An older format is migrated before its tables are checked, because only the current tables can be checked.
   ///
   /// - Returns: the header, and the report with its counts.
-  /// - Throws: `newerFormat`; `damagedStore`, also for a file that is not a store's.
+  /// - Throws: `newerFormat`; `damagedStore`, also if the file is not that of a store.
   func verify(progress: VerificationProgress.Observer?) throws -> (header: StoreHeader, report: VerificationReport) {
     let file = DataFile(inDirectory: directory)
     guard try file.kind() == .environment else { throw TallyError.noBackup }
@@ -28,10 +28,10 @@ struct UnpublishedStore {
     }
   }
 
-  /// Raises the sequence, so that no sequence that the replaced store has given is ever given again.
+  /// Raises the sequence above that of the replaced store, so that no sequence is used twice.
   ///
   /// - Returns: the new header.
-  /// - Throws: `damagedStore` if no number is left beyond it, which only a damaged file comes near.
+  /// - Throws: `damagedStore` if there is no higher sequence, which only a damaged file can come near.
   func advanceSequence(beyond replaced: UInt64) throws -> StoreHeader {
     try withEnvironment { environment in
       guard var header = try StoreOpening.header(in: environment) else { throw TallyError.noBackup }
@@ -77,7 +77,7 @@ extension TallyError {
     .damagedStore, "The backup, or the store that it would replace, has no number left for another commit",
     remedy: "Restore an older backup, or keep an export of what can be read")
 
-  /// The error of a verification, with its first fault.
+  /// The error for a failed verification, with the first fault.
   static func unsound(_ report: VerificationReport) -> TallyError {
     let first = report.faults.first.map(\.description) ?? ""
     let more = report.faultCount > 1 ? ", and \(report.faultCount - 1) more" : ""

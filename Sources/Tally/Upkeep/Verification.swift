@@ -1,10 +1,10 @@
 import LMDB
 
-/// One verification of a store: many short snapshots, and a long one only for doubtful results.
+/// One verification of a store, in many short snapshots and a long one only for doubtful results.
 ///
-/// Numbers of entries and counters are compared only with records of the same snapshot. Snapshots are the same if they show
-/// the same acknowledged transaction. The newest transaction in the file would not do: it may be written but not yet
-/// acknowledged, so two snapshots may differ although it stays the same.
+/// Counts of entries and counters are compared only with records of the same snapshot. Snapshots are the same if they
+/// show the same acknowledged transaction. The newest transaction in the file cannot serve for this: it may be written
+/// but not yet acknowledged, so two snapshots may differ although it is the same.
 struct Verification {
   let environment: LMDBEnvironment
   let tables: Tables
@@ -16,10 +16,10 @@ struct Verification {
     var snapshots: Set<Int> = []
   }
 
-  /// How many records or entries are checked in one snapshot.
+  /// The number of records or entries that are checked in one snapshot.
   private static let recordsPerSnapshot = 4_096
 
-  /// Checks everything; if that finds a fault, checks everything again in one snapshot, and that result counts.
+  /// Checks everything; if that finds a fault, checks everything again in one snapshot, whose result counts.
   func run() throws -> VerificationReport {
     var look = Look(check: IntegrityCheck(tables: tables))
     try checkHeader(&look)
@@ -32,7 +32,7 @@ struct Verification {
     if isFinished {
       for index in look.check.surplusIndexes { try run([.entries(ofIndexAt: index)], of: &look) }
     } else {
-      // Counts from one snapshot say nothing about the next: entries are checked one by one.
+      // Counts from one snapshot cannot be compared with another one, so the entries are checked one by one.
       try run(tables.indexes.indices.map { .entries(ofIndexAt: $0) }, of: &look)
       try read(&look) { look, transaction in try look.check.checkCountersAnew(in: transaction) }
     }
@@ -45,13 +45,13 @@ struct Verification {
     try checkHeader(&look)
     try read(&look) { look, transaction in
       try look.check.runWhole(in: transaction)
-      // If another program has ended the snapshot, its pages may have been overwritten.
+      // If another program has ended the snapshot, the snapshot's pages may have been overwritten.
       guard look.check.report.isSound || transaction.isHeld else { throw TallyError.lostSnapshot }
     }
     return look.check.report
   }
 
-  /// Runs a body in a new snapshot, and records which one it is.
+  /// Runs a closure in a new snapshot, and records which one it is.
   private func read<R>(
     _ look: inout Look, _ body: (inout Look, borrowing ReadTransaction) throws -> R
   ) throws -> R {
@@ -91,10 +91,10 @@ struct Verification {
 }
 
 extension Verification {
-  /// Verifies what may not be a whole store, but whose pages have been checked: first which tables there are, then
-  /// their contents.
+  /// Verifies an environment that may not be a complete store but whose pages have been checked.
   ///
-  /// The indexes of an application are compared with their functions where those are given.
+  /// It first checks which tables exist, then their contents. The indexes of an application are compared with their
+  /// functions if these are given.
   static func run(
     on environment: LMDBEnvironment, registering indexes: [TaskIndex] = [], observer: VerificationProgress.Observer?
   ) throws -> VerificationReport {

@@ -1,21 +1,21 @@
 /// The result of a verification.
 public struct VerificationReport: Hashable, Sendable {
-  /// The disagreements, the first thousand of them; none in a sound store.
+  /// The faults, at most the first thousand; empty for a sound store.
   public internal(set) var faults: [StoreFault] = []
-  /// How many disagreements there are, those beyond the first thousand included.
+  /// The number of faults, including those after the first thousand.
   public internal(set) var faultCount = 0
-  /// The commit sequence of the last snapshot that was checked; `nil` if the header cannot be read.
+  /// The sequence of the last snapshot that was checked; `nil` if the header cannot be read.
   public internal(set) var sequence: UInt64?
-  /// The tasks that were checked.
+  /// The number of tasks checked.
   public internal(set) var taskCount = 0
-  /// The lists that were checked.
+  /// The number of lists checked.
   public internal(set) var listCount = 0
-  /// The completions that were checked, those of deleted tasks included.
+  /// The number of completions checked, including those of deleted tasks.
   public internal(set) var completionCount = 0
-  /// The unreadable records that earlier repairs have set aside; they are kept, and appear in no view.
+  /// The number of unreadable records that earlier repairs have set aside; they are kept, and appear in no view.
   public internal(set) var setAsideCount = 0
 
-  /// Whether no two tables disagree.
+  /// Whether no faults were found.
   public var isSound: Bool { faultCount == 0 }
 
   /// The most faults that a report lists.
@@ -29,11 +29,11 @@ public struct VerificationReport: Hashable, Sendable {
 
 /// The progress of a verification.
 public struct VerificationProgress: Hashable, Sendable {
-  /// The records checked so far.
+  /// The number of records checked so far.
   public let recordCount: Int
-  /// All records, as far as known at the beginning.
+  /// The total number of records, as known at the beginning.
   public let totalRecordCount: Int
 
-  /// Called from time to time; throwing from it ends the verification.
+  /// A closure that is called from time to time; if it throws, the verification ends.
   public typealias Observer = (VerificationProgress) throws -> Void
 }
