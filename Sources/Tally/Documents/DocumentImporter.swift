@@ -57,7 +57,7 @@ extension DocumentImporter where Source: ~Copyable {
     try note(subtasks.resolve(in: &transaction, isForeign: source.isForeign && !options.isStrict))
   }
 
-  /// Checks what only the whole document can show, if nothing has been written.
+  /// Checks what only the whole document can show, in a dry run, which has written nothing.
   mutating func checkWhole(in transaction: borrowing StoreReadTransaction) throws {
     let isTolerant = source.isForeign && !options.isStrict
     try note(subtasks.checkAllKnown(among: taskIDs, in: transaction, isForeign: isTolerant))
@@ -160,8 +160,7 @@ extension DocumentImporter where Source: ~Copyable {
 
   /// Reads the store's version of a task.
   ///
-  /// The lookup is skipped if the id comes after all ids stored before the import, because the import writes none
-  /// twice.
+  /// The lookup is skipped if the id comes after all ids stored before the import, which writes no id twice.
   private mutating func storedTask(
     _ id: UUID, in transaction: borrowing StoreTransaction<some LMDBTransaction & ~Copyable>
   ) throws -> TaskRecord? {

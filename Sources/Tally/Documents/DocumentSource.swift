@@ -209,7 +209,7 @@ extension JSONDocumentSource {
   }
 }
 
-/// Reads the records of another source ahead on a separate thread, up to some thousands of them.
+/// Reads ahead the records of another source on a separate thread, up to some thousands of them.
 ///
 /// Reading a document takes about as long as writing it to the store. The first records are read at once, so that a
 /// short document needs no thread.

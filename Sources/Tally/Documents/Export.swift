@@ -41,8 +41,8 @@ extension TaskStore {
 
   /// Exports all tasks, or those that a filter matches, to an open file or pipe, which stays open.
   ///
-  /// It works as ``export(to:format:matching:progress:)-(FilePath,_,_,_)``, but what was written before a failure
-  /// remains.
+  /// It works as ``export(to:format:matching:progress:)-(FilePath,_,_,_)``, but a failed export leaves what it has
+  /// written.
   @discardableResult
   public func export(
     to descriptor: FileDescriptor,

@@ -138,8 +138,9 @@ public struct ImportOptions: Hashable, Sendable {
   public var overwrites: Bool
   /// The name of the import in the history, see ``StoreTransaction/setActionName(_:)``; `nil` for none.
   public var actionName: String?
-  /// Whether to refuse, with `irreversible`, an import that replaces more than the history keeps, and so cannot be
-  /// undone.
+  /// Whether to refuse an import that cannot be undone because it replaces more than the history keeps.
+  ///
+  /// The error is `irreversible`.
   public var mustBeUndoable: Bool
   /// Whether to refuse another program's document if anything in it is not understood.
   ///
@@ -216,14 +217,12 @@ public struct ImportedRecord: Hashable, Sendable {
   public let kind: Kind
   /// The id of the task or list; `nil` for a saved filter, which has only a name.
   public let id: UUID?
-  /// The title of the task or the name of the list or filter: after the import or, if it stays deleted, in the
-  /// document.
+  /// The title of the task or the name of the list or filter: after the import, or in the document if it stays deleted.
   public let name: String
   /// The effect on the record.
   public let outcome: Outcome
 
-  /// A closure that is called for each record that an import changes or refuses to change; if it throws, the import
-  /// ends.
+  /// A closure that is called for each record that an import changes or refuses to change; may throw to end the import.
   public typealias Observer = (ImportedRecord) throws -> Void
 }
 

@@ -76,8 +76,7 @@ struct ImportMerge {
 }
 
 extension ImportMerge {
-  /// Whether a task deleted here stays deleted: the document was not written, and did not change it, after the
-  /// deletion.
+  /// Whether a task deleted here stays deleted: the document neither was written nor changed it after the deletion.
   func keepsDeleted(_ document: TaskDocument, since deletion: Timestamp) -> Bool {
     if document.isIdentifiedByContent { return true }
     return keepsDeleted(document.updatedAt, since: deletion)

@@ -66,8 +66,7 @@ public struct ObservedView: Sendable {
   /// Brings the view up to date with a newer snapshot.
   ///
   /// - Parameter transaction: a snapshot of the same store, not older than the last one.
-  /// - Returns: how the view has changed since the last snapshot, perhaps not at all. The view of a deleted list is
-  ///   empty.
+  /// - Returns: how the view has changed since the last snapshot, perhaps not at all; a deleted list shows nothing.
   /// - Throws: what looking up the changed tasks throws.
   /// - Complexity: linear in the number of tasks that have changed since the last snapshot, whatever views they are in;
   ///   if these cannot be listed, as after restoring a backup, linear in the length of the view.

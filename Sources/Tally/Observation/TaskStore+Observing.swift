@@ -28,8 +28,7 @@ extension TaskStore {
     }
   }
 
-  /// A view and how it changes, through any process or through time alone, as at midnight or when a task becomes
-  /// overdue.
+  /// A view and its changes, whether by any process or by time alone, as at midnight or when a task becomes overdue.
   ///
   /// ```swift
   /// for try await update in store.observe(.today) {

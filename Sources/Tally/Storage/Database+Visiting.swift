@@ -1,7 +1,7 @@
 import LMDB
 
 extension Database {
-  /// Passes the bytes of up to about `limit` entries to a closure, starting where an earlier visit ended.
+  /// Calls a closure with the bytes of some entries, at least `limit` if there are so many, from a position on.
   ///
   /// - Returns: the key to continue from; `nil` at the end of the table.
   func visit<T: LMDBTransaction & ~Copyable>(

@@ -20,8 +20,7 @@ extension Parentage {
   }
 }
 
-/// The rules of sub-tasks: a parent exists and is in the same list, and no task is its own ancestor or nested too
-/// deeply.
+/// The rules of sub-tasks: a parent exists and is in the same list; no task is its own ancestor or nested too deeply.
 enum SubtaskRules {
   /// How many ancestors a task can have.
   static let maximumDepth = 8

@@ -13,8 +13,7 @@ extension AtomicFile {
 
   /// Publishes the file.
   ///
-  /// - Throws: `diskFull` or `outputNotCreated`; `storageFailed` if the file is in place and only flushing its name
-  ///   failed.
+  /// - Throws: `diskFull` or `outputNotCreated`; `storageFailed` if the file is in place but its name was not flushed.
   package consuming func commit() throws {
     do {
       try publish()

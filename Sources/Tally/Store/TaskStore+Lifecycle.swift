@@ -3,8 +3,9 @@ import LMDB
 import TallySystem
 
 extension TaskStore {
-  /// Finishes the waiting writes, flushes them and closes the store; after that, every call but this one throws
-  /// `storeClosed`.
+  /// Finishes the waiting writes, flushes them and closes the store.
+  ///
+  /// After that, every call but this one throws `storeClosed`.
   ///
   /// - Throws: `storeBusy` while reads or writes are in progress; the store then stays open.
   public func close() throws {

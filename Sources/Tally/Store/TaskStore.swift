@@ -147,8 +147,7 @@ public final class TaskStore: Sendable {
   /// Flushes relaxed writes that have not been flushed yet.
   ///
   /// - Throws: `storeClosed`, `storeSuspended`, `permissionDenied` if the store is opened for reading only, `diskFull`
-  ///   or
-  ///   `storageFailed`.
+  ///   or `storageFailed`.
   public func flush() throws {
     try connection.use { try $0.environment.sync(force: true) }
   }

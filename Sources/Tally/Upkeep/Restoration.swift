@@ -55,8 +55,7 @@ struct Restoration {
 
   private func openSource() throws -> FileDescriptor {
     do {
-      // Without this flag, opening a pipe would wait for a writer and ignore signals; it does not affect reads of a
-      // file.
+      // Without this flag, opening a pipe would wait for a writer and ignore signals; reads of a file are not affected.
       let source = try FileDescriptor.open(file, .readOnly, options: [.closeOnExec, .nonBlocking])
       let isFile = try source.stat().type == .regular
       guard isFile, try FileIdentity(of: source) != (try? FileIdentity(of: opening.dataFile)) else {

@@ -33,8 +33,8 @@ extension TaskStore {
   ///
   /// The copy is created next to the file, flushed and verified as by ``verify(progress:)``; only then does it get the
   /// file's name and replace an older file. If anything fails, the old file stays unchanged. Only its owner may read
-  /// it. It has no free pages, so it may be much smaller than the store.
-  /// ``restore(from:to:configuration:progress:)`` restores it.
+  /// it. It has no free pages, so it may be much smaller than the store. ``restore(from:to:configuration:progress:)``
+  /// restores it.
   ///
   /// - Parameters:
   ///   - file: The path of the file.

@@ -6,8 +6,7 @@ import TallySystem
 extension TaskStore {
   /// Removes a store: its file, the copies made by restoring and repairing, and its directory if nothing else is in it.
   ///
-  /// The store must not be open anywhere. It may be damaged. After a crash at any step the store either exists or does
-  /// not.
+  /// The store must not be open anywhere. It may be damaged. A crash at any step leaves the whole store or none.
   ///
   /// ```swift
   /// try store.close()

@@ -31,8 +31,7 @@ struct BlockCounts: BinaryCodable {
     let count: UInt32
   }
 
-  /// The record itself: one event changes only two of its numbers, and decoding all of it took half the time of a
-  /// create.
+  /// The record, encoded: one event changes only two of its numbers, and decoding all took half the time of a create.
   private var bytes = nothing
 
   /// A block without events.

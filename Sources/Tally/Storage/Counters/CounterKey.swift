@@ -12,7 +12,7 @@ enum CounterSeries: UInt8, CaseIterable {
   /// Completions that precede their task's creation, at their instant.
   ///
   /// It happens because clocks differ and people log work later. Such a task was never open, so curves of open tasks
-  /// subtract this series and `createdAfterCompletion`.
+  /// leave out this series and `createdAfterCompletion`.
   case completedBeforeCreation = 4
   /// Creations of the tasks whose completion precedes their creation, at the instant of creation.
   case createdAfterCompletion = 5

@@ -48,8 +48,7 @@ struct BeforeImages {
   static let maximumSizeInBytes = 8 << 20
   /// The most bytes in a part, unless one record is longer: with head and action name, a part fits in 32 KiB of pages.
   ///
-  /// When the images of a later write are appended, their first part is joined to the last part here if both fit in
-  /// one.
+  /// When the images of a later write are appended, their first part joins the last part here if both fit in one.
   static let partSizeInBytes = (32 << 10) - 512
 
   private(set) var bytes: [UInt8] = []

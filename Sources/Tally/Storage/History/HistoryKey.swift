@@ -2,8 +2,7 @@ import LMDB
 
 /// The key of `history`: the commit, the write's position in it, and the part of the write's entry; 12 bytes.
 ///
-/// Several writes may share a commit, see `BatchCommit`. Each has its own entry, so that one can be undone without the
-/// others.
+/// Several writes may share a commit, see `BatchCommit`. Each has its own entry, so that each can be undone alone.
 struct HistoryKey: KeyCodable, Hashable {
   static let width = 12
   let change: ChangeID

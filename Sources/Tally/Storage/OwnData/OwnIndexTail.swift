@@ -46,7 +46,7 @@ extension OwnIndexTables {
     let tail = try OwnIndexTail(of: index, since: last, within: bounds, reversed: reversed, tables, in: transaction)
     var rest = tail.entries[...]
     var isWanted = true
-    // Hands over the changed tasks that come before an entry, or all of them if there is none.
+    // Visits the changed tasks that come before an entry, or all of them if there is none.
     func takeTail(before entry: [UInt8]?) throws {
       while isWanted, let first = rest.first {
         if let entry, first.lexicographicallyPrecedes(entry) == reversed { return }

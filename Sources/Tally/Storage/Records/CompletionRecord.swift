@@ -13,8 +13,7 @@ import LMDB
 ///     28       tagged fields, see `FieldCursor`: 1 priority, 2 tags
 /// ```
 ///
-/// The list, the tags and the priority are those at the time of completion; later changes of the task do not alter
-/// them.
+/// The list, tags and priority are those at the time of completion; later changes of the task do not alter them.
 struct CompletionRecord: BinaryCodable, Hashable {
   static let format: UInt8 = 1
   static let headByteCount = 28

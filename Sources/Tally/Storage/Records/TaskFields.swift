@@ -3,7 +3,7 @@ import LMDB
 
 /// A task record, read in place: each field is fetched from the memory map when it is needed.
 ///
-/// It lives no longer than the span it reads. Only `item(id:)` and `texts` copy.
+/// It lives no longer than the span it reads. Only what outlives it, such as the result of `item(id:)`, is copied.
 struct TaskFields: ~Escapable {
   private let bytes: RawSpan
   private let titleEnd: Int
@@ -79,8 +79,7 @@ struct TaskFields: ~Escapable {
 
   /// The task as a value.
   ///
-  /// The fields stay local variables until the end: creating the task first and then filling it would copy it once
-  /// more.
+  /// The fields stay local variables until the end: filling a task after creating it would copy it once more.
   func item(id: UUID) throws(LMDBError) -> TaskItem {
     let (state, created, updated) = (try state, try createdAt, try updatedAt)
     var notes: String?, listID: UUID?

@@ -23,8 +23,7 @@ package enum GeneratedTime {
 ///      1   12  for each time: the parts last changed at that time, and the time in microseconds since 1970
 /// ```
 ///
-/// A part may be in two entries, one of a program (see ``GeneratedTime``) and one of a person; the person's entry
-/// counts.
+/// A part may be in two entries, one of a program (see ``GeneratedTime``) and one of a person, which wins.
 struct PendingRecord: BinaryCodable, Hashable {
   static let format: UInt8 = 1
   private static let entryByteCount = 12

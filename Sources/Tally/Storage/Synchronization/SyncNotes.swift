@@ -122,8 +122,7 @@ struct SyncNotes {
   /// The first byte of the keys of filters that were deleted here but that others have saved; the filter's key follows.
   static let deletedFilterPrefix: [UInt8] = [19]
 
-  /// The key of the row with the last write in the history whose changes were handed over; those of later ones were
-  /// not.
+  /// The key of the row with the last write in the history whose changes were handed over; later writes were not.
   static let handedOverKey: [UInt8] = [18]
 
   /// The key of the row that says which change was the first to be added to the empty table of changes, and when.

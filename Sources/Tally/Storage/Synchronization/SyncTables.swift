@@ -75,7 +75,7 @@ final class SyncTables: Sendable {
 }
 
 extension TaskStore {
-  /// The name of the file in a store's directory that identifies the store as a replica.
+  /// The name of the file in a store's directory that says which replica the store is.
   package static let replicaFileName = "replica.id"
 
   /// Reads from one consistent snapshot, including the tables of synchronization.

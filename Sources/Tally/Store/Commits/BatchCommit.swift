@@ -28,8 +28,7 @@ struct BatchCommit: Sendable {
     do {
       try commit(jobs, isolated: false)
     } catch is EntangledWrites {
-      // This is rare and nothing has been flushed: repeating all jobs is better than making each of them slower every
-      // time.
+      // This is rare and nothing has been flushed: repeating all jobs beats making each of them slower every time.
       try commit(jobs, isolated: true)
     }
     watch.noteCommit()

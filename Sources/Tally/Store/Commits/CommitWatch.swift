@@ -14,8 +14,7 @@ final class CommitWatch: Sendable {
     var count: UInt64 = 0
     /// The newest transaction when everybody was last woken.
     var newest: Int?
-    /// Whether readers could see that transaction then: one that is still being written to disk is not acknowledged
-    /// yet.
+    /// Whether readers could see that transaction then: one still being written to disk is not acknowledged yet.
     var isSettled = false
     var waiters: [UInt64: Waiter] = [:]
     var lastWaiter: UInt64 = 0

@@ -20,8 +20,7 @@ struct SecondLook {
     }
   }
 
-  /// The error to throw for an error: it remains a claim of damage only if a check of the whole store finds a fault,
-  /// too.
+  /// The error to throw for an error: it still claims damage only if a check of the whole store finds a fault, too.
   ///
   /// - Complexity: a full verification.
   func explained(_ error: any Error) -> any Error {

@@ -26,8 +26,7 @@ extension StoreOpening {
     return options
   }
 
-  /// Opens the store again if its header requires it, with or without a journal; creates a journal if one is
-  /// configured.
+  /// Opens the store again, with or without a journal, if its header requires it; adds a journal if configured.
   func withRightJournal(_ found: OpenEnvironment) throws -> OpenEnvironment {
     // Readers need no journal.
     if configuration.isReadOnly { return found }

@@ -142,8 +142,7 @@ extension TaskItem {
 }
 
 extension TaskRecord {
-  /// Whether nothing has been written since the commit that created it, here or in the store that a document comes
-  /// from.
+  /// Whether nothing has been written since the commit that created it, here or in the store a document comes from.
   fileprivate var isAsCreated: Bool {
     stamp.created == stamp.changed && item.createdAt == item.updatedAt && item.state == .notStarted
   }

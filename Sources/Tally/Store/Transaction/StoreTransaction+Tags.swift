@@ -93,7 +93,6 @@ extension StoreTransaction where Base == WriteTransaction {
   ///
   /// Renaming to a tag that is in use merges the two. Recorded completions keep the old tag. The new name may be
   /// another spelling of the same tag.
-  /// spelling of the same tag.
   ///
   /// ```swift
   /// try await store.write { try $0.renameTag("house", to: "home") }

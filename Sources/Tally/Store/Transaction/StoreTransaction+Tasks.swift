@@ -55,14 +55,13 @@ extension StoreTransaction where Base == WriteTransaction {
   ///
   /// The time of change is set. A task that becomes completed without a completion time gets one, and a reopened one
   /// loses it. A task that moves to another list, or to another day while in no list, goes to the end of its new place.
-  /// Sub-tasks follow a parent to another list, and the open ones are completed with it.
-  /// If the task gets another day, due day or due time, its reminder moves along, see ``ReminderMove``, unless the
-  /// closure sets another reminder. A change that changes nothing writes nothing.
+  /// Sub-tasks follow a parent to another list, and the open ones are completed with it. If the task gets another day,
+  /// due day or due time, its reminder moves along, see ``ReminderMove``, unless the closure sets another reminder. A
+  /// change that changes nothing writes nothing.
   ///
   /// - Parameters:
   ///   - id: the task.
-  ///   - keepsReminder: whether to keep the reminder as the closure leaves it, even if that is the old one on the old
-  ///     day.
+  ///   - keepsReminder: whether to keep the reminder that the closure leaves, even if it is the old one on the old day.
   ///   - change: changes the task.
   /// - Returns: the task as stored.
   /// - Throws: `taskNotFound`, `blankTitle`, `listNotFound`, `invalidParent`, another error of ``TaskItem/validate()``,

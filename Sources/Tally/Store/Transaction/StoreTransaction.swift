@@ -23,8 +23,7 @@ public struct StoreTransaction<Base: LMDBTransaction & ~Copyable>: ~Copyable {
   public private(set) var calendar: Calendar
   /// The minutes after midnight at which a day begins.
   public private(set) var dayStartInMinutes: Int
-  /// The weights of the order ``TaskOrder/Key/next``; a program that answers several people may set them for each
-  /// person.
+  /// The weights of the order ``TaskOrder/Key/next``; a program that answers several people may set them for each.
   public var nextWeights = NextWeights()
 
   /// The generator of the ids of new records, which follow the store's clock.
