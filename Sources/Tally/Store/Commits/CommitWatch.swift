@@ -50,7 +50,7 @@ final class CommitWatch: Sendable {
   /// Whether the thread runs; for tests.
   var isRunning: Bool { state.withLock { $0.directoryWatch != nil } }
 
-  /// Waits for a wake-up after the one with a number, or for the cancellation of the Swift task.
+  /// Waits for a wake-up after the one numbered `count`, or for the cancellation of the Swift task.
   ///
   /// - Parameters:
   ///   - count: The number.

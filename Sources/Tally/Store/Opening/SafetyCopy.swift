@@ -35,7 +35,7 @@ enum SafetyCopy {
     }
   }
 
-  /// Whether a name in a store's directory is that of a safety copy.
+  /// Whether a file with this name in a store's directory is a safety copy.
   static func isSafetyCopy(_ name: String) -> Bool {
     name.hasSuffix(".mdb") && Reason.allCases.contains { name.hasPrefix($0.rawValue) }
   }
