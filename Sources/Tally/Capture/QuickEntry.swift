@@ -11,8 +11,25 @@ public import Foundation
 /// entry.parts.map(\.kind)                        // [.schedule, .tag, .priority, .recurrence]
 /// ```
 ///
-/// A word that is not clearly a date stays in the title: a task with a wrong date is worse than one without a date. The
-/// grammar and the rules are in <doc:CapturingTasks>.
+/// A word that is not clearly a date stays in the title: a task with a wrong date is worse than one without. The
+/// rules are in <doc:CapturingTasks>.
+///
+/// ## Grammar
+///
+/// ```
+/// sentence   = {word | quotation | "\" part | part}
+/// part       = ["on" | "starting" | "@"] expression               the planned day and its time
+///            | ("due" | "by" | "deadline") [":" | "on" | "by"] expression   when it is due
+///            | ["from" | "between"] clock ("-" | "to" | "and") clock        the time at which it begins
+///            | ("remind" | "reminder") ["me" | ":"] ["on"] expression
+///            | ["repeat"] recurrence | "every" date | "every" name | ("until" | "ending") day | "for" amount
+///            | ("#" | "+" | "@") TAG
+///            | ("!" | "p:" | "pri:" | "priority:") priority | "p1" | "p2" | "p3" | "p4"
+///            | ("list:" | "project:" | "proj:") (NAME | '"' NAME '"') | "for" NAME
+///            | ["on"] ["the"] ORDINAL ["day" | WEEKDAY] ["of"] ("every" | "each") "month"
+/// recurrence = a phrase of Recurrence, as in "every 2 weeks on monday" or "every! 3 days"
+/// priority   = "high" | "medium" | "med" | "low" | "none" | "1" | "2" | "3" | "4"
+/// ```
 public struct QuickEntry: Hashable, Sendable {
   /// The words that did not set another field; blank only if the whole sentence is blank.
   public internal(set) var title: String

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Parses the text of a filter by recursive descent; the grammar is in <doc:Filters>.
+/// Parses the text of a filter by recursive descent; ``TaskFilter`` has the grammar.
 struct FilterParser {
   var scanner: FilterScanner
   /// The number of open parentheses and negations.

@@ -11,11 +11,38 @@ import Synchronization
 /// try TaskFilter(text: "#home (priority>=medium or is:overdue) -list:Work")
 /// ```
 ///
-/// Dates stay relative: `due<=today` means another day tomorrow. A comparison with a field that a task does not
-/// have is false. `!` is always the exact opposite, so `due!=today`, which means `!due=today`, also selects
-/// tasks without a due date. The grammar is in <doc:Filters>.
+/// Dates stay relative: `due<=today` means another day tomorrow. A comparison with a field that a task lacks is false, and
+/// `!` is always the opposite, so `due!=today`, which is the same as `!due=today`, also finds tasks without a due date.
+/// <doc:Filters> says what each condition finds.
 ///
-/// Filters are equal if they were built in the same way: `a && b` and `b && a` are not equal.
+/// Filters are equal if they are built alike: `a && b` and `b && a` are not.
+///
+/// ## Grammar
+///
+/// ```
+/// filter       = [ alternatives ] ;
+/// alternatives = conjunction , { "or" , conjunction } ;
+/// conjunction  = term , { [ "and" ] , term } ;
+/// term         = ( "not" | "-" ) , term
+///              | "(" , alternatives , ")"
+///              | condition ;
+/// condition    = ( "#" | "@" ) , value
+///              | "+" , ?value that begins with a letter or a quotation mark?
+///              | "@" , name , operator , value
+///              | field , operator , value
+///              | field , "." , comparison , ( ":" | "=" ) , value
+///              | "has:@" , value
+///              | ?word?
+///              | quoted ;
+/// comparison   = "before" | "after" | "by" | "until" | "since" | "from" | "above" | "over" | "below" | "under"
+///              | "min" | "max" | "is" | "not" | "isnt" | "has" | "contains" ;
+/// field        = "list" | "tag" | "state" | "parent" | "has" | "is" | "priority" | "title" | "notes" | "text"
+///              | "p" | "pri" | "scheduled" | "day" | "due" | "reminder" | "created" | "updated" | "completed" ;
+/// operator     = ":" | "=" | "!=" | "<" | "<=" | ">" | ">=" | "~" ;
+/// name         = ?word? | quoted ;
+/// value        = ?word? | quoted ;
+/// quoted       = '"' , { ?any character but " and \? | '\"' | '\\' } , '"' ;
+/// ```
 public struct TaskFilter: Hashable, Sendable {
   let root: FilterNode
   /// Whether the filter is known to be valid; shared by its copies.

@@ -12,7 +12,41 @@ public import Foundation
 /// try expression.resolved(against: reference)             // .instant(2026-11-25T17:00:00Z)
 /// ```
 ///
-/// English only. The grammar is in <doc:CapturingTasks>.
+/// English only. <doc:CapturingTasks> has the rules.
+///
+/// ## Grammar
+///
+/// ```
+/// expression = instant | distance | part | day [time] | time [["on"] day]
+/// instant    = ISO 8601 with its offset, as in 2026-11-21T12:00:00Z
+/// day        = base {sign duration} | sign duration {sign duration} | "in" amount | amount "ago"
+///            | amount ("before" | "after" | "from") base | amount "from now"
+/// base       = "today" | "tod" | "eod" | "tomorrow" | "tom" | "tmr" | "tmrw"
+///            | "yesterday" | ["the"] "day after tomorrow"
+///            | ["next" | "last" | "this"] WEEKDAY | WEEKDAY "next week" | "next week" ["on"] WEEKDAY
+///            | ("this" | "next" | "last" | "the" | "at the") "weekend"
+///            | YYYY-MM-DD | digits | date [[","] YYYY] | "mid" ["-"] MONTH
+///            | ["the"] ordinal ["of" ("the" | "this" | "next") "month"]
+///            | "eow" | "eom" | "eoy" | "sow" | "som" | "soy"
+///            | ["at the" | "the"] ("end" | "start" | "beginning") "of" (["the" | "this" | "next"] period | MONTH)
+///            | ("next" | "last") period
+/// digits     = D "/" M ["/" year] | D "." M "." [year] | D "-" M "-" YYYY | YYYY "/" M "/" D | YYYY "." M "." D
+/// date       = ["the"] D [ending ["of"]] MONTH | ["the"] "first" … "fifth" "of" MONTH | MONTH ["the"] D [ending]
+/// ordinal    = D ending | "the first" … "the fifth"
+/// ending     = "st" | "nd" | "rd" | "th"
+/// period     = "week" | "month" | "year"
+/// distance   = "now" {sign duration} | sign duration {sign duration} | "in" amount | amount ["ago"]
+/// amount     = duration | count UNIT | "half an hour" | "an hour and a half" | N "and a half hours" | N.N "hours"
+///            | "a couple of" UNIT
+/// duration   = N UNIT {N UNIT}, without blanks, as in 1d12h
+/// count      = N | "a" | "an" | "one" … "twelve"
+/// sign       = "+" | "-"
+/// UNIT       = s, m (minutes), h, d, w, mo (months), y, or their names
+/// time       = ["at" | "@"] (clock | "noon" | "midnight") | name [["at"] clock]
+/// clock      = H ":" MM | H [(":" | ".") MM] ("am" | "pm") | H
+/// part       = "tonight" [["at"] clock] | "this" name [["at"] clock]
+/// name       = "morning" | "afternoon" | "evening" | "night"
+/// ```
 public struct DateExpression: Hashable, Sendable {
   /// Whether an expression means a day or an instant.
   public enum Kind: Hashable, Sendable {
