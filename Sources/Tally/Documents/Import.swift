@@ -233,7 +233,12 @@ public struct ImportedRecord: Hashable, Sendable {
 /// for remark in summary.account { print(remark.kind, remark.count, remark.example, remark.line ?? 0) }
 /// ```
 public struct ImportRemark: Hashable, Sendable {
-  /// What was not understood, in one word, for example `recurrence`, `column`, `zone` or `date`.
+  /// What was not understood, in one word, such as `recurrence`, `column`, `zone` or `date`.
+  ///
+  /// One of `alarm`, `attribute`, `cell`, `code`, `column`, `component`, `date`, `deleted task`, `depends`, `duplicate`,
+  /// `duration`, `encoding`, `extension`, `front matter`, `heading`, `id`, `line`, `note`, `order`, `parent`, `priority`,
+  /// `property`, `quote`, `recurrence`, `relation`, `reminder`, `row`, `state`, `tag`, `text`, `title`, `until`, `uuid`,
+  /// `value`, `wait` and `zone`; a later version may add some.
   public let kind: String
   /// How often it occurred.
   public internal(set) var count: Int
