@@ -18,7 +18,7 @@ struct CommandTableTests {
   }
 
   private static let file = URL(filePath: #filePath).deletingLastPathComponent()
-    .appending(path: "../../Sources/TallyCommands/Completion/CommandDescription+Table.swift").standardizedFileURL
+    .appending(path: "../../Sources/TallyCommands/Arguments/CommandTable.swift").standardizedFileURL
 
   private func source(of commands: [CommandDescription]) -> String {
     let entries = commands.map { command in

@@ -1,5 +1,6 @@
-import ArgumentParser
-import Tally
+public import ArgumentParser
+public import Tally
+public import TallyFormats
 
 /// The options for everything about a task except its title, which `add`, `log` and `edit` share.
 struct FieldOptions: ParsableArguments {
@@ -75,7 +76,46 @@ extension FieldOptions: PlainOptions {
   }
 }
 
-extension String {
-  /// Whether the value of an option says that there is to be none.
-  var isNone: Bool { lowercased() == "none" }
+/// The help of arguments that several commands share.
+enum SharedHelp {
+  static let task = ArgumentHelp("The task's handle, a longer tail of its id, or its id.", valueName: "task")
+  static let tasks = ArgumentHelp("Handles, longer tails of ids, or ids.", valueName: "task")
+  static let list = ArgumentHelp("The list's name, in any case, or its id.", valueName: "name")
+
+  static let completionTime = ArgumentHelp(
+    "When it was done, not in the future: a WHEN with its time. A weekday is the last one.", valueName: "when")
+  static let whereOption = """
+    Instead of tasks, --where takes a filter, as for 'tally find', in one argument. All tasks that it finds are changed in \
+    one step, and one undo undoes it; if it finds none, the exit status is 1.
+    """
+
+  static let due = "A day alone is a due day: the task is overdue once it is over."
+  static let remind = "A day alone means 09:00."
+  static let repeats = """
+    How it repeats, or none: 'every 2 weeks', 'every monday', 'every month on the last friday', '3 days after \
+    completion', or an RRULE. Once it is done, the next one is there.
+    """
+  static let day = """
+    DAY is today, tomorrow, yesterday, a weekday or 'next monday', YYYY-MM-DD, '25 nov', +3d or 'in 2 weeks', eow, eom or \
+    eoy (the end of the week, month or year). A weekday means the next one; today's weekday means the day a week from now.
+    """
+  static let when = """
+    WHEN is a DAY, a time or both as in 'friday 14:00', '5pm' or 'tomorrow 9', a duration from now as in 10m, 2h or \
+    1d12h, or an ISO 8601 instant as in 2026-11-21T12:00:00Z. Times are local: one that a clock change skips is moved \
+    forward; if a time occurs twice, the first is used.
+    """
+  static let completionFilter = """
+    A filter, as for 'tally find', selects tasks and completions. The list, the tags and the priority of a completion are \
+    those of its moment; everything else is the task's own, and absent if the task has been deleted.
+    """
+  static let taskRecord = "With --plain, a line has these columns: \(NamedTask.columns.joined(separator: ", "))."
 }
+
+extension DateOrder: ExpressibleByArgument {}
+
+extension DocumentFormat: ExpressibleByArgument {
+  static let help = ArgumentHelp(
+    "The format. Default: by the file's extension; an import also looks at the contents.", valueName: "format")
+}
+
+extension Series.Unit: ExpressibleByArgument {}

@@ -1,6 +1,6 @@
-import ArgumentParser
+public import ArgumentParser
 import Foundation
-import Tally
+public import Tally
 
 /// The tasks that a command changes: named one by one, or found by a filter.
 struct TaskSelection: ParsableArguments {
@@ -79,4 +79,87 @@ extension TaskSelection: PlainOptions {
     }
     return ranked.sorted { ($0.depth, $0.position) < ($1.depth, $1.position) }.map(\.task)
   }
+}
+
+/// The words of a filter, as one or several arguments.
+struct FilterOptions: ParsableArguments {
+  @Argument(help: ArgumentHelp("Which tasks to look for; all of them without any.", valueName: "filter"))
+  var words: [String] = []
+
+  static let help = """
+    A filter is a row of conditions, all of which a task must meet: +tag or @tag, list:NAME, state:active, is:open, \
+    is:overdue, has:notes, p:high, due.before:DAY, due.after:DAY, due.by:DAY and due:DAY (also day, reminder, created, \
+    updated and completed), @attribute=value, and words to look for in titles and notes. 'or', 'not' or '-', and \
+    parentheses combine them. No shell changes these spellings except parentheses. Quoted, #tag, priority>=medium, \
+    due<=DAY and due!=DAY work, too: unquoted, a shell drops what follows # and writes a file behind >.
+    """
+
+  /// What to say where no filter arrived: probably a shell has dropped it.
+  static let noFilterHint = """
+    No filter was given. A shell drops what follows #, so write a tag as +home or '#home'. To see every task: tally all
+    """
+
+  var filter: TaskFilter {
+    get throws { try TaskFilter(text: words.joined(separator: " ")) }
+  }
+
+  /// Whether it matters with which day a week begins; an invalid filter is reported later.
+  var countsWeeks: Bool { (try? filter)?.countsWeeks ?? false }
+
+  /// The commands that take a filter.
+  private static let commandNames: Set = ["find", "count", "filters", "stats", "completed", "export"]
+
+  /// The arguments with `-list:Work` as `not list:Work`, which no parser of options mistakes for one.
+  static func spelledOut(_ arguments: [String]) -> [String] {
+    guard let command = GlobalOptions.indexOfCommand(in: arguments), commandNames.contains(arguments[command]) else {
+      return arguments
+    }
+    var words = arguments
+    let end = words.firstIndex(of: "--") ?? words.endIndex
+    // Beyond the first words, only these and the word just before are considered: considering all words before each one
+    // would take time with the square of their number.
+    var known: [String: Bool] = [:]
+    for index in words[..<end].indices.dropFirst(command + 1) where isDashed(words[index], after: words[command]) {
+      let last = words[index - 1].hasPrefix("-") ? words[index - 1] : ""
+      let isKnown = index > mostWordsBefore ? known[last] : nil
+      let before = words[..<min(index, mostWordsBefore)] + words[..<index].suffix(index > mostWordsBefore ? 1 : 0)
+      let wantsFilter = isKnown ?? CompletionQuestion(words: Array(before), prefix: "").wantsFilter
+      if index > mostWordsBefore { known[last] = wantsFilter }
+      if wantsFilter { words[index] = "not " + words[index].dropFirst() }
+    }
+    return words
+  }
+
+  /// More words than the global options, the command's name and everything else that comes before a filter.
+  private static let mostWordsBefore = 64
+
+  /// Whether a word begins with one dash and is not an option of the command.
+  private static func isDashed(_ word: String, after command: String) -> Bool {
+    word.count > 2 && word.hasPrefix("-") && !word.hasPrefix("--") && !(command == "export" && word.hasPrefix("-o"))
+  }
+}
+
+extension FilterOptions: PlainOptions {
+  /// Takes the words from plain arguments, after all options.
+  mutating func take(from arguments: inout PlainArguments) {
+    words = arguments.takeRest()
+  }
+}
+
+extension TaskOrder: ExpressibleByArgument {
+  /// Reads an order by its text; `nil` for any other.
+  public init?(argument: String) {
+    guard let order = try? TaskOrder(text: argument) else { return nil }
+    self = order
+  }
+
+  /// The orders that errors and the help list.
+  public static var allValueStrings: [String] {
+    let orders = Key.allCases.flatMap { [TaskOrder($0), TaskOrder($0, isReversed: true)] }
+    // Some cannot be reversed.
+    return orders.indices.filter { $0.isMultiple(of: 2) || orders[$0].isReversed }.map { orders[$0].text }
+  }
+
+  /// The order's text, as in the help.
+  public var defaultValueDescription: String { text }
 }

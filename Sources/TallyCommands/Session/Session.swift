@@ -1,4 +1,7 @@
+import ArgumentParser
+import Dispatch
 import Foundation
+import Synchronization
 import SystemPackage
 import Tally
 
@@ -84,5 +87,227 @@ extension Session {
     try? output.flush()
     // A message that cannot be printed does not fail the command.
     _ = try? invocation.errorOutput.writeAll(invocation.message(message + "\n", wrapped: wrapped).utf8)
+  }
+}
+
+extension Session {
+  /// Runs an asynchronous body to its end; an interruption cancels it.
+  func wait<R: Sendable>(for body: @escaping @Sendable () async throws -> R) throws -> R {
+    let outcome = Outcome<R>()
+    return try Signals.deferringInterruption {
+      let task = Task.detached {
+        do {
+          outcome.end(.success(try await body()))
+        } catch {
+          outcome.end(.failure(error))
+        }
+      }
+      while true {
+        if let result = outcome.wait(milliseconds: 100) { return try result.get() }
+        if Signals.isInterrupted { task.cancel() }
+      }
+    }
+  }
+}
+
+/// Brings the result of a task to a thread that waits for it.
+private final class Outcome<R: Sendable>: Sendable {
+  private let result = Mutex<Result<R, any Error>?>(nil)
+  private let ended = DispatchSemaphore(value: 0)
+
+  func end(_ new: Result<R, any Error>) {
+    result.withLock { $0 = new }
+    ended.signal()
+  }
+
+  /// The result; `nil` if it has not come in time.
+  func wait(milliseconds: Int) -> Result<R, any Error>? {
+    guard ended.wait(timeout: .now() + .milliseconds(milliseconds)) == .success else { return nil }
+    return result.withLock { $0 }
+  }
+}
+
+/// A command: its own arguments, and what it does with a session.
+protocol SessionCommand: ParsableArguments {
+  static var configuration: CommandConfiguration { get }
+  /// Whether an argument is free text, such as a title or a list's name, which may begin with a dash.
+  static var takesText: Bool { get }
+  /// Whether the store must know with which day a week begins.
+  ///
+  /// Loading the locale to know would cost every command milliseconds.
+  var countsWeeks: Bool { get }
+
+  /// The argument that takes any number of words; `nil` for a command without one.
+  static var manyWords: WritableKeyPath<Self, [String]>? { get }
+
+  /// Checks what several arguments decide together.
+  ///
+  /// Called once all arguments are known to exist: the parser's own `validate()` would complain before it names an unknown
+  /// option.
+  ///
+  /// - Throws: `ValidationError`.
+  func validate(with global: GlobalOptions) throws
+  func run(in session: Session) throws
+}
+
+extension SessionCommand {
+  static var takesText: Bool { false }
+  var countsWeeks: Bool { false }
+  static var manyWords: WritableKeyPath<Self, [String]>? { nil }
+  func validate(with global: GlobalOptions) throws {}
+}
+
+/// A command that was given: its own arguments, and the options that every command takes.
+struct ParsedCommand {
+  /// The words that name it.
+  let words: [String]
+  let own: any SessionCommand
+  let global: GlobalOptions
+}
+
+/// A command as the parser knows it.
+protocol CompleteCommand: ParsableCommand {
+  associatedtype Own: SessionCommand
+  var own: Own { get }
+  var global: GlobalOptions { get }
+}
+
+extension CompleteCommand {
+  var parsed: ParsedCommand { ParsedCommand(words: RootCommand.words(naming: Self.self), own: own, global: global) }
+}
+
+/// A command's own arguments, then the options that every command takes.
+struct WithGlobalOptions<Own: SessionCommand>: CompleteCommand {
+  static var configuration: CommandConfiguration { Own.configuration }
+
+  @OptionGroup
+  var own: Own
+
+  // Named in one line below the command's own options (see `GlobalOptions.helpLine`).
+  @OptionGroup(visibility: .hidden)
+  var global: GlobalOptions
+}
+
+/// The commands, each with the options that every command takes.
+func withGlobalOptions(_ commands: [any SessionCommand.Type]) -> [any ParsableCommand.Type] {
+  func complete<Own: SessionCommand>(_ command: Own.Type) -> any ParsableCommand.Type { WithGlobalOptions<Own>.self }
+  return commands.map { complete($0) }
+}
+
+extension Session {
+  /// Prints a command's result: the facts for programs, `printForPeople` for people.
+  ///
+  /// This is the one place that chooses by format, except for views, whose tasks are printed as they are read.
+  func answer(
+    _ facts: @autoclosure () -> Facts, plain layout: RecordLayout, _ printForPeople: () throws -> Void
+  ) throws {
+    switch options.format {
+    case .json: try output.write(facts().json)
+    case .plain:
+      try output.write(facts().records(options.taskColumns.map { layout.replacingTaskColumns($0) } ?? layout))
+    case .human: try printForPeople()
+    }
+  }
+
+  /// Writes text for people in lines that fit the terminal.
+  func writeWrapped(_ text: String) throws {
+    let lines = width.map { text.wrapped(toWidth: $0, cuttingWords: false).joined(separator: "\n") } ?? text
+    try output.write(lines + "\n")
+  }
+
+  /// The facts printed before the tasks of a view.
+  func headFacts(ofView name: String, completedCount: Int) -> Facts {
+    [
+      "view": .text(name), "asOf": .instant(clock.now), "timeZone": .text(clock.zone.name),
+      "completedCount": .count(completedCount),
+    ]
+  }
+}
+
+/// A line on standard error that shows the progress of a long operation.
+///
+/// Shown only on a terminal, and only if the work takes longer than a second. A result that goes to the same terminal
+/// shows progress enough.
+final class ProgressLine {
+  private let verb: String
+  private let errorOutput: FileDescriptor
+  private let isShown: Bool
+  private let start = ContinuousClock.now
+  private var nextUpdate: ContinuousClock.Instant
+  private var isOnScreen = false
+
+  init(_ verb: String, session: Session, resultIsShown: Bool) {
+    self.verb = verb
+    errorOutput = session.invocation.errorOutput
+    let isCovered = resultIsShown && Terminal.isTerminal(session.invocation.output)
+    isShown = !session.options.quiet && !isCovered && Terminal.isTerminal(errorOutput)
+    nextUpdate = start + .seconds(1)
+  }
+
+  /// Shows the progress, a few times per second.
+  ///
+  /// - Parameters:
+  ///   - count: What has been done, in words.
+  ///   - share: The share of the whole, from 0 to 1, if known.
+  func update(_ count: @autoclosure () -> String, share: Double?) {
+    guard isShown, ContinuousClock.now >= nextUpdate else { return }
+    nextUpdate = .now + .milliseconds(100)
+    isOnScreen = true
+    let percentage = share.map { " (\(Int($0 * 100))%)" } ?? ""
+    write("\r\(verb) \(count())\(percentage)\u{1B}[K")
+  }
+
+  /// Removes the line.
+  func end() {
+    if isOnScreen { write("\r\u{1B}[K") }
+    isOnScreen = false
+  }
+
+  private func write(_ text: String) {
+    // Progress that cannot be shown does not fail the command.
+    _ = try? errorOutput.writeAll(text.utf8)
+  }
+}
+
+extension Session {
+  /// Runs an export or import, shows its progress and checks for signals meanwhile.
+  func withProgress<R>(
+    _ verb: String, resultIsShown: Bool = false, _ body: (@escaping InterchangeProgress.Observer) throws -> R
+  ) throws -> R {
+    try withProgressLine(verb, resultIsShown: resultIsShown) { update in
+      try body { progress in try update(progress.taskCount.counted("task"), progress.share) }
+    }
+  }
+
+  /// Runs a verification, or what ends with one, shows its progress and checks for signals meanwhile.
+  func withVerificationProgress<R>(_ body: (@escaping VerificationProgress.Observer) throws -> R) throws -> R {
+    try withProgressLine("Verifying") { update in
+      try body { progress in
+        let share = Double(progress.recordCount) / Double(max(1, progress.totalRecordCount))
+        try update(progress.recordCount.counted("record"), share)
+      }
+    }
+  }
+
+  private func withProgressLine<R>(
+    _ verb: String, resultIsShown: Bool = false,
+    _ body: (@escaping (_ count: String, _ share: Double?) throws -> Void) throws -> R
+  ) throws -> R {
+    let line = ProgressLine(verb, session: self, resultIsShown: resultIsShown)
+    defer { line.end() }
+    return try body { count, share in
+      line.update(count, share: share)
+      guard Signals.isInterrupted else { return }
+      throw CommandFailure(
+        .interrupted, code: "cancelled", "\(verb) was interrupted", remedy: "Start it again; nothing was left behind")
+    }
+  }
+}
+
+extension InterchangeProgress {
+  /// The share that is done, from 0 to 1, if the total is known.
+  fileprivate var share: Double? {
+    if let total = totalTaskCount { return Double(taskCount) / Double(max(1, total)) }
+    return totalByteCount.map { Double(byteCount) / Double(max(1, $0)) }
   }
 }

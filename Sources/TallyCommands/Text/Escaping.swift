@@ -1,3 +1,7 @@
+import ArgumentParser
+import Foundation
+import Tally
+
 extension StringProtocol {
   /// The text with everything that could drive the terminal, forge a line or turn the reading direction shown as
   /// an escape such as `\n` or `\u{1B}`.
@@ -56,4 +60,86 @@ extension Unicode.Scalar {
   var escapeSequence: String {
     "\\u{" + String(value, radix: 16, uppercase: true) + "}"
   }
+}
+
+extension String {
+  /// The text as one word of a shell's command line, for commands offered to be typed.
+  ///
+  /// What cannot be shown on the terminal is written in the `$'…'` form that bash, zsh, ksh and POSIX 2024 know.
+  var shellQuoted: String {
+    if !isEmpty, utf8.allSatisfy(Self.shellSafe.contains) { return self }
+    guard unicodeScalars.contains(where: \.drivesOrHides) else {
+      return "'" + split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
+    }
+    return "$'" + unicodeScalars.map(\.ansiQuoted).joined() + "'"
+  }
+
+  private static let shellSafe = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_./:+,@%".utf8)
+}
+
+extension Unicode.Scalar {
+  fileprivate var ansiQuoted: String {
+    switch self {
+    case "'": "\\'"
+    case "\\": "\\\\"
+    case "\n": "\\n"
+    case "\r": "\\r"
+    case "\t": "\\t"
+    case _ where drivesOrHides:
+      String(self).utf8.map { "\\x" + ($0 < 0x10 ? "0" : "") + String($0, radix: 16) }.joined()
+    default: String(self)
+    }
+  }
+}
+
+extension String {
+  /// The text in quotation marks, escaped and shortened for a message.
+  var quotedForMessage: String {
+    "“\(escapedForDisplay().truncated(toWidth: 60))”"
+  }
+}
+
+extension UUID {
+  /// The id as documents and handles write it, in lower case.
+  var text: String { uuidString.lowercased() }
+
+  /// The end of the id, which stands for a list whose name is gone.
+  var shownEnd: Substring { text.suffix(Self.shownEndLength) }
+
+  /// Its length.
+  static let shownEndLength = 4
+}
+
+extension String {
+  /// The words of a command line as a shell splits it, without expanding anything; `nil` with an open quotation mark.
+  var shellWords: [String]? {
+    var words: [String] = []
+    var word: String?
+    var quote: Character?
+    var isEscaped = false
+    for character in self {
+      if isEscaped {
+        word = (word ?? "") + String(character)
+        isEscaped = false
+      } else if character == "\\", quote != "'" {
+        isEscaped = true
+      } else if let open = quote {
+        if character == open { quote = nil } else { word = (word ?? "") + String(character) }
+      } else if character == "'" || character == "\"" {
+        (quote, word) = (character, word ?? "")
+      } else if character.isWhitespace {
+        if let done = word { words.append(done) }
+        word = nil
+      } else {
+        word = (word ?? "") + String(character)
+      }
+    }
+    if let word { words.append(word) }
+    return quote == nil && !isEscaped ? words : nil
+  }
+}
+
+extension String {
+  /// A colour as the library takes it; people also write `#FF9500`.
+  var withoutNumberSign: String { hasPrefix("#") ? String(dropFirst()) : self }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import Tally
 
 /// A view for people: a header, days as headings, a line or two per task.
@@ -90,5 +91,267 @@ extension PrintedView {
       distinct *= 16
     }
     return digits
+  }
+}
+
+extension Session {
+  /// Prints a view.
+  ///
+  /// Tasks are printed as they are read and not kept, so that a million of them need no memory.
+  func show(_ describe: (borrowing StoreReadTransaction) throws -> ViewDescription) throws {
+    try read { transaction in
+      let description = try describe(transaction)
+      switch options.format {
+      case .json: try printJSON(description, transaction)
+      case .plain: try printRecords(description, transaction)
+      case .human: try printPage(description, transaction)
+      }
+    }
+  }
+
+  private func printPage(_ description: ViewDescription, _ transaction: borrowing StoreReadTransaction) throws {
+    let counts = try transaction.counts(of: description)
+    if counts.total == 0 { return hint(description.emptyHint) }
+    var page = PrintedView(description: description, session: self, taskCount: try transaction.taskCount)
+    try output.write(page.header(counts))
+    try transaction.forEachNamedTask(of: description) { task, day in
+      try output.write(page.text(of: task, on: day, counts.folds))
+    }
+    try output.write(page.end(counts))
+  }
+
+  private func printRecords(_ description: ViewDescription, _ transaction: borrowing StoreReadTransaction) throws {
+    var columns: RecordColumns?
+    try transaction.forEachNamedTask(of: description) { task, _ in
+      let facts = task.facts
+      let known = columns ?? RecordColumns(options.taskColumns ?? NamedTask.columns, in: facts)
+      columns = known
+      try output.write(known.record(of: facts))
+    }
+    if columns == nil { hint(description.emptyHint) }
+  }
+
+  private func printJSON(_ description: ViewDescription, _ transaction: borrowing StoreReadTransaction) throws {
+    let counts = try transaction.counts(of: description)
+    var json = JSONWriter(layout: .compact)
+    json.beginObject()
+    json.write(membersOf: headFacts(ofView: description.view.name, completedCount: counts.completed))
+    if let list = description.list { json.write(membersOf: ["listID": .id(list.id), "list": .text(list.name)]) }
+    json.beginArray("sections")
+    var section: CalendarDay??
+    func endSection() {
+      if section == nil { return }
+      json.endArray()
+      json.endObject()
+    }
+    func beginSection(_ day: CalendarDay?) {
+      endSection()
+      section = .some(day)
+      json.beginObject()
+      json.key("day")
+      json.value(day.map { .day($0) })
+      json.beginArray("tasks")
+    }
+    // A section's day is known only with its first task; a view without days has one section even if it is empty.
+    if !description.view.hasDaySections { beginSection(nil) }
+    try transaction.forEachNamedTask(of: description) { task, day in
+      if section != .some(day) { beginSection(day) }
+      json.write(task.facts)
+      if json.bytes.count >= Self.flushThresholdInBytes { try output.write(TerminalSafeJSON.bytes(json.takeBytes())) }
+    }
+    endSection()
+    json.endArray()
+    json.endObject()
+    json.lineFeed()
+    try output.write(TerminalSafeJSON.bytes(json.takeBytes()))
+  }
+
+  private static var flushThresholdInBytes: Int { 1 << 16 }
+}
+
+/// How many tasks a view shows.
+struct ViewCounts {
+  var total = 0
+  var completed = 0
+  /// Whether a limit leaves out the rest of the view.
+  var isCut = false
+  /// The completed tasks of each section, where people see only the newest.
+  var folds: [CalendarDay?: CompletedFold] = [:]
+
+  var open: Int { total - completed }
+}
+
+extension StoreTransaction where Base: ~Copyable {
+  /// Counts a view by reading it once: the number is printed before the tasks, and keeping the tasks would take memory in
+  /// proportion to the store.
+  func counts(of description: ViewDescription) throws -> ViewCounts {
+    var counts = ViewCounts()
+    let limit = description.limit ?? .max
+    // One more, to know whether there are more.
+    var description = description
+    description.limit = description.limit.map { min($0, .max - 1) + 1 }
+    try forEachTask(of: description) { task, day, _ in
+      guard counts.total < limit else { return counts.isCut = true }
+      counts.total += 1
+      guard task.isCompleted else { return }
+      counts.completed += 1
+      if description.isFolded { counts.folds[day, default: CompletedFold()].add(task) }
+    }
+    return counts
+  }
+
+  /// Visits the tasks of a view, named, with handles of one length.
+  ///
+  /// The first tasks wait until the longest handle is known. A large view takes the longest one of all tasks, which one
+  /// scan of an index finds.
+  func forEachNamedTask(of description: ViewDescription, _ body: (NamedTask, CalendarDay?) throws -> Void) throws {
+    var lists: KnownLists = [:]
+    var (waiting, waitingBytes): ([(task: NamedTask, day: CalendarDay?)], Int) = ([], 0)
+    var handleLength: Int?
+    func visitWaiting(_ length: Int) throws {
+      for (task, day) in waiting { try body(task.withHandle(ofLength: length), day) }
+      waiting = []
+      handleLength = length
+    }
+    try forEachTask(of: description) { task, day, depth in
+      var named = try name(task, knowing: &lists)
+      named.depth = depth
+      if let handleLength { return try body(named.withHandle(ofLength: handleLength), day) }
+      waiting.append((named, day))
+      waitingBytes += task.notes?.utf8.count ?? 0
+      if waiting.count > Self.mostTasksWaiting || waitingBytes > Self.mostBytesWaiting {
+        try visitWaiting(try longestHandleLength())
+      }
+    }
+    try visitWaiting(waiting.map(\.task.handle.utf8.count).max() ?? handleLength ?? 0)
+  }
+
+  private static var mostTasksWaiting: Int { 500 }
+  /// Notes may be long.
+  private static var mostBytesWaiting: Int { 4 << 20 }
+
+  private func forEachTask(
+    of description: ViewDescription, _ body: (TaskItem, CalendarDay?, _ depth: Int) throws -> Void
+  ) throws {
+    var rest = description.limit ?? .max
+    func visit(_ task: TaskItem, _ day: CalendarDay?, _ depth: Int) throws -> Bool {
+      guard rest > 0 else { return false }
+      try body(task, day, depth)
+      rest -= 1
+      return rest > 0
+    }
+    if let completions = description.completions {
+      do {
+        try forEachCompletedTask(matching: completions) { guard try visit($0, nil, 0) else { throw LimitReached() } }
+      } catch is LimitReached {}
+      return
+    }
+    guard description.isTree else {
+      return try forEachViewTask(of: description) { try visit($0, $1, 0) }
+    }
+    var tree = TaskTree()
+    try forEachViewTask(of: description) { task, day in
+      tree.add(task, day)
+      return true
+    }
+    try tree.forEach(openOnly: description.isOpenOnly, in: self, visit)
+  }
+
+  /// Visits the tasks that the view itself holds.
+  private func forEachViewTask(
+    of description: ViewDescription, _ body: (TaskItem, CalendarDay?) throws -> Bool
+  ) throws {
+    if let limit = description.limit, !description.isOpenOnly, !description.isTree {
+      // A query that must sort keeps no more than the limit.
+      for section in try page(of: description.view, limit: limit).sections {
+        for task in section.tasks { guard try body(task, section.day) else { return } }
+      }
+      return
+    }
+    try forEachTask(in: description.view) { task, day in
+      if description.isOpenOnly, task.isCompleted { return !description.view.showsCompletedLast }
+      return try body(task, day)
+    }
+  }
+}
+
+/// Ends the walk through completed tasks.
+private struct LimitReached: Error {}
+
+extension TaskView {
+  /// Whether no open task comes after a completed one.
+  fileprivate var showsCompletedLast: Bool {
+    switch self {
+    case .inbox, .today, .list: true
+    default: false
+    }
+  }
+}
+
+/// The completed tasks of a place that people see: the newest few, and how many more there are.
+struct CompletedFold {
+  private static let shownCount = 10
+
+  /// Oldest first.
+  private var newest: [(completed: Timestamp, id: UUID)] = []
+  private var count = 0
+
+  mutating func add(_ task: TaskItem) {
+    guard let completed = task.completedAt?.instant else { return }
+    count += 1
+    let place = newest.firstIndex { $0.completed > completed } ?? newest.count
+    newest.insert((completed, task.id), at: place)
+    if newest.count > Self.shownCount { newest.removeFirst() }
+  }
+
+  func shows(_ task: TaskItem) -> Bool { !task.isCompleted || newest.contains { $0.id == task.id } }
+
+  var hiddenCount: Int { count - newest.count }
+}
+
+/// Tasks of a view in the order of a tree: each with its sub-tasks below it.
+///
+/// Keeps the tasks, unlike other views: where a sub-task goes is known only when all are.
+struct TaskTree {
+  private var tasks: [(task: TaskItem, day: CalendarDay?)] = []
+  private var ids: Set<UUID> = []
+
+  mutating func add(_ task: TaskItem, _ day: CalendarDay?) {
+    tasks.append((task, day))
+    ids.insert(task.id)
+  }
+
+  /// Visits the tasks with their depth, until `body` returns false.
+  func forEach<Base: ~Copyable>(
+    openOnly: Bool, in transaction: borrowing StoreTransaction<Base>,
+    _ body: (TaskItem, CalendarDay?, _ depth: Int) throws -> Bool
+  ) throws {
+    for (task, day) in tasks where try !hasShownAncestor(task, in: transaction) {
+      guard try visit(task, day, 0, openOnly, transaction, body) else { return }
+    }
+  }
+
+  private func hasShownAncestor<Base: ~Copyable>(
+    _ task: TaskItem, in transaction: borrowing StoreTransaction<Base>
+  ) throws -> Bool {
+    var ancestor = task.parentID
+    while let id = ancestor {
+      if ids.contains(id) { return true }
+      ancestor = try transaction.task(id)?.parentID
+    }
+    return false
+  }
+
+  private func visit<Base: ~Copyable>(
+    _ task: TaskItem, _ day: CalendarDay?, _ depth: Int, _ openOnly: Bool,
+    _ transaction: borrowing StoreTransaction<Base>, _ body: (TaskItem, CalendarDay?, Int) throws -> Bool
+  ) throws -> Bool {
+    // The open sub-tasks of a completed one take its place.
+    let isShown = !openOnly || !task.isCompleted
+    if isShown { guard try body(task, day, depth) else { return false } }
+    for child in try transaction.subtasks(of: task.id) {
+      guard try visit(child, day, isShown ? depth + 1 : depth, openOnly, transaction, body) else { return false }
+    }
+    return true
   }
 }

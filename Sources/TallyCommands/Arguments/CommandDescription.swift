@@ -1,0 +1,215 @@
+/// A command and its arguments, as far as completion needs them.
+///
+/// The parser describes a command by reflection, as JSON: that takes longer than the rest of a completion. So
+/// ``table`` keeps the descriptions, and a test compares them with the parser's.
+struct CommandDescription: Equatable {
+  struct Argument: Equatable {
+    enum Kind: String, Decodable {
+      case positional, option, flag
+    }
+
+    let kind: Kind
+    let isRepeating: Bool
+    /// The names with their dashes, the long ones first.
+    let spellings: [String]
+    /// What the help calls the value.
+    let valueName: String
+    /// The only values there are; empty if others are allowed.
+    let values: [String]
+    let abstract: String
+  }
+
+  /// The words that name the command; none for the program and the options that every command takes.
+  let path: [String]
+  let abstract: String
+  let arguments: [Argument]
+
+  /// The description of a command; `nil` if the program does not have it.
+  init?(of path: [String]) {
+    let start = path.joined(separator: " ") + ":"
+    guard let text = Self.table.first(where: { $0.hasPrefix(start) }) else { return nil }
+    self.init(text: text)
+  }
+
+  /// The commands whose names are one word longer, in the order of the help.
+  static func commands(below path: [String]) -> [CommandDescription] {
+    table.filter { Self.path(of: $0).count == path.count + 1 && Self.path(of: $0).starts(with: path) }
+      .map(CommandDescription.init(text:))
+  }
+}
+
+extension CommandDescription {
+  init(path: [String], abstract: String, arguments: [Argument]) {
+    (self.path, self.abstract, self.arguments) = (path, abstract, arguments)
+  }
+
+  /// Reads an entry of the table: the command's name and abstract, then a line for each argument.
+  private init(text: String) {
+    let lines = text.split(separator: "\n")
+    path = Self.path(of: text)
+    abstract = String((lines.first ?? "").dropFirst(path.joined(separator: " ").count + 2))
+    arguments = lines.dropFirst().compactMap(Argument.init) + [.help]
+  }
+
+  private static func path(of text: String) -> [String] {
+    text.prefix { $0 != ":" }.split(separator: " ").map(String.init)
+  }
+
+  /// An entry of the table, without the argument that every command has.
+  var text: String {
+    let lines = arguments.filter { $0 != .help }.map(\.line)
+    return (["\(path.joined(separator: " ")): \(abstract)"] + lines).joined(separator: "\n")
+  }
+}
+
+extension CommandDescription.Argument {
+  /// The last one of every command.
+  fileprivate static let help = Self(
+    kind: .flag, isRepeating: false, spellings: ["--help", "-h"], valueName: "", values: [],
+    abstract: "Show help information.")
+
+  /// Reads a line such as `option | --list -l | name | | Put it into this list.`; an asterisk follows the kind of one
+  /// that may be given several times.
+  fileprivate init?(line: Substring) {
+    let fields = line.split(separator: " | ", maxSplits: 4, omittingEmptySubsequences: false)
+    guard fields.count == 5, let kind = Kind(rawValue: String(fields[0].prefix { $0 != "*" })) else { return nil }
+    self.init(
+      kind: kind, isRepeating: fields[0].hasSuffix("*"), spellings: fields[1].split(separator: " ").map(String.init),
+      valueName: String(fields[2]), values: fields[3].split(separator: " ").map(String.init),
+      abstract: String(fields[4]))
+  }
+
+  fileprivate var line: String {
+    let fields = [
+      kind.rawValue + (isRepeating ? "*" : ""), spellings.joined(separator: " "), valueName,
+      values.joined(separator: " "), abstract,
+    ]
+    return fields.joined(separator: " | ")
+  }
+}
+
+/// What the word at the cursor can be, by the words before it.
+struct CompletionQuestion {
+  /// Something that the word can be.
+  enum Wanted {
+    case command
+    case option
+    case value(CommandDescription.Argument)
+  }
+
+  /// The words that name the command; empty for the program itself.
+  private(set) var commandPath: [String] = []
+  private(set) var wanted: [Wanted] = []
+  private var arguments: [CommandDescription.Argument] = []
+  /// The options that the words have already.
+  private var given: Set<String> = []
+  /// What comes before the value in the same word: `--list=`.
+  private(set) var start = ""
+  private(set) var prefix: String
+  /// The first option that the command does not have.
+  private(set) var unknownOption: String?
+
+  /// - Parameters:
+  ///   - words: The words after the program's name and before the cursor, without their quotation marks.
+  ///   - prefix: The word at the cursor, as far as it is typed.
+  init(words: [String], prefix: String) {
+    self.prefix = prefix
+    let rest = findCommand(in: words)
+    // The options of the program are those that every command takes.
+    let paths = commandPath.isEmpty ? [[]] : [commandPath, []]
+    arguments = paths.flatMap { CommandDescription(of: $0)?.arguments ?? [] }
+    unknownOption = findUnknownOption(in: rest)
+    wanted = understand(rest.filter { $0 != "--" }, isText: rest.contains("--"))
+  }
+
+  /// Finds out what may follow the words after the command; after `--` there are no options.
+  private mutating func understand(_ words: [String], isText: Bool) -> [Wanted] {
+    if !isText, let option = words.last.flatMap(valueOption) { return [.value(option)] }
+    if !isText, let equals = prefix.firstIndex(of: "="), let option = valueOption(String(prefix[..<equals])) {
+      start = String(prefix[...equals])
+      prefix = String(prefix[prefix.index(after: equals)...])
+      return [.value(option)]
+    }
+    given = Set(words.filter { $0.hasPrefix("-") })
+    if !isText, prefix.hasPrefix("-") { return [.option] }
+    let count = positionalCount(of: words)
+    let hasCommands = count == 0 && !CommandDescription.commands(below: commandPath).isEmpty
+    let positionals = arguments.filter { $0.kind == .positional }
+    let last = positionals.last.flatMap { $0.isRepeating ? $0 : nil }
+    let argument = count < positionals.count ? positionals[count] : last
+    return (hasCommands ? [.command] : []) + (argument.map { [.value($0)] } ?? [])
+  }
+
+  /// Whether the word can be one of a filter's, and not the value of an option.
+  var wantsFilter: Bool {
+    wanted.contains { wanted in
+      guard case .value(let argument) = wanted else { return false }
+      return argument.kind == .positional && argument.valueName == "filter"
+    }
+  }
+
+  /// The options that may still be given.
+  var options: [CommandDescription.Argument] {
+    arguments.filter { argument in
+      argument.kind != .positional && (argument.isRepeating || given.isDisjoint(with: argument.spellings))
+    }
+  }
+
+  /// Follows the names of commands; returns the other words.
+  private mutating func findCommand(in words: [String]) -> [String] {
+    guard let index = GlobalOptions.indexOfCommand(in: words) else { return words }
+    var rest = words
+    if rest[index] == "help" { rest.remove(at: index) }
+    while index < rest.count, CommandDescription(of: commandPath + [rest[index]]) != nil {
+      commandPath.append(rest.remove(at: index))
+    }
+    return rest
+  }
+
+  /// The names of the command's options.
+  var optionNames: [String] { arguments.flatMap(\.spellings) }
+
+  private func findUnknownOption(in words: [String]) -> String? {
+    var isValue = false
+    for word in words {
+      if !isValue, word.hasPrefix("-"), word.count > 1 {
+        let name = String(word.hasPrefix("--") ? word.prefix { $0 != "=" } : word.prefix(2))
+        if !optionNames.contains(name), !Self.parserOptions.contains(name) { return name }
+      }
+      isValue = !isValue && valueOption(word) != nil
+    }
+    return nil
+  }
+
+  /// What the parser itself understands.
+  private static let parserOptions: Set = [
+    "-h", "--help", "--help-hidden", "--version", "--experimental-dump-help", CompletionScript.option,
+  ]
+
+  private func valueOption(_ word: String) -> CommandDescription.Argument? {
+    arguments.first { $0.kind == .option && $0.spellings.contains(word) }
+  }
+
+  private func positionalCount(of words: [String]) -> Int {
+    var (count, isValue) = (0, false)
+    for word in words {
+      if isValue {
+        isValue = false
+      } else if word.hasPrefix("-"), word != "-" {
+        isValue = valueOption(word) != nil
+      } else {
+        count += 1
+      }
+    }
+    return count
+  }
+
+  /// The directory that `--store` names in the words.
+  static func store(in words: [String]) -> String? {
+    for (index, word) in words.enumerated() {
+      if word.hasPrefix("--store=") { return String(word.dropFirst(8)) }
+      if word == "--store", index + 1 < words.count { return words[index + 1] }
+    }
+    return nil
+  }
+}

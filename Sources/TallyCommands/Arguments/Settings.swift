@@ -1,0 +1,374 @@
+import Foundation
+import SystemPackage
+import Tally
+import TallySystem
+import Yams
+
+/// What a person has set once for all commands; options and variables win over it.
+struct Settings {
+  /// A setting by its name in the file, as `tally config` takes it.
+  enum Key: String, CaseIterable {
+    case defaultList = "default-list"
+    case defaultCommand = "default-command"
+    case weekStart = "week-start"
+    case dayStart = "day-start"
+    case timeZone = "time-zone"
+    case dateOrder = "date-order"
+    case color
+    case hints
+    case nextStarted = "next.started"
+    case nextOverdue = "next.overdue"
+    case nextToday = "next.today"
+    case nextLeft = "next.left"
+    case nextFree = "next.free"
+    case nextLater = "next.later"
+    case nextDue = "next.due"
+    case nextPriority = "next.priority"
+
+    /// The weight that it sets; `nil` for any other setting.
+    var weight: WritableKeyPath<NextWeights, Int>? {
+      switch self {
+      case .nextStarted: \.started
+      case .nextOverdue: \.overdue
+      case .nextToday: \.today
+      case .nextLeft: \.left
+      case .nextFree: \.free
+      case .nextLater: \.later
+      case .nextDue: \.due
+      case .nextPriority: \.priority
+      default: nil
+      }
+    }
+
+    /// What the key is for.
+    var meaning: String {
+      switch self {
+      case .defaultList: "the list that add, quick and log use without --list"
+      case .defaultCommand: "the command that 'tally' alone runs, with its options"
+      case .weekStart: "the day a week starts on, unless --week-start is given"
+      case .dayStart: "the time at which a day begins, as 04:00 for people who work past midnight"
+      case .timeZone: "an IANA time zone, unless --time-zone or TZ is given"
+      case .dateOrder: "dmy or mdy, how dates such as 3/4 are read; the locale's without it"
+      case .color: "auto, always or never, unless --no-color, NO_COLOR or FORCE_COLOR is given"
+      case .hints: "on or off: whether changes say how to undo them, and add that it reads no dates"
+      case .nextStarted: "the weight of a task in progress in 'tally next', from 0 to 100"
+      case .nextOverdue: "that of an overdue task"
+      case .nextToday: "that of a task due or planned today"
+      case .nextLeft: "that of a task left from an earlier day"
+      case .nextFree: "that of a task planned for no day"
+      case .nextLater: "that of a task planned for a later day"
+      case .nextDue: "that of the due day, among tasks of one weight"
+      case .nextPriority: "that of the priority, among tasks of one weight"
+      }
+    }
+  }
+
+  /// The prefix of the names of aliases: `alias.rent` is the command `rent`.
+  static let aliasPrefix = "alias."
+
+  private(set) var texts: [Key: String] = [:]
+  /// The command lines that aliases stand for, by the name of the alias.
+  private(set) var aliases: [String: String] = [:]
+  private(set) var weekStart: WeekStart?
+  private(set) var dayStartInMinutes = 0
+  private(set) var timeZone: NamedTimeZone?
+  private(set) var dateOrder: DateOrder?
+
+  /// Whether messages say what else a person could do.
+  var hasHints: Bool { self[.hints] != "off" }
+  private(set) var nextWeights = NextWeights()
+
+  subscript(key: Key) -> String? { texts[key] }
+}
+
+extension Settings {
+  /// A setting that is refused, without its place.
+  struct Fault: Error {
+    let message: String
+    let remedy: String
+  }
+
+  /// Sets what a line of the file says, after a check.
+  ///
+  /// - Throws: ``Fault``.
+  mutating func set(_ name: String, to value: String) throws {
+    if name.hasPrefix(Self.aliasPrefix) {
+      return try setAlias(String(name.dropFirst(Self.aliasPrefix.count)), to: value)
+    }
+    guard let key = Key(rawValue: name) else { throw Self.unknownKey(name) }
+    switch key {
+    case .defaultList: break
+    case .defaultCommand: _ = try Self.words(of: value, for: name)
+    case .weekStart:
+      weekStart = WeekStart(argument: value)
+      if weekStart == nil { throw Fault(message: "\(name) is not a day of the week", remedy: "Write it as monday") }
+    case .dayStart:
+      guard let time = LocalClock.timeOfDay(value), time.hour < 12 else {
+        throw Fault(message: "\(name) is not a time before noon", remedy: "Write it as HH:MM, as in 04:00")
+      }
+      dayStartInMinutes = 60 * time.hour + time.minute
+    case .timeZone:
+      timeZone = NamedTimeZone(iana: value)
+      guard timeZone != nil else {
+        throw Fault(message: "\(name) is not a time zone", remedy: "Name one, as in Europe/Istanbul")
+      }
+    case .dateOrder:
+      dateOrder = DateOrder(rawValue: value.lowercased())
+      if dateOrder == nil { throw Fault(message: "\(name) is not dmy or mdy", remedy: "Choose one of these") }
+    case .hints:
+      guard ["on", "off"].contains(value) else {
+        throw Fault(message: "\(name) is not on or off", remedy: "Choose one of these")
+      }
+    case .color:
+      guard ["auto", "always", "never"].contains(value) else {
+        throw Fault(message: "\(name) is not auto, always or never", remedy: "Choose one of these")
+      }
+    case .nextStarted, .nextOverdue, .nextToday, .nextLeft, .nextFree, .nextLater, .nextDue, .nextPriority:
+      guard let weight = Int(value), NextWeights.range.contains(weight), let path = key.weight else {
+        throw Fault(
+          message: "\(name) is not a whole number from 0 to 100",
+          remedy: "Write it as 30; the greatest weight comes first")
+      }
+      nextWeights[keyPath: path] = weight
+    }
+    texts[key] = value
+  }
+
+  private mutating func setAlias(_ name: String, to value: String) throws {
+    let isName = !name.isEmpty && !name.hasPrefix("-") && !name.contains { $0.isWhitespace || $0 == "." }
+    guard isName else {
+      throw Fault(message: "An alias needs a name of one word", remedy: "Write it as alias.rent")
+    }
+    guard !RootCommand.commandNames.contains(name) else {
+      throw Fault(
+        message: "The alias '\(name)' has the name of a command", remedy: "Give it a name that no command has")
+    }
+    _ = try Self.words(of: value, for: Self.aliasPrefix + name)
+    aliases[name] = value
+  }
+
+  /// The words of a command line, which must begin with a command: an alias of an alias could lead in a circle.
+  private static func words(of text: String, for name: String) throws -> [String] {
+    guard let words = text.shellWords, let command = words.first, RootCommand.commandNames.contains(command) else {
+      throw Fault(
+        message: "\(name) does not begin with a command of tally, or has an open quotation mark",
+        remedy: "Write a command and its arguments, as in 'find +home is:open'; an alias cannot name another one")
+    }
+    return words
+  }
+
+  static func unknownKey(_ name: String) -> Fault {
+    let near = name.nearNames(among: Key.allCases.map(\.rawValue), limit: 1).first
+    let names = Key.allCases.map(\.rawValue).joined(separator: ", ")
+    return Fault(
+      message: "There is no setting '\(name.truncated(toWidth: 60).escapedForDisplay())'",
+      remedy: "\(near.map { "Did you mean \($0)? " } ?? "")The settings are \(names), and alias.NAME")
+  }
+}
+
+extension Settings {
+  /// The time zone, unless the variable of the C library names one.
+  func timeZone(unlessSetIn environment: EnvironmentVariables) throws -> NamedTimeZone? {
+    try environment.value(of: "TZ") == nil ? timeZone : nil
+  }
+
+  /// The arguments with an alias in its full form, and with the default command where none is named.
+  func expanding(_ arguments: [String]) -> [String] {
+    guard let index = GlobalOptions.indexOfCommand(in: arguments) else {
+      let isComplete = GlobalOptions.areQuestion(arguments) || arguments.contains { $0 == "--" || $0.hasPrefix("---") }
+      return (isComplete ? [] : self[.defaultCommand]?.shellWords ?? []) + arguments
+    }
+    let words = (aliases[arguments[index]]?.shellWords ?? [arguments[index]]) + arguments[(index + 1)...]
+    // Directly after the command: an alias may have a `--`.
+    return arguments[..<index] + words.prefix(1) + listOption(for: words) + words.dropFirst()
+  }
+
+  /// The default list as an option, for commands that capture a task and name neither a list nor a parent.
+  private func listOption(for words: [String]) -> [String] {
+    guard let list = self[.defaultList], words.first == "add" || words.first == "log" else { return [] }
+    let options = words.prefix { $0 != "--" }
+    let isNamed = options.contains { word in
+      ["--list", "--parent"].contains { word == $0 || word.hasPrefix($0 + "=") }
+    }
+    return isNamed ? [] : ["--list=\(list)"]
+  }
+}
+
+/// The file of the settings: YAML, one `key: value` per line.
+struct SettingsFile {
+  let path: FilePath
+  let text: String
+  let settings: Settings
+  /// The lines on which keys begin, counted from one.
+  private let lines: [String: Int]
+
+  /// The file's path: `$XDG_CONFIG_HOME/tally/config.yaml`, else `~/.config/tally/config.yaml`.
+  ///
+  /// - Throws: ``CommandFailure`` if there is no home directory.
+  static func path(environment: EnvironmentVariables) throws -> FilePath? {
+    try environment.ownDirectory(in: "XDG_CONFIG_HOME", belowHome: ".config")?.appending("config.yaml")
+  }
+
+  /// Reads the file; one that does not exist sets nothing.
+  ///
+  /// - Throws: ``CommandFailure`` if it cannot be read, is not YAML or sets something that is refused.
+  init(at path: FilePath) throws {
+    self.path = path
+    text = try Self.read(path)
+    (settings, lines) = try Self.parse(text, path)
+  }
+
+  private static func read(_ path: FilePath) throws -> String {
+    do {
+      let bytes = try WholeFile.read(path, atMost: mostBytes)
+      guard let text = String(validating: bytes, as: UTF8.self) else {
+        let fault = Settings.Fault(message: "It is not UTF-8", remedy: "Convert it, for example with iconv")
+        throw CommandFailure(inSettings: path, line: nil, fault)
+      }
+      return text
+    } catch Errno.noSuchFileOrDirectory, Errno.notDirectory {
+      return ""
+    } catch let failure as CommandFailure {
+      throw failure
+    } catch {
+      throw CommandFailure(
+        .inputUnreadable, code: "inputUnreadable", "'\(path.string.escapedForDisplay())' cannot be read: \(error)",
+        remedy: "Check what the file is and its permissions, or remove it")
+    }
+  }
+
+  /// More bytes than any person's settings and aliases take.
+  private static let mostBytes = 1 << 20
+
+  /// The parser's basic resolver leaves every value the text that it is: `no` is not false, and `04:00` not a number.
+  private static func parse(_ text: String, _ path: FilePath) throws -> (Settings, [String: Int]) {
+    var (settings, lines) = (Settings(), [String: Int]())
+    // Most people have no file, and the parser's start is a fortieth of that of the program.
+    if text.isEmpty { return (settings, lines) }
+    do {
+      guard let root = try Yams.compose(yaml: text, .basic) else { return (settings, lines) }
+      guard let mapping = root.mapping else {
+        throw CommandFailure(inSettings: path, line: root.mark?.line, .notASetting)
+      }
+      for (key, value) in mapping {
+        guard let name = key.scalar?.string, let value = value.scalar?.string else {
+          throw CommandFailure(inSettings: path, line: key.mark?.line, .notASetting)
+        }
+        lines[name] = key.mark?.line
+        do {
+          try settings.set(name, to: value)
+        } catch let fault as Settings.Fault {
+          throw CommandFailure(inSettings: path, line: key.mark?.line, fault)
+        }
+      }
+    } catch let error as YamlError {
+      throw CommandFailure(inSettings: path, error)
+    }
+    return (settings, lines)
+  }
+}
+
+extension SettingsFile {
+  /// Writes the file with another value of a key.
+  ///
+  /// Everything else, comments included, stays; `nil` removes the key.
+  ///
+  /// - Throws: ``CommandFailure`` if the value is refused or the file cannot be written.
+  func write(_ value: String?, for name: String) throws {
+    let changed = try replacing(name, with: value)
+    // The line is found by the parser's marks; a file of another form than ours may not allow that.
+    let (result, _) = try Self.parse(changed, path)
+    var wanted = Settings()
+    for (key, text) in settings.all where key != name { try wanted.set(key, to: text) }
+    if let value { try wanted.set(name, to: value) }
+    guard result.all == wanted.all else {
+      throw CommandFailure(
+        .badData, code: "malformedSettings", "'\(path.string.escapedForDisplay())' has a form that is not changed here",
+        remedy: "Edit it, so that each setting is on a line of its own")
+    }
+    // A link, for example into a collection of such files, stays a link even if its file does not exist yet.
+    let target = try CommandFailure.replacing({ CommandFailure(writingSettings: path, $0) }) {
+      try SystemCalls.resolvingLinksToWrite(path)
+    }
+    try CommandFailure.replacing({ CommandFailure(writingSettings: target, $0) }) {
+      try SystemCalls.createDirectories(upTo: target.parentOrCurrent, permissions: .ownerReadWriteExecute)
+      let file = try AtomicFile(replacing: target)
+      _ = try file.descriptor.writeAll(changed.utf8)
+      try file.publish()
+    }
+  }
+
+  private func replacing(_ name: String, with value: String?) throws -> String {
+    var rows = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    if rows.last == "" { rows.removeLast() }
+    let line = try value.map { try Yams.dump(object: [name: $0], width: -1, allowUnicode: true) }
+    let new = line.map { [$0.trimmingCharacters(in: .newlines)] } ?? []
+    guard let start = lines[name].map({ $0 - 1 }) else { return (rows + new).map { $0 + "\n" }.joined() }
+    var end = lines.values.filter { $0 - 1 > start }.min().map { $0 - 1 } ?? rows.count
+    while end > start + 1, rows[end - 1].isEmpty || rows[end - 1].hasPrefix("#") { end -= 1 }
+    rows.replaceSubrange(start..<end, with: new)
+    return rows.map { $0 + "\n" }.joined()
+  }
+}
+
+extension Settings {
+  /// Everything that is set, by its name in the file.
+  var all: [String: String] {
+    let known = texts.map { ($0.key.rawValue, $0.value) }
+    return Dictionary(uniqueKeysWithValues: known + aliases.map { (Self.aliasPrefix + $0.key, $0.value) })
+  }
+
+  /// The names of all settings, set or not, then of the aliases.
+  var names: [String] { Key.allCases.map(\.rawValue) + aliases.keys.sorted().map { Self.aliasPrefix + $0 } }
+}
+
+extension Settings.Fault {
+  fileprivate static let notASetting = Settings.Fault(
+    message: "It does not consist of settings", remedy: "Write each as key: value, as in week-start: monday")
+}
+
+extension CommandFailure {
+  /// The failure of a file that says something that is refused.
+  fileprivate init(inSettings path: FilePath, line: Int?, _ fault: Settings.Fault) {
+    let place = line.map { ", line \($0)" } ?? ""
+    self.init(
+      .badData, code: "malformedSettings", "'\(path.string.escapedForDisplay())'\(place): \(fault.message)",
+      remedy: fault.remedy)
+  }
+
+  fileprivate init(inSettings path: FilePath, _ error: YamlError) {
+    let fault: (line: Int?, problem: String) =
+      switch error {
+      case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
+        .composer(_, let problem, let mark, _):
+        (mark.line, problem)
+      case .duplicatedKeysInMapping(let keys, let context):
+        (context.mark.line, "\(keys.joined(separator: ", ")) is set twice")
+      case .reader(let problem, _, _, _): (nil, problem)
+      default: (nil, "\(error)")
+      }
+    self.init(
+      inSettings: path, line: fault.line,
+      Settings.Fault(
+        message: "It is not YAML: \(fault.problem.escapedForDisplay())",
+        remedy: "Write each setting as key: value; put quotation marks around a value with special characters"))
+  }
+
+  fileprivate init(writingSettings path: FilePath, _ error: any Error) {
+    self.init(
+      .outputNotCreated, code: "outputNotCreated",
+      "The settings '\(path.string.escapedForDisplay())' cannot be written: \(error)",
+      remedy: "Check the directory's permissions and free space")
+  }
+}
+
+extension Settings {
+  /// The settings of the person who runs the program.
+  ///
+  /// - Throws: as reading the file.
+  init(of environment: EnvironmentVariables) throws {
+    // Where the directory has no name that can be read there are no settings; only 'tally config' complains.
+    let path = (try? SettingsFile.path(environment: environment)) ?? nil
+    self = try path.map { try SettingsFile(at: $0).settings } ?? Settings()
+  }
+}

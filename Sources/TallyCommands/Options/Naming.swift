@@ -1,0 +1,108 @@
+import Foundation
+import Tally
+
+extension StoreTransaction where Base: ~Copyable {
+  /// The task with a handle, a longer tail of its id, or its id.
+  ///
+  /// - Throws: ``CommandFailure`` if there is none or more than one.
+  func task(named name: String) throws -> TaskItem {
+    let ids = try taskIDs(withHandle: name, limit: CommandFailure.shownCandidateCount + 1)
+    guard ids.count <= 1 else {
+      let tasks = try ids.compactMap { try task($0) }.map { try self.name($0) }
+      throw CommandFailure(ambiguousHandle: name, among: tasks)
+    }
+    guard let id = ids.first, let task = try task(id) else {
+      throw try CommandFailure(
+        .notFound, code: "taskNotFound", "No task has the handle '\(name.escapedForDisplay())'",
+        remedy: "Find the handle in a view such as 'tally all'; a handle has four or more characters, 0–9 and a–f"
+      ).offering(tasksTitled(name), for: name)
+    }
+    return task
+  }
+
+  /// Some open tasks with a text in their title: whoever writes `done milk` means one of them.
+  ///
+  /// Those with exactly this title go before all others, and those with the title in another case before longer ones.
+  private func tasksTitled(_ text: String) throws -> [NamedTask] {
+    let filter: TaskFilter = .title(contains: text) && .is(.open)
+    guard (try? filter.validate()) != nil, text.count > 1 else { return [] }
+    let found = try tasks(TaskQuery(filter)).tasks
+    let isMeant: [(TaskItem) -> Bool] = [{ $0.title == text }, { $0.title.lowercased() == text.lowercased() }]
+    let meant = isMeant.lazy.map { found.filter($0) }.first { !$0.isEmpty } ?? found
+    return try meant.prefix(CommandFailure.shownCandidateCount + 1).map { try name($0) }
+  }
+
+  /// The tasks named, each once, in the order given.
+  func tasks(named names: [String]) throws -> [TaskItem] {
+    var seen: Set<UUID> = []
+    return try names.map { try task(named: $0) }.filter { seen.insert($0.id).inserted }
+  }
+
+  /// The lists with exactly this name; if there are none, those with the name in another case.
+  func lists(named name: String) throws -> [TaskList] {
+    let lists = try lists()
+    let exact = lists.filter { $0.name == name }
+    return exact.isEmpty ? lists.filter { $0.name.lowercased() == name.lowercased() } : exact
+  }
+
+  /// The list with exactly this name, the name in another case, this id, or an id that ends so.
+  ///
+  /// - Throws: ``CommandFailure`` if there is none or more than one.
+  func list(named name: String) throws -> TaskList {
+    let lists = try lists()
+    var found = try self.lists(named: name)
+    if found.count == 1 { return found[0] }
+    guard found.isEmpty else {
+      throw CommandFailure(
+        .notFound, code: "ambiguousList", "\(found.count) lists are named \(name.quotedForMessage)",
+        remedy:
+          "Use one of these ids, or make one list of them: tally lists merge \(name.shellQuoted) \(name.shellQuoted)"
+      ).with(try Candidates(lists: found.map { ($0, try count(.list($0.id) && .is(.open))) }))
+    }
+    if let id = UUID(uuidString: name), let list = try list(id) { return list }
+    found = HandleTail(name).map { tail in lists.filter { tail.fits($0.id) } } ?? []
+    if found.count == 1 { return found[0] }
+    guard found.isEmpty else {
+      throw CommandFailure(
+        .notFound, code: "ambiguousList", "The ids of \(found.count) lists end in \(name.quotedForMessage)",
+        remedy: "Use one of these ids"
+      ).with(try Candidates(lists: found.map { ($0, try count(.list($0.id) && .is(.open))) }))
+    }
+    let nearNames = name.nearNames(among: Set(lists.map(\.name)).sorted())
+    let near = nearNames.compactMap { name in lists.first { $0.name == name } }
+    throw CommandFailure(
+      .notFound, code: "listNotFound", "There is no list \(name.quotedForMessage)",
+      remedy: "See the lists with 'tally lists'; create one with 'tally lists add NAME'"
+    ).with(Candidates(guesses: near))
+  }
+
+  /// The list with an id, if there is one.
+  func list(withID id: UUID?) throws -> TaskList? {
+    try id.flatMap { try list($0) }
+  }
+}
+
+extension CommandFailure {
+  /// How many tasks an error lists at most.
+  static let shownCandidateCount = 5
+
+  /// The failure with the tasks whose title has the text that is no handle, and the command for the first one.
+  fileprivate func offering(_ tasks: [NamedTask], for name: String) -> CommandFailure {
+    guard let first = tasks.first else { return self }
+    let hasMore = tasks.count > Self.shownCandidateCount
+    let shown = Array(tasks.prefix(Self.shownCandidateCount))
+    var failure = with(tasks.count == 1 ? Candidates(guess: first) : Candidates(tasks: shown, hasMore: hasMore))
+    failure.meant = (name, first.handle)
+    return failure
+  }
+
+  /// The error for a handle of several tasks.
+  init(ambiguousHandle name: String, among tasks: [NamedTask]) {
+    let hasMore = tasks.count > Self.shownCandidateCount
+    let count = hasMore ? "more than \(Self.shownCandidateCount)" : "\(tasks.count)"
+    self = CommandFailure(
+      .notFound, code: "ambiguousHandle", "'\(name.escapedForDisplay())' matches \(count) tasks",
+      remedy: "Use one of these handles, or the whole id"
+    ).with(Candidates(tasks: Array(tasks.prefix(Self.shownCandidateCount)), hasMore: hasMore))
+  }
+}

@@ -1,0 +1,256 @@
+import Foundation
+import Tally
+import TallySync
+
+/// `tally __complete WORD… START`: what the scripts of shells ask for.
+///
+/// It is not a command of the parser, which would interpret the words. Nothing is an error: where nothing can be offered
+/// nothing is printed.
+struct Completion {
+  /// The word by which the scripts ask.
+  static let command = "__complete"
+
+  /// Something that the word at the cursor may become.
+  struct Candidate {
+    let text: String
+    var label = ""
+  }
+
+  enum Answer {
+    case candidates([Candidate])
+    case files, directories
+  }
+
+  private let question: CompletionQuestion
+  private let words: [String]
+  private let invocation: Invocation
+  private let settings: Settings
+
+  /// - Parameter invocation: One whose first argument is ``command``.
+  init(_ invocation: Invocation) {
+    let words = Array(invocation.arguments.dropFirst())
+    self.words = Array(words.dropLast())
+    // A broken file is reported by the command itself.
+    settings = (try? Settings(of: invocation.environment)) ?? Settings()
+    // Without a command, the word at the cursor may become one; the default command does not stand in its way.
+    let hasCommand = GlobalOptions.indexOfCommand(in: self.words) != nil
+    question = CompletionQuestion(
+      words: hasCommand ? settings.expanding(self.words) : self.words, prefix: words.last ?? "")
+    self.invocation = invocation
+  }
+
+  /// The lines for the script: of what kind the answer is, then the candidates.
+  func lines() -> String {
+    var candidates: [Candidate] = []
+    for wanted in question.wanted {
+      switch answer(to: wanted) {
+      case .files: return "files\n"
+      case .directories: return "directories\n"
+      case .candidates(let more): candidates += more
+      }
+    }
+    let lines = candidates.filter(fits).map { candidate in
+      let label = candidate.label.escapedForDisplay().truncated(toWidth: Self.labelWidth)
+      return "\(question.start)\(candidate.text)\t\(label)\n"
+    }
+    return "candidates\n" + lines.joined()
+  }
+
+  /// More columns than most windows have beside the text.
+  private static let labelWidth = 60
+
+  /// Whether a candidate begins with the typed start, in any case; one with control characters cannot be typed.
+  private func fits(_ candidate: Candidate) -> Bool {
+    candidate.text.lowercased().hasPrefix(question.prefix.lowercased())
+      && candidate.text.escapedForDisplay() == candidate.text
+  }
+
+  private func answer(to wanted: CompletionQuestion.Wanted) -> Answer {
+    switch wanted {
+    case .command:
+      .candidates(
+        CommandDescription.commands(below: question.commandPath)
+          .map { Candidate(text: $0.path.last ?? "", label: $0.abstract) }
+          + (question.commandPath.isEmpty ? aliases : []))
+    case .option:
+      .candidates(
+        question.options.compactMap { option in
+          option.spellings.first.map { Candidate(text: $0, label: option.abstract) }
+        })
+    case .value(let argument): values(of: argument)
+    }
+  }
+
+  private var aliases: [Candidate] {
+    settings.aliases.sorted { $0.key < $1.key }.map { Candidate(text: $0.key, label: $0.value) }
+  }
+
+  private func values(of argument: CommandDescription.Argument) -> Answer {
+    if !argument.values.isEmpty { return .candidates(argument.values.map { Candidate(text: $0) }) }
+    switch CompletionSource(of: argument, below: question.commandPath) {
+    case .files: return .files
+    case .directories: return .directories
+    case .none: return .candidates([])
+    case .some(let source):
+      let candidates = try? source.candidates(in: session(), startingWith: question.prefix, for: question.commandPath)
+      return .candidates(candidates ?? [])
+    }
+  }
+
+  /// A session that says nothing.
+  private func session() throws -> Session {
+    var store = CompletionQuestion.store(in: words)
+    // A shell expands the tilde only when it runs the command.
+    if let path = store, path.hasPrefix("~/") {
+      store = try (invocation.environment.value(of: "HOME") ?? "~") + path.dropFirst()
+    }
+    return try Session(
+      options: .quiet(store: store), settings: settings, commandName: "", invocation: invocation,
+      output: BufferedOutput(invocation.output))
+  }
+}
+
+/// Where the candidates for a value come from, by the name that the help gives to the value.
+enum CompletionSource {
+  case tasks, lists, tags, filters, conditions, zones, priorities, settings, devices, conflicts
+  case days(DateReference.Direction)
+  case files, directories
+
+  private static let byValueName: [String: CompletionSource] = [
+    "task": .tasks, "tag": .tags, "filter": .conditions, "day": .days(.forward), "place": .days(.forward),
+    "when": .days(.forward), "id": .zones, "priority": .priorities, "key": .settings, "file": .files,
+    "dir": .directories, "number": .conflicts,
+  ]
+
+  /// - Parameters:
+  ///   - argument: The argument.
+  ///   - path: The words that name its command; a `name` is a filter's for some.
+  init?(of argument: CommandDescription.Argument, below path: [String]) {
+    let name = argument.valueName
+    let isFilter = path.first == "filter" || path.first == "filters"
+    // Only as an argument: the option of the same name takes a new name for this device.
+    if name == "device", argument.kind == .positional {
+      self = .devices
+      return
+    }
+    let found = name == "name" ? (isFilter ? .filters : .lists) : Self.byValueName[name]
+    guard let found else { return nil }
+    // Where work that is done is looked for, a weekday is the last one.
+    let isPast = ["stats", "completed"].contains(path.first) || argument.spellings.contains("--at")
+    if case .days = found, isPast { self = .days(.backward) } else { self = found }
+  }
+
+  /// The candidates, the likeliest first.
+  ///
+  /// At most some hundred records are read through indexes, whatever the size of the store.
+  func candidates(
+    in session: Session, startingWith prefix: String, for path: [String]
+  ) throws -> [Completion.Candidate] {
+    switch self {
+    case .tasks: try session.tasksToComplete(startingWith: prefix, areCompleted: path == ["reopen"])
+    case .lists: try session.snapshot { try $0.lists().map { Completion.Candidate(text: $0.name) } }
+    case .tags: try session.tagsToComplete().map { Completion.Candidate(text: $0) }
+    case .filters:
+      try session.snapshot { try $0.savedFilters().map { Completion.Candidate(text: $0.name, label: $0.text) } }
+    case .conditions: try session.conditionsToComplete(startingWith: prefix)
+    case .days(let direction): try Self.days(session.clock, looking: direction)
+    case .zones: TimeZone.knownTimeZoneIdentifiers.sorted().map { Completion.Candidate(text: $0) }
+    case .priorities: ["low", "medium", "high", "none"].map { Completion.Candidate(text: $0) }
+    case .settings: Settings.Key.allCases.map { Completion.Candidate(text: $0.rawValue, label: $0.meaning) }
+    case .devices: try session.devicesToComplete()
+    case .conflicts: try session.conflictsToComplete()
+    case .files, .directories: []
+    }
+  }
+
+  private static let dayWords = [
+    "today", "tomorrow", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday", "eow", "eom",
+    "eoy",
+  ]
+
+  private static func days(
+    _ clock: LocalClock, looking direction: DateReference.Direction
+  ) throws -> [Completion.Candidate] {
+    try dayWords.map { word in
+      Completion.Candidate(text: word, label: clock.name(of: try clock.day(word, of: word, looking: direction)))
+    }
+  }
+}
+
+extension Session {
+  /// Reads the store; there must be one, since an empty one would have to be created to read from it.
+  fileprivate func snapshot<R>(_ body: (borrowing StoreReadTransaction) throws -> R) throws -> R {
+    try openStore(for: .copying).read { try body($0) }
+  }
+
+  /// The handles of tasks.
+  fileprivate func tasksToComplete(
+    startingWith prefix: String, areCompleted: Bool
+  ) throws -> [Completion.Candidate] {
+    try snapshot { transaction in
+      var seen: Set<UUID> = []
+      return try transaction.likelyTasks(startingWith: prefix, areCompleted: areCompleted)
+        .filter { $0.isCompleted == areCompleted && seen.insert($0.id).inserted }
+        .map { task in
+          let handle = try transaction.handle(of: task.id)
+          // A view may have shown some digits more, at the front.
+          let digits = task.id.text.filter { $0 != "-" }
+          let shown = (handle.utf8.count...handle.utf8.count + 4).map { String(digits.suffix($0)) }
+          return Completion.Candidate(text: shown.first { $0.hasPrefix(prefix) } ?? handle, label: task.title)
+        }
+    }
+  }
+
+  /// The names of the devices of the space, or their handles where several have the same name.
+  fileprivate func devicesToComplete() throws -> [Completion.Candidate] {
+    guard isSynchronising else { return [] }
+    let sync = StoreSync(try openStore(for: .changing))
+    let members = try wait { try await sync.members() }
+    return members.map { member in
+      let isAlone = members.count { $0.name == member.name } == 1
+      return Completion.Candidate(
+        text: isAlone ? member.name ?? member.handle : member.handle, label: isAlone ? member.handle : member.name ?? ""
+      )
+    }
+  }
+
+  /// The numbers of the conflicts.
+  fileprivate func conflictsToComplete() throws -> [Completion.Candidate] {
+    guard isSynchronising else { return [] }
+    let sync = StoreSync(try openStore(for: .changing))
+    return try wait { try await sync.conflicts() }.map {
+      Completion.Candidate(text: "\($0.id)", label: "\($0.field): \($0.lost)")
+    }
+  }
+
+  fileprivate func tagsToComplete() throws -> [String] {
+    try snapshot { try $0.tagNames(limit: 200) }.sorted()
+  }
+
+  /// Words of a filter: tags, lists and properties.
+  fileprivate func conditionsToComplete(startingWith prefix: String) throws -> [Completion.Candidate] {
+    let properties = TaskFilter.Property.allCases.map { "is:\($0.rawValue)" }
+    if prefix.isEmpty || prefix.hasPrefix("i") { return properties.map { Completion.Candidate(text: $0) } }
+    if let mark = prefix.first, "#+@".contains(mark) {
+      return try tagsToComplete().map { Completion.Candidate(text: "\(mark)\($0)") }
+    }
+    let lists = try snapshot { try $0.lists() }
+    return lists.map { Completion.Candidate(text: "list:" + ($0.name.contains(" ") ? "\"\($0.name)\"" : $0.name)) }
+  }
+}
+
+extension StoreTransaction where Base: ~Copyable {
+  /// The tasks that people are likely to name: those in progress, late or planned for today, then the past, the inbox, the
+  /// days to come and the lists; or the last completed ones.
+  fileprivate func likelyTasks(startingWith prefix: String, areCompleted: Bool) throws -> [TaskItem] {
+    // Of each view: together they fill a screen, and most of the time goes into pages that nothing else has read.
+    let limit = 25
+    // A start that is a handle is a lookup.
+    var tasks = try taskIDs(withHandle: prefix, limit: limit).compactMap { try task($0) }
+    let views: [TaskView] = areCompleted ? [.completed(nil)] : [.active, .overdue, .today, .past, .inbox, .upcoming]
+    for view in views { tasks += try page(of: view, limit: limit).tasks }
+    if areCompleted { return tasks }
+    for list in try lists() where tasks.count < 3 * limit { tasks += try page(of: .list(list.id), limit: limit).tasks }
+    return tasks
+  }
+}

@@ -1,0 +1,123 @@
+import ArgumentParser
+import Tally
+
+/// `tally reminders`.
+struct RemindersCommand: SessionCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "reminders",
+    abstract: "Show upcoming reminders, soonest first.",
+    usage: "tally reminders [--from <instant>] [--limit <n>] [<options>]",
+    discussion: """
+      With --from an instant in the past, includes the reminders missed since then. Completed tasks have no reminders.
+
+      With --plain, a line has these columns: \(columns.joined(separator: ", ")).
+      """
+  )
+
+  private static let columns = ["handle", "reminderDate", "title", "id"]
+
+  @Option(help: ArgumentHelp("Start at this instant instead of now.", valueName: "when"))
+  var from: String?
+
+  @OptionGroup
+  var limited: LimitOption
+
+  func run(in session: Session) throws {
+    let start = try from.map { try session.clock.instant($0, of: "--from", bareDay: .morning) }
+    let reminders = try session.read { transaction in
+      try transaction.pendingReminders(from: start, limit: limited.limit ?? .max).map { try transaction.name($0) }
+        .withHandlesOfOneLength
+    }
+    let section: Facts = ["day": .day(nil), "tasks": .array(reminders.map(\.facts))]
+    try session.answer(
+      session.headFacts(ofView: "reminders", completedCount: 0).adding(["sections": .array([section])]),
+      plain: .records([("sections.tasks", Self.columns)])
+    ) {
+      try session.output.write(text(of: reminders, session))
+    }
+    if reminders.isEmpty {
+      session.hint("No upcoming reminders. Set one: tally edit TASK --remind 'tomorrow 10:00'")
+    }
+  }
+
+  private func text(of reminders: [NamedTask], _ session: Session) -> String {
+    let handleWidth = reminders.map(\.handle.utf8.count).max() ?? 0
+    return reminders.map { named in
+      let when = named.task.reminderDate.map(session.clock.relativeName) ?? ""
+      let start = "  \(named.handle.padded(toWidth: handleWidth))  \(when)  "
+      let room = session.width.map { max(8, $0 - start.displayWidth) } ?? .max
+      let handle = session.painter.paint(named.handle.padded(toWidth: handleWidth), .handle)
+      return "  \(handle)  \(session.painter.paint(when, .detail))  "
+        + named.task.title.escapedForDisplay().truncated(toWidth: room) + "\n"
+    }.joined()
+  }
+}
+
+/// `tally snooze TASK…`.
+struct SnoozeCommand: SessionCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "snooze",
+    abstract: "Postpone the reminders of tasks.",
+    usage: "tally snooze <task> ... | --where <filter> --until <when> [<options>]",
+    discussion: """
+      Replaces the reminder of each task; 'tally edit <task> --remind none' removes it. Of a repeating task the next one has \
+      its own reminder again; 'tally edit <task> --remind <when>' holds from now on. The time may also come last, without \
+      --until. Completed tasks have no reminders; a \
+      filter leaves them out.
+
+      \(SharedHelp.day) \(SharedHelp.when)
+
+      \(SharedHelp.whereOption)
+
+      EXAMPLES
+        tally snooze 7f3a --until 10m
+        tally snooze 7f3a 1h
+        tally snooze 7f3a 91bc --until 'tomorrow 9:00'
+        tally snooze --where 'reminder=today' --until 'next monday'
+      """
+  )
+
+  @OptionGroup var selection: TaskSelection
+
+  @Option(help: ArgumentHelp("When to be reminded. \(SharedHelp.remind)", valueName: "when"))
+  var until: String?
+
+  static var manyWords: WritableKeyPath<Self, [String]>? { \.selection.names }
+
+  var countsWeeks: Bool { selection.countsWeeks }
+
+  func validate(with global: GlobalOptions) throws {
+    try selection.check()
+  }
+
+  /// Where the time begins among the names, as in `snooze 7f3a tomorrow 9:00`.
+  private var trailingTime: Int? {
+    guard until == nil, selection.filter == nil else { return nil }
+    return selection.names.indices.dropFirst().suffix(Self.mostWordsOfTime).first { start in
+      (try? DateExpression(selection.names[start...].joined(separator: " "))) != nil
+    }
+  }
+
+  private static let mostWordsOfTime = 6
+
+  private var missingTime: CommandFailure {
+    let tasks = selection.filter.map { ["--where", $0.shellQuoted] } ?? selection.names.map(\.shellQuoted)
+    return .usage(
+      "The time is missing", remedy: "Say until when: tally snooze \(tasks.joined(separator: " ")) --until 1h")
+  }
+
+  func run(in session: Session) throws {
+    guard until != nil || trailingTime != nil else { throw missingTime }
+    var selection = selection
+    let text = trailingTime.map { selection.names[$0...].joined(separator: " ") }
+    if let trailingTime { selection.names = Array(selection.names[..<trailingTime]) }
+    let instant = try session.clock.instant(until ?? text ?? "", of: "--until", bareDay: .morning)
+    let name = session.clock.relativeName(of: instant)
+    try session.changeTasks(
+      selection, openOnly: true, "Snoozed", { " until \(name)" + ($0.isReminderSnoozed ? ", this time only" : "") }
+    ) { task, transaction in
+      try transaction.snooze(task.id, until: instant)
+    }
+    session.warnIfPast(reminder: instant)
+  }
+}

@@ -1,0 +1,278 @@
+import ArgumentParser
+import Foundation
+import SystemPackage
+import Tally
+import TallySystem
+
+/// `tally edit TASK…`.
+struct EditCommand: SessionCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "edit",
+    abstract: "Change anything about tasks.",
+    usage: """
+      tally edit <task> ... | --where <filter> [--title <text>] [--on <day|none>] [--due <when|none>] [--tag <tag>] \
+      [<options>]
+      """,
+    discussion: """
+      Takes everything that 'tally add' takes; 'none' clears. Tags are added to those that a task has. All tasks are \
+      changed in one step, and one undo undoes it. --editor opens the notes of one task in $VISUAL or $EDITOR.
+
+      A reminder on the day that a task leaves moves along, and one on the day on which it is due moves as far as the due \
+      time does; any other stays, and the answer says so. --remind sets it in any case.
+
+      \(SharedHelp.day) \(SharedHelp.when)
+
+      \(SharedHelp.whereOption)
+
+      EXAMPLES
+        tally edit 7f3a --title 'Buy oat milk'
+        tally edit 7f3a 91bc --on friday --due 'friday 17:00' --remind none
+        tally edit 7f3a --tag home --untag work --priority high --set estimate=90
+        tally edit 7f3a --repeat 'every 3 days after completion'
+        tally edit --where 'is:overdue +home' --today
+      """
+  )
+
+  @OptionGroup var selection: TaskSelection
+
+  @Option(parsing: .unconditional, help: ArgumentHelp("The new title, of one task.", valueName: "text"))
+  var title: String?
+
+  @OptionGroup var fields: FieldOptions
+
+  @Option(
+    name: .customLong("untag"), help: ArgumentHelp("A tag to remove; may be given several times.", valueName: "tag"))
+  var untags: [String] = []
+
+  @Flag(help: "Edit the notes of one task in $VISUAL or $EDITOR.")
+  var editor = false
+
+  static var manyWords: WritableKeyPath<Self, [String]>? { \.selection.names }
+
+  var countsWeeks: Bool { selection.countsWeeks }
+
+  func validate(with global: GlobalOptions) throws {
+    try selection.check()
+    try fields.check()
+    if editor, fields.notes != nil { throw ValidationError("Give only one of --editor and --notes.") }
+    if title == nil, fields.isEmpty, untags.isEmpty, !editor {
+      throw ValidationError(
+        "Nothing to change: give --title, --notes, --on, --list, --due, --remind, --tag, --untag, --priority, "
+          + "--parent, --repeat, --set or --editor.")
+    }
+  }
+
+  func run(in session: Session) throws {
+    let fields = try FieldChange(fields, session.clock)
+    if editor {
+      try session.editNotes(of: { try only(selection.tasks(in: $0), "--editor") }) { edited in
+        try change(fields, edited, session)
+      }
+    } else {
+      try change(fields, nil, session)
+    }
+    session.warnIfPast(reminder: fields.reminderDate)
+  }
+
+  private func change(_ fields: FieldChange, _ edited: EditedNotes?, _ session: Session) throws {
+    try session.write { transaction in
+      let tasks = try selection.tasks(in: transaction)
+      if title != nil { _ = try only(tasks, "--title") }
+      if let edited { try edited.checkUnchanged(in: transaction) }
+      let set = try fields.resolved(in: transaction)
+      let words = ChangeWords(clock: session.clock)
+      var changes = TaskChanges(session.clock, countingUnchanged: selection.filter != nil)
+      for task in tasks {
+        try changes.change(
+          task, in: &transaction,
+          reporting: { old, new, transaction in
+            let fields = try words.suffix(from: old, to: new.task, in: transaction)
+            return ("Changed", fields + session.reminderWords(from: old, to: new.task, namingMoves: false))
+          }
+        ) { task, transaction in
+          try transaction.update(task.id, keepingReminder: self.fields.remind != nil) { task in
+            set(&task)
+            for tag in untags { task.tags.remove(tag.withoutNumberSign) }
+            if let title { task.title = title }
+            if let edited { task.notes = edited.notes }
+          }
+        }
+      }
+      for tag in untags.map(\.withoutNumberSign) where !tasks.contains(where: { $0.tags.contains(tag) }) {
+        changes.say("There was no #\(tag.escapedForDisplay()) to remove.")
+      }
+      return try changes.report(in: transaction)
+    }
+  }
+
+  /// The task of an option that is for one task only.
+  private func only(_ tasks: [TaskItem], _ option: String) throws -> TaskItem {
+    guard tasks.count == 1 else {
+      throw CommandFailure.usage(
+        "\(option) is for one task, and these are \(tasks.count.grouped)",
+        remedy: "Name one task; nothing was changed")
+    }
+    return tasks[0]
+  }
+}
+
+/// The notes of a task as a person left them in an editor.
+struct EditedNotes {
+  /// The notes without the line break with which editors end a file; `nil` for none.
+  let notes: String?
+  fileprivate let task: TaskItem
+
+  /// Ensures that nobody else has changed the notes meanwhile.
+  ///
+  /// - Throws: ``CommandFailure``.
+  func checkUnchanged<Base: ~Copyable>(in transaction: borrowing StoreTransaction<Base>) throws {
+    guard let now = try transaction.task(task.id), now.notes == task.notes else {
+      throw CommandFailure(
+        .notFound, code: "notesChanged", "The notes were changed elsewhere while you edited them",
+        remedy: "Edit them again, and copy what you need from your text")
+    }
+  }
+}
+
+extension Session {
+  /// Opens the notes of a task in the editor, waits until it is closed and hands the new notes over.
+  ///
+  /// The store is not kept open meanwhile. If anything fails, the new text stays in its file, which the error names.
+  func editNotes(
+    of find: (borrowing StoreReadTransaction) throws -> TaskItem, _ body: (EditedNotes) throws -> Void
+  ) throws {
+    let task = try read { try find($0) }
+    let command = try editorCommand
+    let file = try NotesFile(task.notes)
+    do {
+      try runEditor(command, file.path)
+      try body(EditedNotes(notes: file.notes(), task: task))
+    } catch {
+      guard file.isUnchanged else {
+        throw CommandFailure(error).adding(remedy: "Your text is in \(file.path.string.escapedForDisplay())")
+      }
+      file.remove()
+      throw error
+    }
+    file.remove()
+  }
+
+  private var editorCommand: String {
+    get throws {
+      let names = ["VISUAL", "EDITOR"]
+      if let command = try names.lazy.compactMap(invocation.environment.nonEmptyValue).first { return command }
+      throw CommandFailure.usage(
+        "Neither VISUAL nor EDITOR names an editor",
+        remedy: "Set one of them, as in EDITOR=nano, or give the text with --notes")
+    }
+  }
+
+  /// Runs the editor through the shell, as other programs do, so that its variable may hold arguments.
+  private func runEditor(_ command: String, _ file: FilePath) throws {
+    let status = try ForegroundProgram.run(
+      "/bin/sh", ["-c", command + " \"$1\"", "sh", file.string], environment: invocation.environment.intact)
+    guard status == 0 else {
+      throw CommandFailure(
+        .notFound, code: "editorFailed", "The editor '\(command.escapedForDisplay())' failed",
+        remedy: "Check VISUAL and EDITOR; nothing was changed")
+    }
+  }
+}
+
+/// The file that an editor gets, in a directory that only its owner can enter.
+private struct NotesFile {
+  let path: FilePath
+  private let original: Data
+
+  init(_ notes: String?) throws {
+    let directory = FileManager.default.temporaryDirectory.appending(path: "tally-edit-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(
+      at: directory, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+    path = FilePath(directory.path).appending("notes.txt")
+    original = Data((notes.map { $0 + "\n" } ?? "").utf8)
+    do {
+      try original.write(to: URL(filePath: path.string))
+    } catch {
+      remove()
+      throw error
+    }
+  }
+
+  /// Whether nothing would be lost with the file.
+  var isUnchanged: Bool {
+    (try? contents).map { $0 == original } ?? !FileManager.default.fileExists(atPath: path.string)
+  }
+
+  /// The notes that it holds; `nil` for none.
+  func notes() throws -> String? {
+    guard var text = String(validating: try contents, as: UTF8.self) else {
+      throw CommandFailure(
+        .badData, code: "malformedDocument", "The text is not UTF-8", remedy: "Save it as UTF-8; nothing was changed")
+    }
+    if text.hasSuffix("\n") { text.removeLast() }
+    return text.allSatisfy(\.isWhitespace) ? nil : text
+  }
+
+  /// Deletes the file and its directory.
+  func remove() { try? FileManager.default.removeItem(atPath: path.removingLastComponent().string) }
+
+  private var contents: Data {
+    get throws { Data(try WholeFile.read(path, atMost: Self.mostBytes)) }
+  }
+
+  /// The most bytes that a task's title and notes may take.
+  private static let mostBytes = 1 << 30
+}
+
+/// Tasks that are put one after the other, before or after another task.
+struct TaskRow {
+  private let side: Side
+  private let target: NamedTask
+  /// The task next to which the next one goes.
+  private var anchorID: UUID
+
+  /// Finds the task that is named; `nil` if none is.
+  init?<Base: ~Copyable>(
+    before: String?, after: String?, in transaction: borrowing StoreTransaction<Base>
+  ) throws {
+    guard let name = before ?? after else { return nil }
+    side = before == nil ? .after : .before
+    target = try transaction.name(try transaction.task(named: name))
+    anchorID = target.task.id
+  }
+
+  /// Where the tasks go, in words behind a title: ` before 91bc`.
+  var anchorInWords: String { " \(side) \(target.handle)" }
+
+  /// Moves the next task to its spot.
+  mutating func append(_ task: TaskItem, in transaction: inout StoreWriteTransaction) throws -> TaskItem {
+    guard task.id != target.task.id else {
+      throw CommandFailure.usage("A task cannot be moved next to itself", remedy: "Name two tasks")
+    }
+    guard side == .after else { return try transaction.move(task.id, before: anchorID) }
+    let moved = try transaction.move(task.id, after: anchorID)
+    anchorID = task.id
+    return moved
+  }
+}
+
+extension TaskRow {
+  /// The ids that views show around the target, in their order; `nil` where a move next to it is always seen, as all
+  /// tasks have the target's state.
+  func visibleOrder<Base: ~Copyable>(
+    with tasks: [TaskItem], in transaction: borrowing StoreTransaction<Base>
+  ) throws -> [UUID]? {
+    guard tasks.contains(where: { $0.state != target.task.state }) else { return nil }
+    let isDated = target.task.scheduledDate != nil
+    let place: [TaskView] = target.task.listID.map { [.list($0)] } ?? (isDated ? [] : [.inbox])
+    let views = place + (isDated ? [.past, .today, .upcoming] : [])
+    var ids: [UUID] = []
+    for view in views {
+      try transaction.forEachTask(in: view) { task, _ in
+        ids.append(task.id)
+        return true
+      }
+    }
+    return ids
+  }
+}

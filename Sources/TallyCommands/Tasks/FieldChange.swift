@@ -1,0 +1,152 @@
+import Foundation
+import Tally
+
+/// What the options change about a task, read except for the names that only the store knows.
+struct FieldChange {
+  /// The reminder that the tasks get.
+  let reminderDate: Timestamp?
+  private let list: String?
+  private let parent: String?
+  private let setOthers: (inout TaskItem) -> Void
+
+  /// Reads the options.
+  ///
+  /// - Throws: ``CommandFailure`` with the name of the option that is wrong.
+  init(_ options: FieldOptions, _ clock: LocalClock) throws {
+    let dates = try Dates(options, clock)
+    let values = try Values(options)
+    let notes = options.notes
+    (list, parent, reminderDate) = (options.list, options.parent, dates.reminder ?? nil)
+    setOthers = { task in
+      dates.set(&task)
+      values.set(&task)
+      if let notes { task.notes = notes.isEmpty || notes.isNone ? nil : notes }
+    }
+  }
+
+  /// Whether the options name a task or a list, so that a store must exist.
+  var namesSomething: Bool {
+    [list, parent].contains { $0.map { !$0.isNone } ?? false }
+  }
+
+  /// What changes a task, with the list and the parent found.
+  ///
+  /// - Throws: ``CommandFailure`` for a list or a parent that does not exist, and for a list that is not the parent's.
+  func resolved<Base: ~Copyable>(
+    in transaction: borrowing StoreTransaction<Base>
+  ) throws -> (inout TaskItem) -> Void {
+    let newList = try list.map { $0.isNone ? nil : try transaction.list(named: $0).id }
+    let newParent = try parent.map { $0.isNone ? nil : try transaction.task(named: $0) }
+    if let newList, let parent = newParent ?? nil, parent.listID != newList {
+      throw CommandFailure.usage(
+        "--list: A sub-task is in the list of its parent", code: "invalidParent",
+        remedy: "Leave --list out, or give the list of the parent")
+    }
+    return { task in
+      setOthers(&task)
+      if let newParent { task.parentID = newParent?.id }
+      if let newList { task.listID = newList }
+    }
+  }
+}
+
+extension FieldChange {
+  /// The days and times among the options; `nil` for one that is not given.
+  private struct Dates {
+    let day: CalendarDay??
+    let due: ResolvedDate??
+    let reminder: Timestamp??
+
+    init(_ options: FieldOptions, _ clock: LocalClock) throws {
+      day =
+        options.today
+        ? clock.today
+        : options.tomorrow
+          ? try clock.today.adding(days: 1) : try options.on.map { $0.isNone ? nil : try clock.day($0, of: "--on") }
+      due = try options.due.map { $0.isNone ? nil : try clock.date($0, of: "--due") }
+      reminder = try options.remind.map { $0.isNone ? nil : try clock.instant($0, of: "--remind", bareDay: .morning) }
+    }
+
+    func set(_ task: inout TaskItem) {
+      if let day { task.scheduledDate = day }
+      if let due { task.setDue(due) }
+      if let reminder { task.reminderDate = reminder }
+    }
+  }
+
+  /// The other values among the options.
+  private struct Values {
+    let tags: [String]
+    let priority: Priority?
+    let recurrence: Recurrence??
+    let attributes: [(name: String, value: AttributeValue?)]
+
+    init(_ options: FieldOptions) throws {
+      tags = options.tags
+      priority = try options.priority.map { text in
+        try CommandFailure.naming("--priority", quoting: text) { try Priority(name: text.lowercased()) }
+      }
+      recurrence = try options.recurrence.map { text in
+        try CommandFailure.naming("--repeat", quoting: text) { text.isNone ? nil : try Recurrence(phrase: text) }
+      }
+      attributes = try options.attributes.map { text in
+        try CommandFailure.naming("--set") { try Self.attribute(text) }
+      }
+    }
+
+    func set(_ task: inout TaskItem) {
+      for tag in tags {
+        if tag.isNone { task.tags = [] } else { task.tags.insert(tag.withoutNumberSign) }
+      }
+      if let priority { task.priority = priority }
+      if let recurrence { task.recurrence = recurrence }
+      for (name, value) in attributes { task.attributes[name] = value }
+    }
+
+    /// Reads `NAME=VALUE`; `nil` for a value of `none`.
+    private static func attribute(_ text: String) throws -> (name: String, value: AttributeValue?) {
+      guard let equals = text.firstIndex(of: "="), equals > text.startIndex else {
+        throw CommandFailure.usage(
+          "'\(text.escapedForDisplay())' does not set a field", code: "invalidAttribute",
+          remedy: "Write a name, = and a value, as in --set estimate=90")
+      }
+      let value = String(text[text.index(after: equals)...])
+      return (String(text[..<equals]), value.isNone ? nil : AttributeValue(typed: value))
+    }
+  }
+}
+
+extension AttributeValue {
+  /// The integers that every reader of JSON keeps as they are, and an attribute can be: ±(2^53 − 1).
+  private static let integers: ClosedRange<Int64> = -9_007_199_254_740_991...9_007_199_254_740_991
+
+  /// The value that a text stands for: a number, true or false, a day, an instant, else the text itself.
+  ///
+  /// A number that would be printed otherwise than it is typed is a text, such as a postal code of `02134` or version `1.10`.
+  init(typed text: String) {
+    if let number = Int64(text), String(number) == text, Self.integers.contains(number) {
+      self = .integer(number)
+    } else if let number = Double(text), String(number) == text, number.isFinite {
+      self = .real(number)
+    } else if let day = try? CalendarDay(iso8601: text) {
+      self = .day(day)
+    } else if let instant = try? Timestamp(iso8601: text) {
+      self = .instant(instant)
+    } else if text == "true" || text == "false" {
+      self = .flag(text == "true")
+    } else {
+      self = .text(text)
+    }
+  }
+}
+
+extension TaskItem {
+  /// Makes the task due on a day or at an instant, or never.
+  mutating func setDue(_ due: ResolvedDate?) {
+    switch due {
+    case .day(let day): dueDay = day
+    case .instant(let instant): dueDate = instant
+    case nil: (dueDate, dueDay) = (nil, nil)
+    }
+  }
+}

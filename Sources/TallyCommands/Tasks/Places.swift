@@ -1,0 +1,170 @@
+import ArgumentParser
+import Tally
+
+/// `tally move TASK…`.
+struct MoveCommand: SessionCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "move",
+    abstract: "Move tasks to a day, to a list, or next to another task.",
+    usage: """
+      tally move <task> ... | --where <filter> [--to <inbox|today|tomorrow|day|none>] [--list <name|none>] \
+      [--before <task> | --after <task>] [<options>]
+      """,
+    discussion: """
+      Takes a day, a list and a neighbour, or some of them, in one step. 'inbox' removes both the list and the day, \
+      'none' only the one whose option it is given to. The neighbour is in the same list or on the same day, after the \
+      move. Several tasks keep the order in which they are named.
+
+      A reminder on the day that a task leaves moves along, at the same time of the day; one on another day stays, and the \
+      answer says so.
+
+      \(SharedHelp.day)
+
+      \(SharedHelp.whereOption)
+
+      EXAMPLES
+        tally move 7f3a 91bc --to tomorrow
+        tally move 7f3a --list Work --to none
+        tally move 7f3a --list Work --before 91bc
+        tally move --where 'is:overdue' --to today
+      """
+  )
+
+  @OptionGroup var selection: TaskSelection
+
+  @Option(help: ArgumentHelp("inbox, today, tomorrow, another DAY or none.", valueName: "place"))
+  var to: String?
+
+  @Option(help: ArgumentHelp("A list's name or id, or none.", valueName: "name"))
+  var list: String?
+
+  @Option(help: ArgumentHelp("Put them before this task, in the same list or on the same day.", valueName: "task"))
+  var before: String?
+
+  @Option(help: ArgumentHelp("Put them after this task, in the same list or on the same day.", valueName: "task"))
+  var after: String?
+
+  static var manyWords: WritableKeyPath<Self, [String]>? { \.selection.names }
+
+  var countsWeeks: Bool { selection.countsWeeks }
+
+  func validate(with global: GlobalOptions) throws {
+    try selection.check()
+    if [to, list, before, after].allSatisfy({ $0 == nil }) {
+      throw ValidationError("Missing destination: give --to, --list, --before or --after.")
+    }
+    if before != nil, after != nil { throw ValidationError("Give only one of --before and --after.") }
+    if goesToInbox, let list, !list.isNone {
+      throw ValidationError("--to inbox takes tasks out of their lists. Give only one of --to inbox and --list.")
+    }
+  }
+
+  private var goesToInbox: Bool { to?.lowercased() == "inbox" }
+
+  func run(in session: Session) throws {
+    let day = try to.map { $0.isNone || goesToInbox ? nil : try session.clock.day($0, of: "--to") }
+    try session.write { transaction in
+      let tasks = try selection.tasks(in: transaction)
+      let newList = goesToInbox ? .some(nil) : try list.map { $0.isNone ? nil : try transaction.list(named: $0).id }
+      var row = try TaskRow(before: before, after: after, in: transaction)
+      let orderBefore = try row?.visibleOrder(with: tasks, in: transaction)
+      var changes = TaskChanges(session.clock, countingUnchanged: selection.filter != nil)
+      for task in tasks {
+        let anchor = row?.anchorInWords ?? ""
+        let words: TaskChanges.Wording = { old, new, _ in
+          ("Moved", session.movement(from: old, to: new) + anchor + session.reminderWords(from: old, to: new.task))
+        }
+        try changes.change(task, in: &transaction, reporting: words) { task, transaction in
+          let moved = try transaction.update(task.id) { task in
+            if let day { task.scheduledDate = day }
+            if let newList { task.listID = newList }
+          }
+          return try row?.append(moved, in: &transaction) ?? moved
+        }
+      }
+      if let orderBefore, try row?.visibleOrder(with: tasks, in: transaction) == orderBefore {
+        changes.say("The order you see has not changed: views show tasks by their state first.")
+      }
+      return try changes.report(in: transaction)
+    }
+  }
+}
+
+/// `tally delete TASK…`.
+struct DeleteCommand: SessionCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "delete",
+    abstract: "Delete tasks with their sub-tasks.",
+    usage: "tally delete <task> ... | --where <filter> [<options>]",
+    discussion: """
+      Completions of deleted tasks still count.
+
+      \(SharedHelp.whereOption)
+      """
+  )
+
+  @OptionGroup var selection: TaskSelection
+
+  static var manyWords: WritableKeyPath<Self, [String]>? { \.selection.names }
+
+  var countsWeeks: Bool { selection.countsWeeks }
+
+  func validate(with global: GlobalOptions) throws { try selection.check() }
+
+  func run(in session: Session) throws {
+    try session.write { transaction in
+      var change = ChangeReport()
+      // Named before the first is deleted: handles can get shorter with every deletion.
+      for named in try selection.tasks(in: transaction).map({ try transaction.name($0) }) {
+        // It may have gone with its parent, which came before.
+        guard try transaction.task(named.task.id) != nil else { continue }
+        let parts = try transaction.descendants(of: named.task.id)
+        let partNames = try transaction.words(for: parts)
+        try transaction.delete(named.task.id)
+        change.deleted += [named.task.id] + parts.map(\.id)
+        let noun = parts.count == 1 ? "sub-task" : "\(parts.count.grouped) sub-tasks"
+        let suffix = parts.isEmpty ? "" : " and its \(noun) \(partNames)"
+        change.messages.append("Deleted \(named.inWords)\(suffix).")
+      }
+      return change
+    }
+  }
+}
+
+extension Session {
+  /// What a move did to the place of a task: ` to “Work”, tomorrow`, ` off its day; it stays in “Work”`.
+  ///
+  /// - Returns: the words behind the title, with a blank before them; none if the task only changed its neighbours.
+  func movement(from old: TaskItem, to new: NamedTask) -> String {
+    let (oldDay, newDay) = (old.scheduledDate, new.task.scheduledDate)
+    let (changesList, changesDay) = (old.listID != new.task.listID, oldDay != newDay)
+    guard changesList || changesDay else { return "" }
+    if new.task.listID == nil, newDay == nil { return " to the inbox" }
+    let list = new.list?.name.quotedForMessage
+    let day = newDay.map(clock.relativeName)
+    let reached = [changesList ? list : nil, changesDay ? day : nil].compactMap(\.self)
+    let left = [
+      changesList && list == nil ? "out of its list" : nil, changesDay && day == nil ? "off its day" : nil,
+    ].compactMap(\.self)
+    if reached.isEmpty {
+      let rest = list.map { "in \($0)" } ?? day.map { "planned for \($0)" } ?? ""
+      return " \(left.joined(separator: " and ")); it stays \(rest)"
+    }
+    return " to \(reached.joined(separator: ", "))" + left.map { ", \($0)" }.joined()
+  }
+
+  /// What became of the reminder of a task that got other days: `; its reminder moves to tomorrow 09:00`.
+  ///
+  /// - Parameters:
+  ///   - old: the task before the change.
+  ///   - new: the task after it.
+  ///   - namesMoves: whether to say where the reminder has moved, unless the fields of the task are named anyway.
+  /// - Returns: the words behind those of the change; none if there is nothing to say.
+  func reminderWords(from old: TaskItem, to new: TaskItem, namingMoves namesMoves: Bool = true) -> String {
+    switch new.reminderMove(from: old, in: clock.timeZone) {
+    case .moved(let instant): namesMoves ? "; its reminder moves to \(clock.relativeName(of: instant))" : ""
+    case .stayed(let instant): "; its reminder stays: \(clock.relativeName(of: instant))"
+    case nil: ""
+    }
+  }
+}

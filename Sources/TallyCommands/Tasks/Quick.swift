@@ -1,0 +1,171 @@
+import ArgumentParser
+import Foundation
+import Tally
+
+/// `tally quick TEXT…`.
+struct QuickCommand: SessionCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "quick",
+    abstract: "Capture a task from one sentence, with its dates, tags and more.",
+    usage: "tally quick <text> ... [--dry-run] [<options>]",
+    discussion: """
+      Understands days and times, 'due', 'by' and 'deadline' before them, 'remind me', tags as +home or @home, \
+      priorities as p:high or p1, 'for', 'list:' or 'project:' before a list's name, and 'every month', 'every! 3 days' (after each \
+      completion) and the like; the rest is the title. No shell changes these spellings; #home and !high need quotation \
+      marks. What a task cannot have, such as 'for 1h', stays in the title and is named. A backslash before a word, or \
+      quotation marks around some, keep them there.
+
+      A day is the one the task is planned for; a time on it is that of a reminder. 'tally add' takes text literally.
+
+      EXAMPLES
+        tally quick Pay rent tomorrow 9am +home p:high every month
+        tally quick Call Ann next tue at 14:30 for Work
+        tally quick Tax return due 31 jan remind me in 3 weeks --dry-run
+      """
+  )
+
+  static let takesText = true
+
+  @Argument(help: ArgumentHelp("The sentence; its words are joined by spaces.", valueName: "text"))
+  var text: [String]
+
+  @Flag(help: "Show the task that the sentence gives, and add nothing.")
+  var dryRun = false
+
+  static var manyWords: WritableKeyPath<Self, [String]>? { \.text }
+
+  func run(in session: Session) throws {
+    let sentence = text.joined(separator: " ")
+    let reference = try session.clock.reference()
+    if dryRun { return try showDraft(of: sentence, reference, session) }
+    var reminderDate: Timestamp?
+    try session.write(for: .adding) { transaction in
+      let draft = try QuickDraft(sentence, reference, defaultList: session.settings[.defaultList], in: transaction)
+      reminderDate = draft.entry.reminderDate
+      let task = try transaction.add(draft.entry, to: draft.place)
+      var change = try session.added(task, namingDates: false, in: transaction)
+      change.messages.append(draft.words(session.clock))
+      change.warnings += draft.warnings
+      change.details = draft.facts(isDryRun: false)
+      return change
+    }
+    session.warnIfPast(reminder: reminderDate)
+  }
+
+  private func showDraft(of sentence: String, _ reference: DateReference, _ session: Session) throws {
+    let draft = try session.read {
+      try QuickDraft(sentence, reference, defaultList: session.settings[.defaultList], in: $0)
+    }
+    try TaskItem(title: draft.entry.title, createdAt: session.clock.now).validate()
+    let facts = ChangeReport(details: draft.facts(isDryRun: true)).facts
+    try session.answer(facts, plain: .fields) {
+      try session.writeWrapped("\(draft.entry.title.escapedForDisplay())\n\(draft.words(session.clock))")
+    }
+    for warning in draft.warnings { session.note(warning) }
+    session.warnIfPast(reminder: draft.entry.reminderDate)
+  }
+}
+
+/// A task read from a sentence, and its list.
+struct QuickDraft {
+  let entry: QuickEntry
+  let list: TaskList?
+  /// What the sentence says but was not understood.
+  let warnings: [String]
+  private let sentence: String
+
+  /// Reads a sentence, knowing the lists of the store; one that names none is for the default list.
+  init<Base: ~Copyable>(
+    _ sentence: String, _ reference: DateReference, defaultList: String?,
+    in transaction: borrowing StoreTransaction<Base>
+  ) throws {
+    try QuickEntry.validate(sentence)
+    self.sentence = sentence
+    let names = try transaction.lists().map(\.name)
+    entry = QuickEntry.parse(sentence, reference: reference, lists: names)
+    list = try (entry.listName ?? defaultList).map { try transaction.list(named: $0) }
+    let unknown = [entry.listName == nil ? Self.unknownList(in: sentence, reference) : nil].compactMap(\.self)
+    warnings = unknown.map { name in
+      let near = name.nearNames(among: names).first.map { " Did you mean \($0.quotedForMessage)?" } ?? ""
+      return "Warning: there is no list \(name.quotedForMessage), so its name stays in the title.\(near)"
+    }
+  }
+
+  /// The list that a sentence names outright but that does not exist.
+  private static func unknownList(in sentence: String, _ reference: DateReference) -> String? {
+    let isNamed = ["list:", "project:", "proj:"].contains { sentence.lowercased().contains($0) }
+    return isNamed ? QuickEntry.parse(sentence, reference: reference).listName : nil
+  }
+
+  /// Where the task goes.
+  var place: CapturePlace { list.map { .list($0.id) } ?? .inbox }
+}
+
+extension QuickDraft {
+  /// The understood fields, in one sentence.
+  func words(_ clock: LocalClock) -> String {
+    let due = entry.dueDay.map(clock.relativeName) ?? entry.dueDate.map(clock.relativeName)
+    let tags = entry.tags.map { "#\($0.escapedForDisplay())" }.joined(separator: " ")
+    let parts: [String?] = [
+      entry.scheduledDate.map { "planned for \(clock.relativeName(of: $0))" },
+      due.map { "due \($0)" },
+      entry.reminderDate.map { "reminder \(clock.relativeName(of: $0))" },
+      list.map { "list \($0.name.quotedForMessage)\(entry.listName == nil ? " by default" : "")" },
+      entry.tags.isEmpty ? nil : tags,
+      entry.priority == .none ? nil : "\(entry.priority.name) priority",
+      entry.recurrence.map { "repeats \($0.words)" },
+    ]
+    let words = parts.compactMap(\.self).joined(separator: ", ")
+    let understood = words.isEmpty ? "No dates or tags found; all of it is the title." : "Understood: \(words)."
+    return leftoverWords.map { "\(understood)\n\($0)" } ?? understood
+  }
+
+  /// What was not understood, in one sentence; `nil` if nothing is left over.
+  private var leftoverWords: String? {
+    guard !entry.leftovers.isEmpty else { return nil }
+    let words = entry.leftovers.map { leftover in
+      let text = String(sentence[leftover.range]).escapedForDisplay()
+      return leftover.reason == .timeSpan ? "the end of \(text)" : text
+    }
+    let isDate = entry.leftovers.contains { $0.reason == .date }
+    let isRow = entry.leftovers.contains { leftover in
+      leftover.reason == .recurrence && !sentence[leftover.range].lowercased().hasPrefix("ev")
+    }
+    let remedy =
+      (isDate ? "; a date can always be written as YYYY-MM-DD" : "")
+      + (isRow ? "; to repeat on several weekdays, write every before them" : "")
+    return "Not understood: \(words.joined(separator: ", ")) (kept in the title\(remedy))"
+  }
+
+  /// The understood fields, and the words that gave them with their places: offsets and lengths count Unicode scalars.
+  func facts(isDryRun: Bool) -> Facts {
+    let parts: [Facts] = zip(entry.parts, places(of: entry.parts.map(\.range))).map { part, place in
+      (["kind": .text(part.kind.rawValue)] as Facts).adding(place)
+    }
+    let leftovers: [Facts] = zip(entry.leftovers, places(of: entry.leftovers.map(\.range))).map { leftover, place in
+      (["reason": .text(leftover.reason.rawValue)] as Facts).adding(place)
+    }
+    let draft: Facts = [
+      "title": .text(entry.title), "scheduledDate": .day(entry.scheduledDate), "dueDate": .instant(entry.dueDate),
+      "dueDay": .day(entry.dueDay), "reminderDate": .instant(entry.reminderDate), "list": .text(list?.name),
+      "priority": .value(entry.priority == .none ? nil : .priority(entry.priority)), "tags": .value(.tags(entry.tags)),
+      "recurrence": .value(entry.recurrence.map { .recurrence($0) }), "parts": .array(parts),
+      "leftovers": .array(leftovers),
+    ]
+    return ["understood": draft, "dryRun": .flag(isDryRun)]
+  }
+
+  /// The texts of ranges in order, with their places.
+  private func places(of ranges: [Range<String.Index>]) -> [Facts] {
+    let scalars = sentence.unicodeScalars
+    var (place, offset) = (scalars.startIndex, 0)
+    return ranges.map { range in
+      offset += scalars.distance(from: place, to: range.lowerBound)
+      place = range.lowerBound
+      return [
+        "text": .text(String(sentence[range])), "offset": .count(offset),
+        "length": .count(scalars.distance(from: range.lowerBound, to: range.upperBound)),
+      ]
+    }
+  }
+}

@@ -1,0 +1,130 @@
+import ArgumentParser
+import Tally
+
+/// `tally start TASK…`.
+struct StartCommand: SessionCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "start",
+    abstract: "Mark tasks as in progress.",
+    usage: "tally start <task> ... | --where <filter> [<options>]",
+    discussion: SharedHelp.whereOption
+  )
+
+  @OptionGroup var selection: TaskSelection
+
+  static var manyWords: WritableKeyPath<Self, [String]>? { \.selection.names }
+
+  var countsWeeks: Bool { selection.countsWeeks }
+
+  func validate(with global: GlobalOptions) throws { try selection.check() }
+
+  func run(in session: Session) throws {
+    try session.changeTasks(selection, openOnly: true, "Started") { task, transaction in
+      try transaction.start(task.id)
+    }
+  }
+}
+
+extension StartCommand: PlainOptions {
+  mutating func take(from arguments: inout PlainArguments) {
+    selection = .taken(from: &arguments)
+  }
+}
+
+/// `tally done TASK…`.
+struct DoneCommand: SessionCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "done",
+    abstract: "Complete tasks, with their sub-tasks.",
+    usage: "tally done <task> ... | --where <filter> [--at <when>] [--only] [<options>]",
+    discussion: """
+      \(SharedHelp.when)
+
+      \(SharedHelp.whereOption)
+
+      EXAMPLES
+        tally done 7f3a
+        tally done 7f3a 91bc --at 2026-11-20T18:30:00+03:00
+        tally done 7f3a --at 'yesterday 18:30'
+        tally done 7f3a --at '2 hours ago'
+        tally done --where 'day:today +home'
+      """
+  )
+
+  @OptionGroup var selection: TaskSelection
+
+  @Option(help: SharedHelp.completionTime)
+  var at: String?
+
+  @Flag(help: "Leave open sub-tasks open.")
+  var only = false
+
+  static var manyWords: WritableKeyPath<Self, [String]>? { \.selection.names }
+
+  var countsWeeks: Bool { selection.countsWeeks }
+
+  func validate(with global: GlobalOptions) throws { try selection.check() }
+
+  func run(in session: Session) throws {
+    let completedAt = try at.map { try session.clock.completion($0, of: "--at") }
+    let suffix = completedAt.map { ", " + session.clock.relativeName(of: $0.instant) } ?? ""
+    // Without a time of its own, a task that is completed already keeps its time.
+    try session.changeTasks(selection, openOnly: true, "Completed", { _ in suffix }) { task, transaction in
+      try transaction.complete(task.id, at: completedAt, includingSubtasks: !only)
+    }
+  }
+}
+
+extension LocalClock {
+  /// Reads an instant that has passed, with its offset; one given by local day and time has the offset in force then.
+  ///
+  /// - Throws: ``CommandFailure``, also for an instant to come.
+  func completion(_ text: String, of option: String) throws -> OffsetTimestamp {
+    // A written offset is kept; everything else is read as a WHEN, whose errors are reported.
+    let completion =
+      try (try? OffsetTimestamp(iso8601: text))
+      ?? OffsetTimestamp(instant(text, of: option, bareDay: .required, looking: .backward), in: timeZone)
+    guard completion.instant <= exactNow else {
+      throw CommandFailure.usage(
+        "\(option): \(relativeName(of: completion.instant)) is still to come", code: "invalidInstant",
+        remedy: "Give a time that has passed, or leave \(option) out")
+    }
+    return completion
+  }
+}
+
+extension DoneCommand: PlainOptions {
+  mutating func take(from arguments: inout PlainArguments) {
+    at = arguments.takeValue(of: "--at")
+    only = arguments.takeFlag("--only")
+    selection = .taken(from: &arguments)
+  }
+}
+
+/// `tally reopen TASK…`.
+struct ReopenCommand: SessionCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "reopen",
+    abstract: "Mark tasks as not started, from any state.",
+    usage: "tally reopen <task> ... | --where <filter> [<options>]",
+    discussion: SharedHelp.whereOption
+  )
+
+  @OptionGroup var selection: TaskSelection
+
+  static var manyWords: WritableKeyPath<Self, [String]>? { \.selection.names }
+
+  var countsWeeks: Bool { selection.countsWeeks }
+
+  func validate(with global: GlobalOptions) throws { try selection.check() }
+
+  func run(in session: Session) throws {
+    try session.changeTasks(selection, "Reopened") { task, transaction in try transaction.reopen(task.id) }
+  }
+}
+
+extension ReopenCommand: PlainOptions {
+  mutating func take(from arguments: inout PlainArguments) {
+    selection = .taken(from: &arguments)
+  }
+}

@@ -1,0 +1,243 @@
+import Foundation
+import Tally
+
+/// The changes of several tasks in one transaction; each task is reported once, as it is in the end.
+struct TaskChanges {
+  /// How a changed task is reported: `Moved`, the handle and the title, ` to today`.
+  typealias Words = (verb: String, suffix: String)
+  /// Finds the words for a task before and after its change.
+  typealias Wording = (TaskItem, NamedTask, borrowing StoreWriteTransaction) throws -> Words
+
+  private let clock: LocalClock
+  /// Whether tasks that a filter found and that are like that already are only counted.
+  private let countsUnchanged: Bool
+  private var unchangedCount = 0
+  private var report = ChangeReport()
+  /// The changed tasks, in the order of their first change.
+  private var ids: [UUID] = []
+  /// The tasks whose reminder has moved, with its new time.
+  private var movedReminders: [UUID: Timestamp] = [:]
+  private var seen: Set<UUID> = []
+
+  init(_ clock: LocalClock, countingUnchanged countsUnchanged: Bool) {
+    self.clock = clock
+    self.countsUnchanged = countsUnchanged
+  }
+
+  /// Changes one task, and takes note of what changed with it: its sub-tasks and the next one of its series.
+  ///
+  /// - Parameters:
+  ///   - task: the task; skipped if an earlier change deleted it.
+  ///   - transaction: where to change it.
+  ///   - words: how to report the task, before and after the change.
+  ///   - change: changes it.
+  /// - Throws: what the closures and the storage throw.
+  mutating func change(
+    _ task: TaskItem, in transaction: inout StoreWriteTransaction,
+    reporting words: Wording,
+    _ change: (TaskItem, inout StoreWriteTransaction) throws -> TaskItem
+  ) throws {
+    guard let before = try transaction.task(task.id) else { return }
+    let oldNext = try transaction.successor(of: before)
+    let oldNextIDs = try oldNext.map { try [$0.id] + transaction.descendants(of: $0.id).map(\.id) } ?? []
+    let oldParts = try transaction.descendants(of: before.id)
+    let after = try change(before, &transaction)
+    let named = try transaction.name(after)
+    if before != after {
+      let (verb, suffix) = try words(before, named, transaction)
+      report.messages.append("\(verb) \(named.inWords)\(suffix).")
+      note(after.id)
+      if case .moved(let instant)? = after.reminderMove(from: before, in: clock.timeZone) {
+        movedReminders[after.id] = instant
+      }
+      try warn(of: named, before, in: transaction)
+    } else if !seen.contains(after.id) {
+      if countsUnchanged {
+        unchangedCount += 1
+      } else {
+        report.messages.append("No change: \(named.inWords) is already like that.")
+        if let open = try openOne(after: after, in: transaction) {
+          report.messages.append("The open one of this series: \(open.handle).")
+        }
+      }
+    }
+    try noteParts(oldParts, ofCompletedTask: after.isCompleted && !before.isCompleted, in: transaction)
+    try noteSuccessor(oldNextIDs, from: before, to: after, in: transaction)
+  }
+
+  /// Adds a sentence.
+  mutating func say(_ message: String) { report.messages.append(message) }
+
+  /// What changed.
+  func report(in transaction: borrowing StoreWriteTransaction) throws -> ChangeReport {
+    var report = report
+    if unchangedCount > 0 {
+      let (noun, verb) = (unchangedCount.counted("task"), unchangedCount == 1 ? "is" : "are")
+      report.messages.append("No change: \(noun) \(verb) already like that.")
+    }
+    let passed = movedReminders.values.filter { $0 < clock.now }
+    if let first = passed.min() {
+      report.warnings.append(
+        passed.count == 1
+          ? "Warning: the reminder moved to \(clock.relativeName(of: first)), which has passed."
+          : "Warning: \(passed.count.grouped) reminders moved to times that have passed.")
+    }
+    var lists: KnownLists = [:]
+    report.changed = try ids.compactMap { id in try transaction.task(id) }
+      .map { try transaction.name($0, knowing: &lists) }
+    return report
+  }
+}
+
+extension TaskChanges {
+  private mutating func note(_ id: UUID) {
+    if seen.insert(id).inserted { ids.append(id) }
+  }
+
+  /// The sub-tasks that have changed with their parent, or stay open below it.
+  private mutating func noteParts(
+    _ old: [TaskItem], ofCompletedTask isCompletion: Bool, in transaction: borrowing StoreWriteTransaction
+  ) throws {
+    let parts = try old.compactMap { part in try transaction.task(part.id).map { (old: part, new: $0) } }
+    let changed = parts.filter { $0.old != $0.new }
+    for part in changed { note(part.new.id) }
+    if let first = changed.first {
+      let noun = changed.count == 1 ? "sub-task" : "\(changed.count.grouped) sub-tasks"
+      let names = try transaction.words(for: changed.map(\.new))
+      report.messages.append("Also \(Self.participle(from: first.old, to: first.new)) its \(noun) \(names).")
+    }
+    let open = parts.map(\.new).filter { !$0.isCompleted }
+    if isCompletion, !open.isEmpty {
+      let verb = open.count == 1 ? "stays" : "stay"
+      let names = try transaction.words(for: open)
+      report.messages.append("\(open.count.counted("sub-task")) \(verb) open: \(names).")
+    }
+  }
+
+  private static func participle(from old: TaskItem, to new: TaskItem) -> String {
+    switch (old.isCompleted, new.isCompleted) {
+    case (false, true): "completed"
+    case (true, false): "reopened"
+    default: old.listID == new.listID && old.scheduledDate == new.scheduledDate ? "changed" : "moved"
+    }
+  }
+
+  /// The next task of a series that a change has made or deleted, or that the series has ended.
+  ///
+  /// - Parameters:
+  ///   - old: the ids of the next task before the change and of its sub-tasks; none without one.
+  ///   - before: the task before the change.
+  ///   - task: the task after it.
+  ///   - transaction: where it was changed.
+  /// - Throws: what the storage throws.
+  private mutating func noteSuccessor(
+    _ old: [UUID], from before: TaskItem, to task: TaskItem, in transaction: borrowing StoreWriteTransaction
+  ) throws {
+    if task.isCompleted, !before.isCompleted, hasEnded(task) { report.messages.append("The series has ended.") }
+    let new = try transaction.successor(of: task)
+    if !old.isEmpty, new == nil {
+      report.deleted += try old.filter { try transaction.task($0) == nil }
+      report.messages.append("Deleted the next task in the series.")
+    } else if old.isEmpty, let new {
+      let named = try transaction.name(new)
+      report.messages.append(clock.sentence(aboutNext: named))
+      for id in try [new.id] + transaction.descendants(of: new.id).map(\.id) { note(id) }
+    }
+  }
+
+  /// The task of a series that is still to be done, behind one that is completed.
+  private func openOne(after task: TaskItem, in transaction: borrowing StoreWriteTransaction) throws -> NamedTask? {
+    guard task.isCompleted else { return nil }
+    var next = try transaction.successor(of: task)
+    while let done = next, done.isCompleted { next = try transaction.successor(of: done) }
+    return try next.map { try transaction.name($0) }
+  }
+
+  /// Whether nothing follows a completed task by its recurrence.
+  private func hasEnded(_ task: TaskItem) -> Bool {
+    guard let recurrence = task.recurrence, let series = task.series, let completedAt = task.completedAt else {
+      return false
+    }
+    return series.next(by: recurrence, completedOn: clock.day(of: completedAt.instant), today: clock.today) == nil
+  }
+
+  /// Warns of an open task below a completed one: views of open tasks show it without its parent.
+  private mutating func warn(
+    of named: NamedTask, _ before: TaskItem, in transaction: borrowing StoreWriteTransaction
+  ) throws {
+    let wasAccepted = !before.isCompleted && before.parentID == named.task.parentID
+    if !wasAccepted, let warning = try transaction.warningOfParent(of: named) { report.warnings.append(warning) }
+  }
+}
+
+extension StoreTransaction where Base: ~Copyable {
+  /// The warning for an open task whose parent is completed.
+  func warningOfParent(of named: NamedTask) throws -> String? {
+    guard !named.task.isCompleted, let parent = try named.task.parentID.flatMap({ try task($0) }), parent.isCompleted
+    else { return nil }
+    return "Warning: \(named.handle) is open, but its parent \(try handle(of: parent.id)) is completed."
+  }
+
+  /// The handle and the title of one task, the first handles of several.
+  func words(for tasks: [TaskItem]) throws -> String {
+    let shownCount = 5
+    if tasks.count == 1 { return try name(tasks[0]).inWords }
+    let handles = try tasks.prefix(shownCount).map { try handle(of: $0.id) }.joined(separator: ", ")
+    return tasks.count > shownCount ? "\(handles) and \((tasks.count - shownCount).grouped) more" : handles
+  }
+
+  /// The sub-tasks of a task and theirs, parents first.
+  func descendants(of id: UUID) throws -> [TaskItem] {
+    try subtasks(of: id).flatMap { [$0] + (try descendants(of: $0.id)) }
+  }
+}
+
+extension NamedTask {
+  /// The handle and the title, in a message.
+  var inWords: String { "\(handle) \(task.title.quotedForMessage)" }
+}
+
+extension LocalClock {
+  /// Says which is the next task of a series.
+  func sentence(aboutNext named: NamedTask) -> String {
+    let day = named.task.scheduledDate ?? named.task.dueDay(in: timeZone)
+    return "The next one is \(named.handle)\(day.map { ", \(relativeName(of: $0))" } ?? "")."
+  }
+}
+
+extension Session {
+  /// Changes the selected tasks in one transaction and reports the changes.
+  ///
+  /// - Parameters:
+  ///   - selection: the tasks.
+  ///   - openOnly: whether a filter finds only open tasks.
+  ///   - verb: the words before the handle of a changed task.
+  ///   - suffix: gives the words after its title, from the task after the change.
+  ///   - change: changes one task.
+  /// - Throws: ``CommandFailure``, or what the change throws; nothing is changed then.
+  func changeTasks(
+    _ selection: TaskSelection, openOnly: Bool = false, _ verb: String,
+    _ suffix: (TaskItem) -> String = { _ in "" },
+    _ change: (TaskItem, inout StoreWriteTransaction) throws -> TaskItem
+  ) throws {
+    try write { transaction in
+      var changes = TaskChanges(clock, countingUnchanged: selection.filter != nil)
+      for task in try selection.tasks(in: transaction, openOnly: openOnly) {
+        try changes.change(task, in: &transaction, reporting: { _, new, _ in (verb, suffix(new.task)) }, change)
+      }
+      return try changes.report(in: transaction)
+    }
+  }
+
+  /// Changes a list in one transaction and reports it with a message; if nothing changed, says so.
+  func changeList(
+    _ name: String, _ change: (TaskList, inout StoreWriteTransaction) throws -> (TaskList, message: String)
+  ) throws {
+    try write { transaction in
+      let before = try transaction.list(named: name)
+      let (after, message) = try change(before, &transaction)
+      if before != after { return ChangeReport(lists: [after], messages: [message]) }
+      return ChangeReport(messages: ["No change: list \(after.name.quotedForMessage) is already like that."])
+    }
+  }
+}

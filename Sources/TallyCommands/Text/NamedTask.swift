@@ -1,0 +1,110 @@
+import ArgumentParser
+import Foundation
+import Tally
+
+/// A task, its handle and its list: enough to print it.
+struct NamedTask {
+  let task: TaskItem
+  let handle: String
+  let list: TaskList?
+  /// How many parents are shown above it.
+  var depth = 0
+}
+
+/// The lists found so far: many tasks share few lists.
+typealias KnownLists = [UUID: TaskList]
+
+extension NamedTask {
+  /// The task with a handle of some digits, if its own has fewer: any longer tail of the id names it, too.
+  func withHandle(ofLength count: Int) -> NamedTask {
+    guard handle.utf8.count < count else { return self }
+    return NamedTask(
+      task: task, handle: String(task.id.text.filter { $0 != "-" }.suffix(count)), list: list, depth: depth)
+  }
+}
+
+extension [NamedTask] {
+  /// The tasks with handles of one length, for a view.
+  var withHandlesOfOneLength: [NamedTask] {
+    let count = map(\.handle.utf8.count).max() ?? 0
+    return map { $0.withHandle(ofLength: count) }
+  }
+}
+
+extension StoreTransaction where Base: ~Copyable {
+  /// Finds the handle and the list of a task.
+  func name(_ task: TaskItem, knowing lists: inout KnownLists) throws -> NamedTask {
+    if let id = task.listID, lists[id] == nil { lists[id] = try list(id) }
+    return NamedTask(task: task, handle: try handle(of: task.id), list: task.listID.flatMap { lists[$0] })
+  }
+
+  /// Finds the handle and the list of a task.
+  func name(_ task: TaskItem) throws -> NamedTask {
+    var lists: KnownLists = [:]
+    return try name(task, knowing: &lists)
+  }
+}
+
+extension NamedTask {
+  /// The columns of a task's record in the order of the first version.
+  static let firstColumns = ["handle", "state", "scheduledDate", "dueDate", "completedAt", "list", "title", "id"]
+  /// The columns that came later, behind all others: scripts count columns from the left.
+  static let laterColumns = ["dueDay", "priority", "tags"]
+  /// The columns of a task's record.
+  static let columns = firstColumns + laterColumns
+
+  /// The columns that a record can have.
+  static let allColumns: [String] = TaskField.all.filter { $0 != .series }.flatMap { field -> [String] in
+    switch field {
+    case .id: ["id", "handle"]
+    case .listID: ["listID", "list"]
+    case .text: ["title"]
+    default: ["\(field.name)"]
+    }
+  }
+
+  var facts: Facts {
+    var members: [Facts.Member] = []
+    // The place in a series is the engine's own.
+    for field in TaskField.all where field != .series {
+      members.append((Facts.Name(field == .text ? "title" : field.name), .value(task.shown(field))))
+      if field == .id { members.append(("handle", .text(handle))) }
+      if field == .listID { members.append(("list", .text(list?.name))) }
+      if field == .completedAt {
+        members.append((Facts.Name("completedOffset", onlyIn: .json), .text(task.completedAt?.offsetText)))
+      }
+    }
+    return .object(members)
+  }
+}
+
+extension TaskItem {
+  /// The value of a field as it is shown: tags and attributes are there even if the task has none.
+  fileprivate func shown(_ field: TaskField) -> FieldValue? {
+    switch field {
+    case .tags: .tags(tags)
+    case .attributes: .attributes(attributes)
+    default: self[field]
+    }
+  }
+}
+
+extension TaskList {
+  /// The columns of a list's record.
+  static let columns = ["name", "colorHex", "id"]
+
+  var facts: Facts {
+    [
+      "id": .id(id), "name": .text(name), "colorHex": .text(colorHex), "sortOrder": .integer(sortOrder),
+      "createdAt": .instant(createdAt), "updatedAt": .instant(updatedAt),
+    ]
+  }
+}
+
+extension SavedFilter {
+  static let columns = ["name", "filter", "updatedAt"]
+
+  var facts: Facts {
+    ["name": .text(name), "filter": .text(text), "updatedAt": .instant(updatedAt)]
+  }
+}

@@ -1,0 +1,164 @@
+import ArgumentParser
+import Tally
+
+/// `tally agenda`, and `tally` alone.
+struct AgendaCommand: SessionCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "agenda",
+    abstract: "Show what asks for attention today; 'tally' alone does the same.",
+    usage: """
+      tally [--limit <n>] [<options>]
+      tally agenda [--limit <n>] [<options>]
+      """,
+    discussion: """
+      Shows tasks that are overdue, due today, planned for today or left from yesterday, each once, and counts what else \
+      waits. People see at most \(AgendaReport.yesterdayCount) tasks of yesterday; 'tally past' shows all that are left.
+
+      With --plain, a line has these columns: \(AgendaReport.columns.joined(separator: ", ")).
+      """
+  )
+
+  @OptionGroup var limited: LimitOption
+
+  func run(in session: Session) throws {
+    let report = try session.read { transaction in
+      let agenda = try transaction.agenda()
+      var lists: KnownLists = [:]
+      var rest = limited.limit ?? .max
+      let sections = try AgendaReport.Kind.allCases.map { kind in
+        let tasks = kind.tasks(of: agenda).prefix(rest)
+        rest -= tasks.count
+        return (kind, try tasks.map { try transaction.name($0, knowing: &lists) })
+      }
+      let handleLength = sections.flatMap(\.1).map(\.handle.utf8.count).max() ?? 0
+      let named = sections.map { ($0, $1.map { $0.withHandle(ofLength: handleLength) }) }
+      return AgendaReport(agenda: agenda, sections: named, taskCount: try transaction.taskCount)
+    }
+    try session.answer(
+      report.facts(in: session), plain: .records([("sections.tasks", AgendaReport.columns)])
+    ) { try session.output.write(report.text(in: session)) }
+    if report.agenda.tasks.isEmpty {
+      session.hint("Nothing is due or planned for today. Plan a task: tally add Buy milk --today")
+    }
+  }
+}
+
+extension AgendaCommand: PlainOptions {
+  mutating func take(from arguments: inout PlainArguments) {
+    limited = .taken(from: &arguments)
+  }
+}
+
+/// The agenda, for people and for programs.
+struct AgendaReport {
+  static let columns = NamedTask.firstColumns + ["kind"] + NamedTask.laterColumns
+  /// How many of yesterday's tasks people see.
+  static let yesterdayCount = 5
+
+  let agenda: Agenda
+  let sections: [(kind: Kind, tasks: [NamedTask])]
+  /// The number of tasks in the store.
+  let taskCount: Int
+
+  /// The kind of a section; its name is in the JSON.
+  enum Kind: String, CaseIterable {
+    case overdue, dueToday, planned, yesterday
+
+    func tasks(of agenda: Agenda) -> [TaskItem] {
+      switch self {
+      case .overdue: agenda.overdue
+      case .dueToday: agenda.dueToday
+      case .planned: agenda.planned
+      case .yesterday: agenda.yesterday
+      }
+    }
+
+    var heading: String {
+      switch self {
+      case .overdue: "Overdue"
+      case .dueToday: "Due today"
+      case .planned: "Planned for today"
+      case .yesterday: "Not done yesterday"
+      }
+    }
+
+    /// The day that the tasks of the section share; `nil` for none.
+    func day(_ clock: LocalClock) -> CalendarDay? {
+      switch self {
+      case .overdue: nil
+      case .dueToday, .planned: clock.today
+      case .yesterday: try? clock.today.adding(days: -1)
+      }
+    }
+
+    /// What the lines of its tasks leave out.
+    var hidden: Set<TaskRows.Detail> { self == .planned || self == .yesterday ? [.scheduledDay] : [] }
+  }
+}
+
+extension AgendaReport {
+  func facts(in session: Session) -> Facts {
+    let sections: [Facts] = sections.map { kind, tasks in
+      [
+        "kind": .text(kind.rawValue), "day": .day(kind.day(session.clock)),
+        "tasks": .array(
+          tasks.map { $0.facts.adding([.init("kind", onlyIn: .plain): .text(kind.rawValue)]) }),
+      ]
+    }
+    return session.headFacts(ofView: "agenda", completedCount: agenda.completedCount).adding([
+      "sections": .array(sections),
+      "waiting": [
+        "past": .count(agenda.pastCount), "inbox": .count(agenda.inboxCount),
+        "missedReminders": .count(agenda.missedReminders.count),
+      ],
+    ])
+  }
+
+  func text(in session: Session) -> String {
+    let painter = session.painter
+    let (count, shownCount) = (agenda.tasks.count, sections.reduce(0) { $0 + $1.tasks.count })
+    let title = session.clock.heading(of: session.clock.today)
+    let first = shownCount < count ? ", the first \(shownCount.grouped)" : ""
+    let summary = painter.paint(" — \(count.grouped) open\(first)", .detail)
+    var text = count == 0 ? "" : painter.paint(title, .heading) + summary + "\n"
+    for (kind, tasks) in sections where !tasks.isEmpty {
+      let rows = TaskRows(
+        clock: session.clock, painter: painter, width: session.width ?? .max,
+        handleWidth: PrintedView.handleWidth(taskCount: taskCount),
+        hidden: kind.hidden)
+      text += "\n" + painter.paint(kind.heading, .heading) + "\n"
+      let shown = kind == .yesterday ? tasks.prefix(Self.yesterdayCount) : tasks[...]
+      text += shown.flatMap { rows.lines(of: $0) }.map { $0 + "\n" }.joined()
+      if shown.count < tasks.count {
+        text += painter.paint("  and \((tasks.count - shown.count).grouped) more: tally past", .detail) + "\n"
+      }
+    }
+    let lines = waitingLines(session.clock).map { painter.paint($0, .detail) + "\n" }
+    return text + (lines.isEmpty || text.isEmpty ? "" : "\n") + lines.joined()
+  }
+
+  /// A line for each place where something else waits, with the command that shows it.
+  private func waitingLines(_ clock: LocalClock) -> [String] {
+    /// The commands show the whole place, of which some tasks may be above.
+    func more(_ isInPlace: (TaskItem) -> Bool) -> String { agenda.tasks.contains(where: isInPlace) ? "more " : "" }
+    var lines: [String] = []
+    if agenda.pastCount > 0 {
+      let more = more { $0.scheduledDate.map { $0 < clock.today } ?? false }
+      lines.append("\(agenda.pastCount.grouped) \(more)left from earlier days: tally past")
+    }
+    if agenda.inboxCount > 0 {
+      let more = more { $0.listID == nil && $0.scheduledDate == nil }
+      lines.append("\(agenda.inboxCount.grouped) \(more)in the inbox: tally inbox --open")
+    }
+    if let first = agenda.missedReminders.first?.reminderDate {
+      let day = clock.wallTime(at: first).day
+      let more = more { $0.reminderDate.map { $0 < clock.now && clock.wallTime(at: $0).day >= day } ?? false }
+      let count = agenda.missedReminders.count.counted("\(more)missed reminder")
+      // A day alone means its morning, and the first one may be earlier.
+      let start = "\(day.iso8601) 00:00"
+      lines.append("\(count): tally reminders --from \(start.shellQuoted)")
+    }
+    if agenda.completedCount > 0 { lines.append("\(agenda.completedCount.grouped) done of today's: tally today") }
+    return lines
+  }
+}

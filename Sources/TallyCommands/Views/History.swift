@@ -1,0 +1,331 @@
+import ArgumentParser
+import Foundation
+import Tally
+
+/// `tally history [TASK]`.
+struct HistoryCommand: SessionCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "history",
+    abstract: "Show what changed, when, by which command and on which device.",
+    usage: "tally history [<task>] [--limit <n>] [<options>]",
+    discussion: """
+      Shows the last changes to the store, newest first, or those to one task, which may be deleted. About a thousand \
+      are kept. 'tally undo CHANGE' undoes one of them by its number.
+
+      With --plain, a line has these columns: \(HistoryReport.columns.joined(separator: ", ")).
+      """
+  )
+
+  private static let shownCount = 20
+  private static let shownSentenceCount = 5
+
+  @Argument(help: ArgumentHelp("The task, if not all.", valueName: "task"))
+  var task: String?
+
+  @OptionGroup
+  var limited: LimitOption
+
+  func run(in session: Session) throws {
+    let isHuman = session.options.format == .human
+    let limit = limited.limit ?? (isHuman ? Self.shownCount : .max - 1)
+    var hasMore = false
+    let report = try session.readChanges { transaction, devices in
+      let id = try task.map { try transaction.taskID(inHistoryNamed: $0) }
+      let changes = try transaction.history(of: id, limit: limit + 1)
+      hasMore = changes.count > limit
+      let words = ChangeWords(clock: session.clock)
+      return HistoryReport(
+        changes: try changes.prefix(limit).map {
+          try transaction.name($0, with: words, limit: isHuman ? Self.shownSentenceCount : 0, by: devices)
+        })
+    }
+    let facts: Facts = [
+      "asOf": .instant(session.clock.now), "changes": .array(report.changes.map(\.facts)),
+    ]
+    try session.answer(facts, plain: .records([("changes", HistoryReport.columns)])) {
+      try session.output.write(report.text(in: session))
+    }
+    if report.changes.isEmpty {
+      session.hint(
+        task == nil
+          ? "There are no changes yet. Add a task: tally add Buy milk"
+          : "The history has no change to this task any more; see the others: tally history")
+    }
+    if hasMore, isHuman { session.note("There are older ones; --limit shows them.") }
+  }
+}
+
+extension StoreTransaction where Base: ~Copyable {
+  /// The id of a task that exists or whose deletion the history keeps.
+  fileprivate func taskID(inHistoryNamed name: String) throws -> UUID {
+    do {
+      return try task(named: name).id
+    } catch let failure as CommandFailure where failure.code == "taskNotFound" {
+      guard let tail = HandleTail(name) else { throw failure }
+      var found: [UUID: TaskItem] = [:]
+      for task in try history().flatMap({ $0.tasks.compactMap(\.task) }) where tail.fits(task.id) {
+        found[task.id] = found[task.id] ?? task
+      }
+      guard found.count < 2 else {
+        // Their handles could be the same: those differ only from tasks that exist.
+        let tasks = found.values.sorted { $0.id.text < $1.id.text }
+          .map { NamedTask(task: $0, handle: $0.id.text, list: nil) }
+        throw CommandFailure(ambiguousHandle: name, among: tasks)
+      }
+      guard let id = found.keys.first else { throw failure }
+      return id
+    }
+  }
+}
+
+/// What `history` prints: writes, newest first.
+struct HistoryReport {
+  static let columns = ["id", "date", "kind", "action", "isUndone", "taskCount", "target", "device"]
+
+  let changes: [NamedChange]
+
+  /// A write with the sentences that say what it changed and the handles of its tasks.
+  struct NamedChange {
+    let change: HistoryChange
+    let sentences: [String]
+    let handles: [String]
+    let devices: ChangeDevices
+  }
+}
+
+extension StoreTransaction where Base: ~Copyable {
+  /// Finds the words and the handles of a write.
+  func name(
+    _ change: HistoryChange, with words: ChangeWords, limit: Int, by devices: ChangeDevices
+  ) throws -> HistoryReport.NamedChange {
+    HistoryReport.NamedChange(
+      change: change, sentences: try words.sentences(of: change, limit: limit, in: self),
+      handles: try change.tasks.map { try $0.task.map { try handle(of: $0.id) } ?? "" }, devices: devices)
+  }
+}
+
+extension HistoryReport.NamedChange {
+  var facts: Facts {
+    let facts: Facts = [
+      "id": .text(change.id.text), "date": .instant(change.date), "kind": .text(change.kind.rawValue),
+      "action": .text(change.actionName), "target": .text(change.target?.text), "isUndone": .flag(change.isUndone),
+      .init("tasks", onlyIn: .json): .array(zip(change.tasks, handles).compactMap(Self.facts)),
+      .init("taskCount", onlyIn: .plain): .count(change.tasks.count),
+      .init("lists", onlyIn: .json): .array(change.lists.compactMap(Self.facts)),
+      .init("filters", onlyIn: .json): .array(change.savedFilters.compactMap(Self.facts)),
+      .init("values", onlyIn: .json): .array(
+        change.values.map { "\($0.namespace)/\($0.shownText)" }.sorted().map { .text($0) }),
+    ]
+    return facts.adding(devices.facts(of: change))
+  }
+
+  private static func facts(_ difference: HistoryChange.Difference<TaskItem>, _ handle: String) -> Facts? {
+    guard let task = difference.task else { return nil }
+    let fields: [Facts] = difference.changedFields.filter { $0 != .series }.map { field in
+      let facts: Facts = [
+        "name": .text(field == .text ? "title" : "\(field.name)"), "before": .value(difference.before?[field]),
+        "after": .value(difference.after?[field]),
+      ]
+      guard field == .completedAt else { return facts }
+      return facts.adding([
+        "beforeOffset": .text(difference.before?.completedAt?.offsetText),
+        "afterOffset": .text(difference.after?.completedAt?.offsetText),
+      ])
+    }
+    return [
+      "id": .id(task.id), "handle": .text(handle), "title": .text(task.title), "change": .text(difference.kind),
+      "fields": .array(fields),
+    ]
+  }
+
+  private static func facts(_ difference: HistoryChange.Difference<TaskList>) -> Facts? {
+    guard let list = difference.after ?? difference.before else { return nil }
+    let values: [(String, (TaskList) -> FieldValue)] = [
+      ("name", { .text($0.name) }), ("colorHex", { .text($0.colorHex) }), ("sortOrder", { .integer($0.sortOrder) }),
+    ]
+    let fields: [Facts] = values.compactMap { name, value in
+      guard let before = difference.before.map(value), let after = difference.after.map(value), before != after else {
+        return nil
+      }
+      return ["name": .text(name), "before": .value(before), "after": .value(after)]
+    }
+    return [
+      "id": .id(list.id), "name": .text(list.name), "change": .text(difference.kind), "fields": .array(fields),
+    ]
+  }
+
+  private static func facts(_ difference: HistoryChange.Difference<SavedFilter>) -> Facts? {
+    guard let filter = difference.after ?? difference.before else { return nil }
+    return ["name": .text(filter.name), "change": .text(difference.kind), "filter": .text(filter.text)]
+  }
+}
+
+extension HistoryChange.Difference {
+  fileprivate var kind: String { before == nil ? "added" : after == nil ? "deleted" : "changed" }
+}
+
+extension HistoryReport {
+  /// Lines for people: when and by which command, and below it what changed.
+  func text(in session: Session) -> String {
+    let width = session.width.map { max(16, $0 - Self.indentation.count) } ?? .max
+    return changes.map { named in
+      let head = named.headline(session.clock)
+      let lines = named.sentences.flatMap { $0.wrapped(toWidth: width) }
+      return session.painter.paint(head, .detail) + "\n" + lines.map { Self.indentation + $0 + "\n" }.joined()
+    }.joined()
+  }
+
+  private static let indentation = "    "
+}
+
+extension HistoryReport.NamedChange {
+  /// When, by which command and, if not here, on which device: `42.0  today 14:00  edit  (undone)`.
+  func headline(_ clock: LocalClock) -> String {
+    var parts = [change.id.text, clock.relativeName(of: change.date), action]
+    if let words = devices.words(for: change) { parts.append(words) }
+    if change.isUndone { parts.append("(undone)") }
+    return "  " + parts.joined(separator: "  ")
+  }
+
+  /// The command; for a program that gave no name, the kind of the write.
+  private var action: String {
+    (change.actionName ?? change.kind.rawValue).escapedForDisplay() + (change.target.map { " of \($0.text)" } ?? "")
+  }
+}
+
+/// Says what a write changed, in sentences: the words of `history`, of `undo` and of a task's sheet.
+struct ChangeWords {
+  let clock: LocalClock
+
+  /// A sentence for each record that changed.
+  ///
+  /// - Parameters:
+  ///   - change: the write.
+  ///   - limit: the greatest number of sentences; one more then says how many records are left.
+  ///   - transaction: where handles and the names of lists are looked up.
+  /// - Returns: the sentences.
+  /// - Throws: errors of the storage.
+  func sentences<Base: ~Copyable>(
+    of change: HistoryChange, limit: Int = .max, in transaction: borrowing StoreTransaction<Base>
+  ) throws -> [String] {
+    var sentences: [String] = []
+    for difference in change.tasks.prefix(limit) { sentences.append(try sentence(of: difference, in: transaction)) }
+    sentences += change.lists.map(sentence) + change.savedFilters.map(sentence)
+    if !change.values.isEmpty { sentences.append("Changed \(change.values.count.counted("value")).") }
+    // Any other undo that changed nothing is left out of the history.
+    if change.kind == .undo, sentences.isEmpty { sentences.append("Too large to record: it cannot be redone.") }
+    if change.kind == .cut { sentences.append("Too large to record: it and what came before cannot be undone.") }
+    let count = sentences.count + max(0, change.tasks.count - limit)
+    guard count > limit else { return sentences }
+    return sentences.prefix(limit) + ["And \((count - limit).grouped) more."]
+  }
+
+  private func sentence(of difference: HistoryChange.Difference<TaskList>) -> String {
+    let name = (difference.after ?? difference.before)?.name.quotedForMessage ?? ""
+    guard let before = difference.before, let after = difference.after else {
+      return "\(difference.after == nil ? "Deleted" : "Added") list \(name)."
+    }
+    let changes = [
+      before.name == after.name ? nil : "name \(before.name.quotedForMessage) → \(after.name.quotedForMessage)",
+      before.colorHex == after.colorHex ? nil : "colour \(before.colorHex) → \(after.colorHex)",
+      before.sortOrder == after.sortOrder ? nil : "order",
+    ].compactMap(\.self)
+    return "Changed list \(name)\(Self.suffix(changes))."
+  }
+
+  private func sentence(of difference: HistoryChange.Difference<SavedFilter>) -> String {
+    let name = (difference.after ?? difference.before)?.name.quotedForMessage ?? ""
+    return "\(difference.after == nil ? "Deleted" : "Saved") filter \(name)."
+  }
+
+  private static func suffix(_ changes: [String]) -> String {
+    changes.isEmpty ? "" : ": " + changes.joined(separator: "; ")
+  }
+}
+
+extension ChangeWords {
+  private func sentence<Base: ~Copyable>(
+    of difference: HistoryChange.Difference<TaskItem>, in transaction: borrowing StoreTransaction<Base>
+  ) throws -> String {
+    guard let task = difference.task else { return "" }
+    let subject = "\(Self.verb(of: difference)) \(try transaction.handle(of: task.id)) \(task.title.quotedForMessage)"
+    guard let before = difference.before, let after = difference.after else { return subject + "." }
+    return "\(subject)\(try suffix(from: before, to: after, in: transaction))."
+  }
+
+  /// The fields of a task that changed, behind its title: `: day none → Sat 28 Nov; notes`.
+  func suffix<Base: ~Copyable>(
+    from before: TaskItem, to after: TaskItem, in transaction: borrowing StoreTransaction<Base>
+  ) throws -> String {
+    var changes: [String] = []
+    var fields = TaskField.all.filter { before[$0] != after[$0] }
+    // A snooze is the reminder's change.
+    if before.ownAttributes == after.ownAttributes { fields.removeAll { $0 == .attributes } }
+    // One duty, in two fields.
+    if fields.contains(.dueDate) { fields.removeAll { $0 == .dueDay } }
+    // The verb says that it was completed or reopened.
+    if before.state != after.state { fields.removeAll { $0 == .completedAt } }
+    for field in fields {
+      guard let label = Self.label(of: field) else { continue }
+      let old = try value(of: field, of: before, in: transaction)
+      let new = try value(of: field, of: after, in: transaction)
+      changes.append(old == nil && new == nil ? label : "\(label) \(old ?? "none") → \(new ?? "none")")
+    }
+    // A place change sets the order, too.
+    if changes.count > 1 { changes.removeAll { $0 == Self.label(of: .sortOrder) } }
+    return Self.suffix(changes)
+  }
+
+  private static func verb(of difference: HistoryChange.Difference<TaskItem>) -> String {
+    guard let after = difference.after else { return "Deleted" }
+    guard let before = difference.before else { return "Added" }
+    switch (before.state, after.state) {
+    case let (old, new) where old == new: return "Changed"
+    case (_, .completed): return "Completed"
+    case (.completed, _): return "Reopened"
+    case (_, .active): return "Started"
+    case (_, .notStarted): return "Stopped"
+    }
+  }
+
+  /// The name of a field in sentences; `nil` for one that follows from another.
+  private static func label(of field: TaskField) -> String? {
+    switch field {
+    case .text: "title"
+    case .notes: "notes"
+    case .scheduledDate: "day"
+    case .dueDate, .dueDay: "due"
+    case .reminderDate: "reminder"
+    case .listID: "list"
+    case .sortOrder: "order"
+    case .priority: "priority"
+    case .tags: "tags"
+    case .parentID: "part of"
+    case .recurrence: "repeats"
+    case .attributes: "attributes"
+    case .completedAt: "completed"
+    case .id, .state, .createdAt, .updatedAt, .series: nil
+    }
+  }
+
+  /// The value of a field in words; `nil` for none, and where only the field's name is said.
+  private func value<Base: ~Copyable>(
+    of field: TaskField, of task: TaskItem, in transaction: borrowing StoreTransaction<Base>
+  ) throws -> String? {
+    switch field {
+    case .text: task.title.quotedForMessage
+    case .scheduledDate: task.scheduledDate.map(clock.name)
+    case .dueDate, .dueDay: task.dueDay.map(clock.name) ?? task.dueDate.map(clock.name)
+    case .reminderDate: task.reminderDate.map(clock.name)
+    case .listID:
+      try task.listID.map { id in try transaction.list(id)?.name.quotedForMessage ?? "list \(id.shownEnd)" }
+    case .priority: task.priority == .none ? nil : task.priority.name
+    case .tags: task.tags.isEmpty ? nil : task.tags.map { "#" + $0.escapedForDisplay() }.joined(separator: " ")
+    case .parentID:
+      try task.parentID.map { id in try transaction.task(id)?.title.quotedForMessage ?? "task \(id.shownEnd)" }
+    case .recurrence: task.recurrence?.words
+    case .completedAt: (task.completedAt?.instant).map(clock.knownName)
+    case .notes, .sortOrder, .attributes, .id, .state, .createdAt, .updatedAt, .series: nil
+    }
+  }
+}

@@ -1,0 +1,144 @@
+import ArgumentParser
+import Tally
+
+/// `tally search WORDS…`.
+struct SearchCommand: SessionCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "search",
+    abstract: "Find tasks by words in their titles, notes and tags.",
+    usage: "tally search <words> ... [--substring] [--limit <n>] [<options>]",
+    discussion: """
+      Every word must be found, in any order; case, accents and width do not matter. The last word may be the \
+      beginning of one. Words in double quotes must follow each other; the shell needs quotes around them, too. Text in \
+      scripts without spaces is found inside longer text.
+
+      A match in the title comes before one in a tag or in the notes, a whole word before the beginning of one, an open \
+      task before a completed one, a newer one before an older one. Without --limit people see the first \
+      \(defaultLimit), and programs all.
+
+      With --json, each match has the task and its ranges: pairs of a start and an end, counted in Unicode scalars. \
+      \(SharedHelp.taskRecord)
+
+      EXAMPLES
+        tally search tax form
+        tally search '"tax form" 2026'
+        tally search --substring orm --limit 5
+      """
+  )
+
+  static let takesText = true
+  private static let defaultLimit = 20
+
+  @Argument(help: ArgumentHelp("The words to look for.", valueName: "words"))
+  var words: [String]
+
+  @Flag(help: "Look for the words inside others, too.")
+  var substring = false
+
+  @OptionGroup
+  var limited: LimitOption
+
+  static var manyWords: WritableKeyPath<Self, [String]>? { \.words }
+
+  func run(in session: Session) throws {
+    let query = SearchQuery(words.joined(separator: " "), substring ? .substrings : .words)
+    let limit = limited.limit ?? (session.options.format == .human ? Self.defaultLimit : nil)
+    try session.read { transaction in
+      // One more says whether there are more.
+      var matches = try transaction.search(query, limit: limit.map { $0 + 1 })
+      let hasMore = limit.map { matches.count > $0 } ?? false
+      if let limit { matches = Array(matches.prefix(limit)) }
+      var lists: KnownLists = [:]
+      let named = try matches.map { try transaction.name($0.task, knowing: &lists) }.withHandlesOfOneLength
+      let found = zip(named, matches).map { FoundTask(named: $0, match: $1) }
+      let columns = NamedTask.columns.map { "task." + $0 }
+      try session.answer(facts(found), plain: .records([(path: "matches", columns: columns)])) {
+        let page = PrintedMatches(session: session, taskCount: try transaction.taskCount)
+        try session.output.write(page.text(of: found, hasMore: hasMore))
+      }
+      if found.isEmpty { session.hint("Nothing was found. Try fewer words, or --substring") }
+    }
+  }
+
+  private func facts(_ found: [FoundTask]) -> Facts {
+    ["query": .text(words.joined(separator: " ")), "matches": .array(found.map(\.facts))]
+  }
+}
+
+/// A task that a search found, with what it takes to print it.
+struct FoundTask {
+  let named: NamedTask
+  let match: SearchMatch
+
+  var facts: Facts {
+    let task = match.task
+    let tags = zip(task.tags, match.tagRanges).map { Facts.ranges($1, in: $0) }
+    let ranges: Facts = [
+      "title": .ranges(match.titleRanges, in: task.title),
+      "notes": .ranges(match.notesRanges, in: task.notes ?? ""),
+      "tags": .array(tags),
+    ]
+    return ["task": named.facts, "ranges": ranges]
+  }
+}
+
+extension Facts {
+  /// Ranges of a text as pairs of offsets, in Unicode scalars.
+  fileprivate static func ranges(_ ranges: [Range<String.Index>], in text: String) -> Facts {
+    let scalars = text.unicodeScalars
+    var (index, count) = (scalars.startIndex, 0)
+    func offset(of other: String.Index) -> Facts {
+      count += scalars.distance(from: index, to: other)
+      index = other
+      return .count(count)
+    }
+    return .array(ranges.map { .array([offset(of: $0.lowerBound), offset(of: $0.upperBound)]) })
+  }
+}
+
+/// The results of a search for people: a line or two per task, and where else than in the title something matched.
+struct PrintedMatches {
+  private let painter: Painter
+  private let width: Int
+  private let rows: TaskRows
+
+  /// How much of a text is shown before its first match.
+  private static let leadInCharacters = 24
+
+  init(session: Session, taskCount: Int) {
+    painter = session.painter
+    width = session.width ?? .max
+    rows = TaskRows(
+      clock: session.clock, painter: session.painter, width: session.width ?? .max,
+      handleWidth: PrintedView.handleWidth(taskCount: taskCount), hidden: [])
+  }
+
+  func text(of found: [FoundTask], hasMore: Bool) -> String {
+    var all = found.flatMap { lines(of: $0) }
+    if hasMore { all.append(painter.paint("There are more; --limit shows them.", .detail)) }
+    return all.map { $0 + "\n" }.joined()
+  }
+
+  private func lines(of found: FoundTask) -> [String] {
+    let match = found.match
+    var lines = rows.lines(of: found.named, matches: match.titleRanges)
+    let blanks = rows.blanksBeforeTitle(behind: found.named.handle)
+    for (tag, ranges) in zip(match.task.tags, match.tagRanges) where !ranges.isEmpty {
+      lines.append(line(blanks + "tag: ", tag, ranges))
+    }
+    if let notes = match.task.notes, !match.notesRanges.isEmpty {
+      lines.append(line(blanks + "notes: ", notes, match.notesRanges))
+    }
+    return lines
+  }
+
+  /// The part of a text around its first match.
+  private func line(_ label: String, _ text: String, _ matches: [Range<String.Index>]) -> String {
+    let first = matches.first?.lowerBound ?? text.startIndex
+    let start = text.index(first, offsetBy: -Self.leadInCharacters, limitedBy: text.startIndex) ?? text.startIndex
+    let lead = start > text.startIndex ? "…" : ""
+    let marked = MarkedText(text, matches: matches, from: start).truncated(
+      toWidth: max(8, width - label.utf8.count - 1))
+    return painter.paint(label, .detail) + lead + marked.painted(by: painter)
+  }
+}

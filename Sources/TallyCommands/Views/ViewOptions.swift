@@ -1,0 +1,112 @@
+import ArgumentParser
+import Tally
+
+/// How much of a view to show, and how.
+struct ViewOptions: ParsableArguments {
+  @Flag(help: "Show open tasks only.")
+  var open = false
+
+  @Flag(help: "Show sub-tasks below their parents, also those that the view does not hold.")
+  var tree = false
+
+  @OptionGroup
+  var limited: LimitOption
+
+  /// A view's description with these options.
+  func applied(to description: ViewDescription) -> ViewDescription {
+    var description = description
+    description.isOpenOnly = open
+    description.isTree = tree
+    description.limit = limited.limit
+    return description
+  }
+}
+
+extension ViewOptions: PlainOptions {
+  /// Takes the options from plain arguments.
+  mutating func take(from arguments: inout PlainArguments) {
+    open = arguments.takeFlag("--open")
+    tree = arguments.takeFlag("--tree")
+    limited = .taken(from: &arguments)
+  }
+}
+
+/// `--limit`.
+struct LimitOption: ParsableArguments {
+  // Unconditional: a negative number is a wrong value, not a missing one.
+  @Option(
+    name: .customLong("limit"), parsing: .unconditional,
+    help: ArgumentHelp("Show at most this many.", valueName: "n"))
+  var given: Int?
+
+  /// The limit, to which one can be added: some commands look for one more to know whether there are more.
+  var limit: Int? { given.map { min($0, .max - 1) } }
+
+  func validate() throws {
+    if let given, given < 1 { throw ValidationError("--limit must be at least 1.") }
+  }
+}
+
+extension LimitOption: PlainOptions {
+  /// Takes the option from plain arguments.
+  mutating func take(from arguments: inout PlainArguments) {
+    let text = arguments.takeValue(of: "--limit")
+    let limit = text.flatMap { Int($0) }
+    arguments.require((text == nil) == (limit == nil))
+    arguments.require(limit ?? 1 >= 1)
+    given = limit
+  }
+}
+
+/// The order of found tasks, and how many to show.
+struct QueryOptions: ParsableArguments {
+  @Option(help: ArgumentHelp("How to sort the tasks. Default: place.", valueName: "order"))
+  var sort: TaskOrder = .place
+
+  @OptionGroup
+  var limited: LimitOption
+
+  var limit: Int? { limited.limit }
+
+  /// The tasks of a filter as a view.
+  func description(of filter: TaskFilter, title: String, emptyHint: String) -> ViewDescription {
+    ViewDescription(view: TaskQuery(filter, by: sort).view, title: title, emptyHint: emptyHint, limit: limit)
+  }
+}
+
+extension QueryOptions: PlainOptions {
+  /// Takes the options from plain arguments.
+  mutating func take(from arguments: inout PlainArguments) {
+    let text = arguments.takeValue(of: "--sort")
+    let order = text.flatMap { TaskOrder(argument: $0) }
+    arguments.require((text == nil) == (order == nil))
+    sort = order ?? .place
+    limited = .taken(from: &arguments)
+  }
+}
+
+/// How a view is shown to people.
+struct ViewDescription {
+  let view: TaskView
+  /// The line above its tasks.
+  let title: String
+  /// What the view is for and how to fill it, printed if it is empty.
+  let emptyHint: String
+  /// The list whose tasks these are; `nil` for other views.
+  var list: TaskList?
+  /// The statistics whose completions these are; only for completed tasks.
+  var completions: StatisticsOptions?
+  /// How many tasks at most; all for `nil`.
+  var limit: Int?
+  /// Whether completed tasks are left out.
+  var isOpenOnly = false
+  /// Whether sub-tasks are below their parents.
+  var isTree = false
+  /// Whether this is a place in which completed tasks pile up.
+  var isPlace = false
+  /// What a task's line leaves out, as it is printed elsewhere.
+  var hiding: Set<TaskRows.Detail> = []
+
+  /// Whether people see only the newest completed tasks; in a tree, the sub-tasks of others would seem to be theirs.
+  var isFolded: Bool { isPlace && limit == nil && !isTree }
+}
