@@ -57,8 +57,7 @@ class Tree:
 
     def __init__(self, commit, directory):
         archive = subprocess.Popen(
-            ["git", "archive", commit, "--", *COMPARED, "docs/api.txt", ":!Tests/FuzzTests/Corpora"],
-            cwd=ROOT, stdout=subprocess.PIPE)
+            ["git", "archive", commit, "--", *COMPARED, "docs/api.txt"], cwd=ROOT, stdout=subprocess.PIPE)
         subprocess.run(["tar", "-x", "-C", directory], stdin=archive.stdout, check=True)
         if archive.wait() != 0:
             sys.exit(f"check-moves: {commit} cannot be read: see what git wrote above")

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Looks for inputs that crash the readers of untrusted bytes with libFuzzer, each target for TALLY_FUZZ_SECONDS (20).
 # Arguments name targets (Tests/FuzzTests/FuzzTarget.swift); without one all of them run. Starts from
-# Tests/FuzzTests/Corpora; new inputs collect in .build/fuzz-corpora, and with TALLY_FUZZ_KEEP=1 the smallest set with
-# the same coverage replaces the corpus.
+# Tests/FuzzTests/Corpora, one file of inputs per target (Scripts/fuzz-corpora.py); new inputs collect in
+# .build/fuzz-corpora, and with TALLY_FUZZ_KEEP=1 the smallest set with the same coverage replaces the corpus.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -28,7 +28,8 @@ status=0
 executed=0
 for target in "$@"; do
   corpus=.build/fuzz-corpora/$target
-  seeds=Tests/FuzzTests/Corpora/$target
+  seeds=$scratch/seeds/$target
+  Scripts/fuzz-corpora.py unpack "$target" "$seeds"
   # People type short texts, and searching for near names of long words is slow.
   case $target in instants | sentences | links | filters | arguments | pages | history | journal | invitations) length=200 ;; *) length=4096 ;; esac
   mkdir -p "$corpus" .build/fuzz-findings
@@ -46,7 +47,7 @@ for target in "$@"; do
   if [ -n "${TALLY_FUZZ_KEEP-}" ]; then
     mkdir "$scratch/$target"
     TALLY_FUZZ_TARGET=$target "$program" -merge=1 -max_len=400 "$scratch/$target" "$seeds" "$corpus" >/dev/null 2>&1
-    rm -rf "$seeds" && cp -r "$scratch/$target" "$seeds"
+    Scripts/fuzz-corpora.py pack "$target" "$scratch/$target"
   fi
 done
 findings=$([ "$status" -eq 0 ] && echo 'no finding' || echo 'FINDINGS')

@@ -6,16 +6,19 @@ import Testing
 ///
 /// `Scripts/fuzz.sh` looks for more.
 @Suite(.serialized) struct CorpusTests {
-  private static let corpora = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-    .appendingPathComponent("Corpora")
+  /// The inputs of a target, by name.
+  private func inputs(of target: FuzzTarget) throws -> [(name: String, bytes: [UInt8])] {
+    let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+      .appendingPathComponent("Corpora/\(target.rawValue).json")
+    let inputs = try JSONDecoder().decode([String: Data].self, from: Data(contentsOf: file))
+    return inputs.sorted { $0.key < $1.key }.map { ($0.key, Array($0.value)) }
+  }
 
   @Test(arguments: FuzzTarget.allCases)
   func everyInputOfACorpusEndsInAValueOrATypedError(target: FuzzTarget) throws {
-    let corpus = Self.corpora.appendingPathComponent(target.rawValue)
-    let names = try FileManager.default.contentsOfDirectory(atPath: corpus.path).sorted()
-    #expect(!names.isEmpty)
-    for name in names {
-      let bytes = Array(try Data(contentsOf: corpus.appendingPathComponent(name)))
+    let inputs = try inputs(of: target)
+    #expect(!inputs.isEmpty)
+    for (name, bytes) in inputs {
       #expect(throws: Never.self, "\(target) \(name)") { try target.run(bytes) }
     }
   }
@@ -23,10 +26,8 @@ import Testing
   @Test(arguments: FuzzTarget.allCases)
   func inputsChangedAtRandomEndInAValueOrATypedError(target: FuzzTarget) throws {
     var generator = SeededGenerator(seed: SeededGenerator.chooseSeed(for: "changed inputs \(target)"))
-    let corpus = Self.corpora.appendingPathComponent(target.rawValue)
-    let names = try FileManager.default.contentsOfDirectory(atPath: corpus.path).sorted()
-    for name in names.shuffled(using: &generator).prefix(TestSize.pick(quick: 10, long: 50)) {
-      var bytes = Array(try Data(contentsOf: corpus.appendingPathComponent(name)))
+    for (_, input) in try inputs(of: target).shuffled(using: &generator).prefix(TestSize.pick(quick: 10, long: 50)) {
+      var bytes = input
       for _ in 0..<Int.random(in: 1...3, using: &generator) where !bytes.isEmpty {
         bytes[Int.random(in: bytes.indices, using: &generator)] = UInt8.random(in: 0...255, using: &generator)
       }
