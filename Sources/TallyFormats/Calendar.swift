@@ -72,7 +72,7 @@ final class CalendarSource: ForeignSource {
       let component = try readComponent(line, number)
       switch line.value.trimmed.uppercased() {
       case "VTODO": return toDo(component, number)
-      case "VTIMEZONE": zones.note(component)
+      case "VTIMEZONE": zones.add(component)
       case let name:
         let summary = component.first { $0.name == "SUMMARY" }?.unescaped
         context.remarks.add(

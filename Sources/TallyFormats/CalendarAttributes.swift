@@ -310,8 +310,8 @@ struct CalendarZones: Sendable {
   /// The locations that they name, `X-LIC-LOCATION`.
   private var locations: [String: String] = [:]
 
-  /// Notes a `VTIMEZONE` component.
-  mutating func note(_ component: [ContentLine]) {
+  /// Adds the zone of a `VTIMEZONE` component.
+  mutating func add(_ component: [ContentLine]) {
     guard let name = component.first(where: { $0.name == "TZID" })?.value else { return }
     described[name] = DescribedZone(component)
     locations[name] = component.first { $0.name == "X-LIC-LOCATION" }?.value

@@ -10,7 +10,7 @@ final class ChecklistSource: ForeignSource {
   /// The items above the next one, with their indentation.
   private var ancestors: [(indentation: Int, id: UUID)] = []
   /// The line after the notes of an item.
-  private var pending: Line?
+  private var pending: TextLine?
   private var isAtStart = true
 
   init(_ input: consuming JSONInput, _ context: FormatContext) {
@@ -353,7 +353,7 @@ struct NotebookMarks {
       let end = index + 1 < starts.count ? starts[index + 1].range.lowerBound : text.endIndex
       let words = text[start.range.upperBound..<end].split { $0 == " " || $0 == "\u{FE0F}" }
       let value = words.prefix { !$0.hasPrefix("#") }.joined(separator: " ")
-      let isUnderstood = take(start.name, value, context)
+      let isUnderstood = read(start.name, value, context)
       let kept = isUnderstood ? words.dropFirst(words.prefix { !$0.hasPrefix("#") }.count) : words[...]
       rest += (isUnderstood ? "" : " " + text[start.range]) + kept.map { " " + $0 }.joined()
     }
@@ -365,16 +365,16 @@ struct NotebookMarks {
       let value = String(match.2).trimmed
       let isPriority = match.1 == "priority"
       guard isPriority || Self.signs.contains(where: { $0.name == match.1 }) else { continue }
-      if take(isPriority ? value : String(match.1), isPriority ? "" : value, context) {
+      if read(isPriority ? value : String(match.1), isPriority ? "" : value, context) {
         text.removeSubrange(match.range)
       }
     }
   }
 
-  /// Takes one value.
+  /// Reads one value.
   ///
-  /// - Returns: whether it was understood.
-  private mutating func take(_ name: String, _ value: String, _ context: FormatContext) -> Bool {
+  /// - Returns: Whether it was understood.
+  private mutating func read(_ name: String, _ value: String, _ context: FormatContext) -> Bool {
     if let priority = Self.priorities[name] {
       // A priority has no words: a sign with words behind it stays in the text.
       if value.isEmpty { self.priority = priority }

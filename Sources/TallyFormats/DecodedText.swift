@@ -115,7 +115,7 @@ struct LineReader: ~Copyable {
   /// A line that is not UTF-8 is read by Windows' code page 1252, with a remark.
   ///
   /// - Throws: `malformedDocument` for a line without an end; the errors of the source.
-  mutating func next() throws -> Line? {
+  mutating func next() throws -> TextLine? {
     let number = input.position.line
     guard try input.peek() != nil else { return nil }
     bytes.removeAll(keepingCapacity: true)
@@ -128,12 +128,12 @@ struct LineReader: ~Copyable {
     }
     let (text, isUTF8) = DecodedText.text(bytes)
     if !isUTF8 { remarks.add("encoding", text, at: TextPosition(line: number, column: 1)) }
-    return Line(number: number, text: text)
+    return TextLine(number: number, text: text)
   }
 }
 
 /// One line of a document.
-struct Line {
+struct TextLine {
   /// From 1.
   let number: Int
   var text: String

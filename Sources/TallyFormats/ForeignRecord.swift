@@ -207,7 +207,7 @@ final class RemarkLog: @unchecked Sendable {
   /// The place of what is being read; `nil` for that of its task.
   var position: TextPosition?
 
-  /// Notes something of a kind, as the document has it.
+  /// Adds a remark of a kind, with an example from the document.
   ///
   /// With `isListed`, every example is listed, not only the first: columns use it, as they are few.
   func add(_ kind: String, _ example: some StringProtocol, at position: TextPosition? = nil, isListed: Bool = false) {
@@ -221,9 +221,9 @@ final class RemarkLog: @unchecked Sendable {
   }
 
   /// Removes and returns the first remark.
-  func takeFirst() -> (DocumentRemark, TextPosition?)? { remarks.isEmpty ? nil : remarks.removeFirst() }
+  func removeFirst() -> (DocumentRemark, TextPosition?)? { remarks.isEmpty ? nil : remarks.removeFirst() }
 
-  /// Forgets what `body` notes, as it reads something only to compare it.
+  /// Runs `body`, which reads something only to compare it, and removes the remarks that it added.
   func discarding<R>(_ body: () throws -> R) rethrows -> R {
     let before = remarks
     defer { remarks = before }
@@ -260,7 +260,7 @@ struct AnySource: DocumentSource {
         throw TallyError.malformed("The document has no tasks, only other text", line: 1)
       }
     }
-    if let (remark, position) = remarks.takeFirst() {
+    if let (remark, position) = remarks.removeFirst() {
       return (.remark(remark), position ?? held?.1 ?? TextPosition(line: 1, column: 1))
     }
     guard let (task, position) = held.take() else { return nil }

@@ -24,7 +24,7 @@ final class OrgSource: ForeignSource {
   }
 
   /// The heading behind the entry that was read last.
-  private var pending: (heading: OrgHeading, line: Line)?
+  private var pending: (heading: OrgHeading, line: TextLine)?
 
   init(_ input: consuming JSONInput, _ context: FormatContext) {
     self.context = context
@@ -67,7 +67,7 @@ final class OrgSource: ForeignSource {
   }
 
   /// The next heading; lines before the first one are file settings.
-  private func nextHeading() throws -> (OrgHeading, Line)? {
+  private func nextHeading() throws -> (OrgHeading, TextLine)? {
     if let next = pending.take() { return (next.heading, next.line) }
     while let line = try lines.next() {
       if let heading = OrgHeading(line.text, keywords) { return (heading, line) }
@@ -76,7 +76,7 @@ final class OrgSource: ForeignSource {
     return nil
   }
 
-  private func readSetting(_ line: Line) {
+  private func readSetting(_ line: TextLine) {
     let text = line.text.trimmed
     guard let match = text.wholeMatch(of: /#\+(\w+):\s*(.*)/) else {
       if !text.isEmpty, !text.hasPrefix("#"), !text.hasPrefix(":") {

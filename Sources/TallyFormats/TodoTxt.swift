@@ -216,7 +216,7 @@ extension TodoTxtRecord {
     var isTrailing = true
     // From the end: what stands behind the last word of the title belongs to the task and not to its title.
     for word in words.reversed() {
-      let isTaken = reading.take(word, Self.pair(word), isTrailing: isTrailing, context)
+      let isTaken = reading.read(word, Self.pair(word), isTrailing: isTrailing, context)
       if !isTaken { title.append(word) }
       if !isTaken, !word.isEmpty { isTrailing = false }
     }
@@ -266,13 +266,13 @@ struct TodoTxtReading {
   /// The keys of which a value that Tally does not understand is kept as an attribute.
   static let keptKeys = ["due", "rec", "t"]
 
-  /// Takes a word.
+  /// Reads a word.
   ///
-  /// Known keys are taken wherever they stand. Projects, contexts and other keys belong to the title as well if words
+  /// Known keys are read anywhere in the line. Projects, contexts and other keys belong to the title as well if words
   /// of the title follow them, as in "Ask @Ann about it".
   ///
-  /// - Returns: whether the word does not belong to the title.
-  mutating func take(
+  /// - Returns: Whether the word does not belong to the title.
+  mutating func read(
     _ word: Substring, _ pair: (key: String, value: String)?, isTrailing: Bool, _ context: FormatContext
   ) -> Bool {
     if word.count > 1, word.hasPrefix("+") {
@@ -285,7 +285,7 @@ struct TodoTxtReading {
       return isTrailing
     }
     guard let (key, value) = pair else { return false }
-    if takeKnown(key, value, context) { return true }
+    if readKnown(key, value, context) { return true }
     if isTrailing, attributes[key] == nil, Self.keptKeys.contains(key) {
       context.remarks.add(key == "rec" ? "recurrence" : "date", "\(key):\(value)")
     }
@@ -294,7 +294,7 @@ struct TodoTxtReading {
     return true
   }
 
-  private mutating func takeKnown(_ key: String, _ value: String, _ context: FormatContext) -> Bool {
+  private mutating func readKnown(_ key: String, _ value: String, _ context: FormatContext) -> Bool {
     switch key {
     case "due" where due == nil:
       due = WrittenDate(value, context)?.day(context)

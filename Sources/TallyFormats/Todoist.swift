@@ -90,7 +90,7 @@ final class TodoistSource: ForeignSource {
     document.listName = project ?? section
     context.remarks.position = position
     readDate(row, into: &document)
-    keepOthers(of: row, in: &document)
+    addAttributes(of: row, in: &document)
     let depth = max(0, (Int(row["INDENT"] ?? "1") ?? 1) - 1)
     ancestors = Array(ancestors.prefix(depth))
     if let parent = ancestors.last { document[.parentID] = .id(parent) }
@@ -154,8 +154,10 @@ final class TodoistSource: ForeignSource {
     document[.dueDay] = .day(rule.next(after: yesterday, from: today) ?? today)
   }
 
-  /// Keeps what Tally has no field for, and a date that was not understood or counts from the day of the import.
-  private func keepOthers(of row: [String: String], in document: inout TaskDocument) {
+  /// Adds attributes for the columns that Tally has no field for.
+  ///
+  /// They include a date that was not understood, or that counts from the day of the import.
+  private func addAttributes(of row: [String: String], in document: inout TaskDocument) {
     var known: Set = ["TYPE", "CONTENT", "DESCRIPTION", "DATE_LANG"]
     if ["1", "2", "3", "4", nil].contains(row["PRIORITY"]) {
       known.insert("PRIORITY")

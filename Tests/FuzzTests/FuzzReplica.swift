@@ -95,7 +95,7 @@ final class FuzzReplica: Sendable {
     _ changes: [ObjectChange], _ prepared: [PreparedState] = [], in transaction: inout StoreWriteTransaction
   ) throws -> StateHash {
     var (merge, conflicts) = (try StateMerge(in: transaction), [(StoredConflict, Stamp?)]())
-    _ = try merge.take(limit: .max, as: Self.own, in: &transaction)
+    _ = try merge.applyPending(limit: .max, as: Self.own, in: &transaction)
     let detector = ConflictDetector(own: Self.own, time: 0)
     for (index, change) in changes.enumerated() {
       let ready = index < prepared.count ? prepared[index] : nil
@@ -103,7 +103,7 @@ final class FuzzReplica: Sendable {
       conflicts += detector.conflicts(of: change, with: known).map { ($0, change.replaced[$0.stateField]) }
     }
     try merge.finish(in: &transaction)
-    try transaction.keep(conflicts)
+    try transaction.insertConflicts(conflicts)
     return try StateTable.hash(in: transaction)
   }
 }

@@ -26,7 +26,7 @@ struct Replica {
   func merge(_ changes: [ObjectChange]) throws -> [ObjectChange] {
     try store.writeAndWait { transaction in
       var merge = try StateMerge(in: transaction)
-      let own = try merge.take(limit: .max, as: id, in: &transaction).changes
+      let own = try merge.applyPending(limit: .max, as: id, in: &transaction).changes
       for change in changes { try merge.join(change.state, to: change.object, in: transaction) }
       try merge.finish(in: &transaction)
       return own

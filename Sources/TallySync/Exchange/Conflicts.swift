@@ -225,9 +225,10 @@ extension StoreTransaction where Base: ~Copyable {
 }
 
 extension StoreWriteTransaction {
-  /// Keeps conflicts that are not kept yet; one whose value was replaced by its own author's next one takes the place of the
-  /// earlier.
-  mutating func keep(_ found: [(conflict: StoredConflict, replaced: Stamp?)]) throws {
+  /// Stores conflicts that are new.
+  ///
+  /// If the author of a lost value has replaced it, the conflict about the next value replaces the one about the earlier.
+  mutating func insertConflicts(_ found: [(conflict: StoredConflict, replaced: Stamp?)]) throws {
     let new = try found.filter { try !isSettled($0.conflict) }
     guard !new.isEmpty else { return }
     var kept = try storedConflicts()
@@ -243,9 +244,9 @@ extension StoreWriteTransaction {
       let earlier = index(ofLost: replaced)
       if let earlier {
         kept[earlier].conflict = conflict
-        try put(conflict, id: kept[earlier].id)
+        try write(conflict, id: kept[earlier].id)
       } else {
-        try put(conflict, id: next)
+        try write(conflict, id: next)
         kept.append((next, conflict))
         next += 1
       }
@@ -287,7 +288,7 @@ extension StoreWriteTransaction {
     try setSyncValue(nil, forKey: SyncKey.conflicts + id.bigEndianBytes)
   }
 
-  private mutating func put(_ conflict: StoredConflict, id: UInt64) throws {
+  private mutating func write(_ conflict: StoredConflict, id: UInt64) throws {
     try setSyncValue([UInt8](try JSONEncoder().encode(conflict)), forKey: SyncKey.conflicts + id.bigEndianBytes)
   }
 }

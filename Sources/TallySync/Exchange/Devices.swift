@@ -103,7 +103,7 @@ extension StoreSync {
         throw TallyError.notAnOwner
       }
       // The code that the hub has, which may be that of the folder where the space was before.
-      guard let code = try transaction.changeSyncSettings({ try $0.noteShownRecoveryCode() }) else {
+      guard let code = try transaction.changeSyncSettings({ try $0.recordShownRecoveryCode() }) else {
         throw TallyError.noRecoveryCode
       }
       return code.text
@@ -152,7 +152,7 @@ extension StoreWriteTransaction {
     let changes = try writes.compactMap { try merge.write($0, at: time, as: settings.replicaID, in: self) }
     guard !changes.isEmpty else { return }
     try merge.finish(in: &self)
-    try Outbox.put(changes, &settings, in: &self)
+    try Outbox.seal(changes, &settings, in: &self)
   }
 
   /// Follows what others have written about this device: adopts the name that it was given, and says that it is still in use.
@@ -220,16 +220,17 @@ struct ClockComparison: Codable {
 
 /// What the cards of others mean for this replica.
 enum CardOutcome {
-  case taken
+  /// Every card was merged that can be.
+  case merged
   /// Another replica has revoked this one.
   case revoked
   /// A member's record, not always the newest, has a key that was not sealed for this replica.
   case lacksKey
 
   /// - Throws: `TallyError` with `deviceRevoked` or `spaceKeyMissing`.
-  func requireTaken() throws {
+  func requireMerged() throws {
     switch self {
-    case .taken: return
+    case .merged: return
     case .revoked: throw TallyError.deviceRevoked
     case .lacksKey: throw TallyError.spaceKeyMissing
     }
@@ -247,8 +248,8 @@ extension StoreTransaction where Base: ~Copyable {
     }
   }
 
-  /// Whether taking cards may change something: at least one is new here and can be stored, or has a record.
-  func mayTake(_ cards: [ReplicaID: [UInt8]]) throws -> Bool {
+  /// Whether merging cards may change something: at least one is new here and can be stored, or has a record.
+  func hasNewCards(_ cards: [ReplicaID: [UInt8]]) throws -> Bool {
     for (replica, bytes) in cards where try syncValue(forKey: SyncKey.cards + replica.bytes) != bytes {
       guard let envelope = try? Envelope(parsing: bytes), let verified = try verify(envelope) else { continue }
       if try verified.record != nil || isStorable(verified) { return true }
@@ -305,7 +306,7 @@ private struct VerifiedCard {
 }
 
 extension StoreWriteTransaction {
-  /// Takes the cards of others, and the records of epochs in them.
+  /// Merges the cards of others, and the records of epochs in them.
   ///
   /// A card that does not open blocks the stream that it would verify. One record may give the key that opens another
   /// card, so they are read until nothing new is found.
@@ -313,25 +314,25 @@ extension StoreWriteTransaction {
   /// - Parameter cards: The cards at the place.
   /// - Returns: Whether this replica still belongs to the space and has its key.
   /// - Throws: What the store throws.
-  mutating func take(_ cards: [ReplicaID: [UInt8]]) throws -> CardOutcome {
+  mutating func mergeCards(_ cards: [ReplicaID: [UInt8]]) throws -> CardOutcome {
     let new = try cards.filter { try syncValue(forKey: SyncKey.cards + $0.key.bytes) != $0.value }
     var open = try inOrder(new.values.compactMap { try? Envelope(parsing: $0) })
     let start = try requireSyncSettings().spaceKeys()
-    var (outcome, isChanged) = (CardOutcome.taken, false)
+    var (outcome, isChanged) = (CardOutcome.merged, false)
     var isProgress = true
     while isProgress {
-      (outcome, isProgress) = (.taken, false)
+      (outcome, isProgress) = (.merged, false)
       for (index, envelope) in open.enumerated().reversed() {
-        let taken = try take(envelope)
-        if taken.outcome == .revoked { return .revoked }
-        if taken.outcome == .lacksKey { outcome = .lacksKey }
-        isChanged = isChanged || taken.isNewRecord
-        isProgress = isProgress || taken.isNewRecord || taken.isStored
-        if taken.isStored { open.remove(at: index) }
+        let result = try mergeCard(envelope)
+        if result.outcome == .revoked { return .revoked }
+        if result.outcome == .lacksKey { outcome = .lacksKey }
+        isChanged = isChanged || result.isNewRecord
+        isProgress = isProgress || result.isNewRecord || result.isStored
+        if result.isStored { open.remove(at: index) }
       }
     }
     if try isChanged || requireSyncSettings().spaceKeys() != start {
-      try followRecords(hasAllKeys: outcome == .taken)
+      try followRecords(hasAllKeys: outcome == .merged)
     }
     return outcome
   }
@@ -387,61 +388,61 @@ extension Membership {
 
 // MARK: - One card
 
-/// What became of one card.
-private struct TakenCard {
-  var outcome = CardOutcome.taken
+/// The result of merging one card.
+private struct CardResult {
+  var outcome = CardOutcome.merged
   var isNewRecord = false
   var isStored = false
 }
 
 extension StoreWriteTransaction {
-  /// Takes one card: the record in it if its author may speak, then the card itself.
-  private mutating func take(_ envelope: Envelope) throws -> TakenCard {
-    guard let verified = try verify(envelope) else { return TakenCard() }
-    var taken = TakenCard()
+  /// Merges one card: first the record in it, if its author was not revoked, then the card itself.
+  private mutating func mergeCard(_ envelope: Envelope) throws -> CardResult {
+    guard let verified = try verify(envelope) else { return CardResult() }
+    var result = CardResult()
     if let record = verified.record {
-      taken = try take(record)
-      guard taken.outcome == .taken else { return taken }
+      result = try mergeRecord(record)
+      guard result.outcome == .merged else { return result }
     }
-    guard let card = verified.card, try isStorable(verified) else { return taken }
+    guard let card = verified.card, try isStorable(verified) else { return result }
     try setSyncValue(envelope.bytes, forKey: SyncKey.cards + verified.replica.bytes)
     // A revoked replica could hand over a key of its own, with which somebody who joined later would seal.
     if try revocations()[verified.replica] == nil { try add(card.olderKeys) }
-    taken.isStored = true
-    return taken
+    result.isStored = true
+    return result
   }
 
   /// How far the number of an epoch may be above the newest one that is known here.
   private static let mostEpochsAtOnce: Int64 = 65_536
 
-  /// Takes the record of an epoch.
-  private mutating func take(_ record: EpochRecord) throws -> TakenCard {
+  /// Merges the record of an epoch.
+  private mutating func mergeRecord(_ record: EpochRecord) throws -> CardResult {
     var settings = try requireSyncSettings()
     let space = try settings.spaceKeys()
     // Without encryption anybody could write a card; numbers must not run out.
     guard space.isEncrypted, Int64(record.number) - Int64(space.epoch) <= Self.mostEpochsAtOnce, record.number < .max
-    else { return TakenCard() }
+    else { return CardResult() }
     if record.revocations[settings.replicaID] != nil {
       try changeSyncSettings { $0.isRevoked = true }
-      return TakenCard(outcome: .revoked)
+      return CardResult(outcome: .revoked)
     }
     var isNew = try add(record.revocations)
     let identities = try settings.identities()
     let key =
       space.key(ofEpoch: record.number, hash: record.keyHash)
       ?? identities.lazy.compactMap { record.key(for: $0.replica, $0.keys, in: space.space) }.first
-    guard let key else { return TakenCard(outcome: .lacksKey, isNewRecord: isNew) }
+    guard let key else { return CardResult(outcome: .lacksKey, isNewRecord: isNew) }
     settings = try requireSyncSettings()
     settings.setKeys(of: space.adding(EpochKey(epoch: record.number, key: key)))
     try setSyncSettings(settings)
     if record.number >= space.epoch, try !membership().records.contains(where: { $0.keyHash == record.keyHash }) {
-      try put(record)
+      try insert(record)
       isNew = true
     }
-    return TakenCard(isNewRecord: isNew)
+    return CardResult(isNewRecord: isNew)
   }
 
-  /// Takes keys of past epochs from a card.
+  /// Adds keys of past epochs from a card.
   private mutating func add(_ older: [EpochKey]) throws {
     try changeSyncSettings { settings in
       let space = try settings.spaceKeys()

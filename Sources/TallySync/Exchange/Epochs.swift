@@ -62,8 +62,8 @@ extension StoreTransaction where Base: ~Copyable {
 }
 
 extension StoreWriteTransaction {
-  /// Keeps the record of an epoch, and none of an older one.
-  mutating func put(_ record: EpochRecord) throws {
+  /// Stores the record of an epoch, and deletes those of older ones.
+  mutating func insert(_ record: EpochRecord) throws {
     for old in try membership().records where old.number < record.number {
       try setSyncValue(nil, forKey: old.storageKey)
     }
@@ -131,7 +131,7 @@ extension StoreWriteTransaction {
     guard record.encoded.count + keysInBytes <= Self.largestCardInBytes - Self.cardOverheadInBytes else {
       throw TallyError.tooManyReplicas
     }
-    try put(record)
+    try insert(record)
     settings.setKeys(of: space.adding(epoch))
     // Segments of the revoked replica that were deleted may be covered by its own snapshot alone, which is not taken.
     settings.needsSnapshot = settings.needsSnapshot || !new.isEmpty
@@ -188,7 +188,7 @@ extension StoreWriteTransaction {
       try forgetDeleted(isList: isList, id: id)
       if state.isDeleted { forgotten[object] = TouchedObject(before: state, state: state.withoutValues) }
     }
-    try table.put(forgotten, in: &self)
+    try table.write(forgotten, in: &self)
   }
 }
 
@@ -250,7 +250,7 @@ extension StoreSync {
   private func makeEpoch(
     revoking replica: ReplicaID
   ) async throws -> (revoked: [ReplicaID], doubtful: [ReplicaID]) {
-    let lock = try await takeTurn()
+    let lock = try await acquireTurn()
     defer { lock.release() }
     return try await store.write { transaction in
       let (known, own) = (try transaction.revocations(), try transaction.requireSyncSettings().replicaID)

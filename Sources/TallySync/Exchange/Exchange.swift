@@ -28,7 +28,7 @@ extension StoreSync {
   /// - Throws: As ``synchronise()``.
   @discardableResult
   public func synchronise(through transport: some SyncTransport) async throws -> SyncReport {
-    let lock = try await takeTurn()
+    let lock = try await acquireTurn()
     defer { lock.release() }
     return try await exchange(through: transport).report
   }
@@ -67,7 +67,7 @@ extension StoreSync {
   ///
   /// - Throws: ``PlaceChanged``; as ``synchronise()``.
   func exchange(through connection: Connection) async throws -> Exchange {
-    let lock = try await takeTurn()
+    let lock = try await acquireTurn()
     defer { lock.release() }
     guard try await spaceAndPlace() == (connection.space, connection.place) else { throw PlaceChanged() }
     do {
@@ -154,7 +154,7 @@ extension StoreSync {
   @discardableResult
   public func writeDifference(to file: FilePath, from other: FilePath? = nil) async throws -> Int {
     let bytes = try other.map(Self.contents)
-    let lock = try await takeTurn()
+    let lock = try await acquireTurn()
     defer { lock.release() }
     try await becomeOwnReplica()
     let (card, draft) = try await store.write { transaction in
@@ -184,7 +184,7 @@ extension StoreSync {
   @discardableResult
   public func apply(_ file: FilePath) async throws -> Int {
     let bytes = try Self.contents(of: file)
-    let lock = try await takeTurn()
+    let lock = try await acquireTurn()
     defer { lock.release() }
     try await becomeOwnReplica()
     return try await store.write { transaction in
@@ -238,7 +238,7 @@ extension StoreWriteTransaction {
       let envelopes = try Envelope.all(in: bytes)
       guard let first = envelopes.first, envelopes.count > 1 else { throw EnvelopeFault.tooShort }
       let author = first.header.label.replica
-      try take([author: first.bytes]).requireTaken()
+      try mergeCards([author: first.bytes]).requireMerged()
       let (keys, membership) = (try requireSyncSettings().spaceKeys(), try membership())
       let card = try Card(opening: first, of: author, in: keys)
       guard membership.revocations[author] == nil,

@@ -24,18 +24,19 @@ struct Outbox {
     limit: Int, with merge: inout StateMerge, _ settings: inout SyncSettings,
     in transaction: inout StoreWriteTransaction
   ) throws -> Bool {
-    let (changes, isEmpty) = try merge.take(limit: limit, as: settings.replicaID, in: &transaction)
-    try put(changes, &settings, in: &transaction)
+    let (changes, isEmpty) = try merge.applyPending(limit: limit, as: settings.replicaID, in: &transaction)
+    try seal(changes, &settings, in: &transaction)
     return !isEmpty
   }
 
   /// Seals changes.
-  static func put(
+  static func seal(
     _ changes: [ObjectChange], _ settings: inout SyncSettings, in transaction: inout StoreWriteTransaction
   ) throws {
     guard !changes.isEmpty else { return }
     for change in changes {
-      try transaction.note(change.object, isTooLarge: change.state.hasValue(largerThan: ObjectChange.maximumByteCount))
+      let isTooLarge = change.state.hasValue(largerThan: ObjectChange.maximumByteCount)
+      try transaction.recordSize(of: change.object, isTooLarge: isTooLarge)
     }
     let changes = changes.flatMap(\.sendableParts)
     let (keys, space) = (try settings.secretKeys(), try settings.spaceKeys())
@@ -53,7 +54,7 @@ struct Outbox {
         sealing: body.encoded(by: settings.replicaID), as: label, with: keys, in: space)
       try transaction.setSyncValue(envelope.bytes, forKey: SyncKey.outbox + label.number.bigEndianBytes)
       settings.sealed = StreamPosition(envelope)
-      settings.noteSeal(of: label.number, at: body.sealedAt)
+      settings.recordSeal(of: label.number, at: body.sealedAt)
       settings.sealedChangeCount? += body.changes.count
       seen = [:]
     }
@@ -96,8 +97,8 @@ extension ObjectChange {
 }
 
 extension StoreWriteTransaction {
-  /// Remembers whether an object has a value that was not sent.
-  fileprivate mutating func note(_ object: ObjectKey, isTooLarge: Bool) throws {
+  /// Records whether an object has a value that is too large to be sent.
+  fileprivate mutating func recordSize(of object: ObjectKey, isTooLarge: Bool) throws {
     let key = SyncKey.tooLarge + object.bytes
     if try isTooLarge || syncValue(forKey: key) != nil { try setSyncValue(isTooLarge ? [] : nil, forKey: key) }
   }

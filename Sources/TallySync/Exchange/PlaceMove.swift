@@ -39,7 +39,7 @@ extension StoreSync {
   ///   folder is not there or this user may not write to it. After an error the store stays at the old place.
   @discardableResult
   public func move(to folder: FilePath) async throws -> PlaceMove {
-    let lock = try await takeTurn()
+    let lock = try await acquireTurn()
     defer { lock.release() }
     let settings = try await movableSettings()
     let space = try settings.spaceKeys()
@@ -78,7 +78,7 @@ extension StoreSync {
   @discardableResult
   public func move(to place: SyncPlace) async throws -> PlaceMove {
     guard place.isHub else { return try await move(to: FilePath(place.address)) }
-    let lock = try await takeTurn()
+    let lock = try await acquireTurn()
     defer { lock.release() }
     let settings = try await movableSettings()
     let space = try settings.spaceKeys()
@@ -89,7 +89,7 @@ extension StoreSync {
       let former = try store.readSynchronization { try $0.requireSyncSettings().replicaID }
       if try await target.refuses(former) { try await store.becomeNewReplica(placeHasLost: true) }
       let own = try store.readSynchronization { try $0.requireSyncSettings().replicaID }
-      let copied = own == former ? try await target.takeStream(of: own, from: old.transport) : 0
+      let copied = own == former ? try await target.copyStream(of: own, from: old.transport) : 0
       return try await settle(
         at: place, through: target, after: old, copied: Copied(copied), isNewReplica: own != former)
     } catch let error as TallyError {
@@ -179,9 +179,9 @@ extension StoreSync {
   private func copy(from old: OldPlace, to target: FolderTransport) async throws -> Copied {
     guard let transport = old.transport else { return Copied(nil) }
     do {
-      if let folder = transport as? FolderTransport { return try await target.takeFiles(of: folder.listing) }
+      if let folder = transport as? FolderTransport { return try await target.copyFiles(of: folder.listing) }
       let own = try store.readSynchronization { try $0.requireSyncSettings().replicaID }
-      return Copied(try await target.takeStream(of: own, from: transport))
+      return Copied(try await target.copyStream(of: own, from: transport))
     } catch let fault as FolderFault where fault.path.starts(with: target.listing.space) {
       // It is the new folder that failed: the move fails.
       throw TallyError.unreachable(fault)
@@ -268,7 +268,7 @@ extension SyncTransport {
   /// Appends the segments of a replica that another place has and this place lacks.
   ///
   /// - Returns: How many; `nil` if the other place cannot be reached.
-  fileprivate func takeStream(of replica: ReplicaID, from old: (any SyncTransport)?) async throws -> Int? {
+  fileprivate func copyStream(of replica: ReplicaID, from old: (any SyncTransport)?) async throws -> Int? {
     guard let old else { return nil }
     var (count, number) = (0, try await heads()[replica]?.number ?? 0)
     while true {
@@ -288,7 +288,7 @@ extension FolderTransport {
   /// A file that cannot be read is counted, and so is one that is incomplete or not downloaded; all others are copied.
   ///
   /// - Throws: `FolderFault` if this folder fails, or the other one cannot be reached.
-  fileprivate func takeFiles(of other: FolderListing) async throws -> StoreSync.Copied {
+  fileprivate func copyFiles(of other: FolderListing) async throws -> StoreSync.Copied {
     try await onQueue { transport in
       try other.requireReachable()
       var copied = StoreSync.Copied(0)
@@ -300,13 +300,13 @@ extension FolderTransport {
           copied.failures += 1
           continue
         }
-        for replica in replicas { try transport.take(part, of: replica, from: other, &copied) }
+        for replica in replicas { try transport.copy(part, of: replica, from: other, &copied) }
       }
       return copied
     }
   }
 
-  private func take(
+  private func copy(
     _ part: FolderListing.Part, of replica: ReplicaID, from other: FolderListing, _ copied: inout StoreSync.Copied
   ) throws {
     let earlier = copied.failures
@@ -320,12 +320,12 @@ extension FolderTransport {
       if entries == listed { return }
       listed = entries
       copied.failures = earlier
-      try take(entries, part, of: replica, &copied)
+      try copy(entries, part, of: replica, &copied)
       if copied.failures == earlier { return }
     }
   }
 
-  private func take(
+  private func copy(
     _ entries: Set<FolderEntry>, _ part: FolderListing.Part, of replica: ReplicaID, _ copied: inout StoreSync.Copied
   ) throws {
     let known = Dictionary(try listing.entries(part, of: replica).map { ($0.name, $0.byteCount) }) { first, _ in first }

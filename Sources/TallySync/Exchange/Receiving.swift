@@ -5,21 +5,21 @@ extension SyncEngine {
   /// Fetches and merges what others have written since the last time.
   ///
   /// - Parameters:
-  ///   - look: What the place has.
+  ///   - content: What the place has.
   ///   - takingSnapshots: Whether to look for snapshots of what cannot be fetched.
   /// - Returns: The merged changes.
   /// - Throws: `TallyError` with `syncUnreachable`; what the store throws.
-  func receive(after look: Look, takingSnapshots: Bool) async throws -> Received {
+  func receive(after content: PlaceContent, takingSnapshots: Bool) async throws -> Received {
     let (own, revocations, misses) = try store.readSynchronization { transaction in
       let own = try transaction.requireSyncSettings().replicaID
-      return (own, try transaction.revocations(), try transaction.misses(look.heads, besides: own))
+      return (own, try transaction.revocations(), try transaction.misses(content.heads, besides: own))
     }
     if misses { try await store.write { try $0.changeSyncSettings { $0.needsSnapshot = true } } }
     var received = takingSnapshots ? try await receiveSnapshots() : Received()
-    for (replica, head) in look.heads.sorted(by: { $0.key < $1.key }) where replica != own {
+    for (replica, head) in content.heads.sorted(by: { $0.key < $1.key }) where replica != own {
       received += try await receive(from: replica, upTo: head.number, cutOff: revocations[replica]?.cutOff.number)
     }
-    try await note(look.heads, besides: own)
+    try await recordHeads(content.heads, besides: own)
     return received
   }
 
@@ -54,7 +54,7 @@ extension SyncEngine {
   }
 
   /// Records how far the streams at the place reach, for the status.
-  private func note(_ heads: [ReplicaID: SegmentHead], besides own: ReplicaID) async throws {
+  private func recordHeads(_ heads: [ReplicaID: SegmentHead], besides own: ReplicaID) async throws {
     let known = try store.readSynchronization { try $0.streamProgress() }
     let new = heads.filter { $0.key != own && known[$0.key]?.atPlace != $0.value.number }
     guard !new.isEmpty else { return }
@@ -192,16 +192,16 @@ extension StoreWriteTransaction {
       }
       if count > 0 { settings.lastReceived = now }
     }
-    try keep(conflicts)
+    try insertConflicts(conflicts)
     try dropConflicts(seenBy: verified.segments.lazy.flatMap(\.body.changes))
     if hasSettlements { try removeSettledConflicts() }
     try setProgress(position, of: replica)
-    try note(named: verified.segments.map(\.body.seen), besides: replica)
+    try recordNamed(in: verified.segments.map(\.body.seen), besides: replica)
     return Received(changeCount: count, deletedTaskIDs: deleted)
   }
 
   /// Records segments that others have read and this replica has not, so that their absence is noticed.
-  private mutating func note(named seen: [[ReplicaID: SegmentHead]], besides author: ReplicaID) throws {
+  private mutating func recordNamed(in seen: [[ReplicaID: SegmentHead]], besides author: ReplicaID) throws {
     let (own, known) = (try requireSyncSettings().replicaID, try streamProgress())
     var named: [ReplicaID: UInt64] = [:]
     for seen in seen { named.merge(seen.mapValues(\.number)) { max($0, $1) } }
@@ -261,7 +261,7 @@ extension StoreWriteTransaction {
     var (settings, merge) = (try requireSyncSettings(), try StateMerge(in: self))
     while try Outbox.seal(limit: Outbox.mostSealedAtOnce, with: &merge, &settings, in: &self) {}
     let result = try join(&merge, &settings, self)
-    try Outbox.put(merge.revived, &settings, in: &self)
+    try Outbox.seal(merge.revived, &settings, in: &self)
     let deleted = try merge.finish(in: &self, of: author)
     try setSyncSettings(settings)
     return (result, deleted)
@@ -360,7 +360,7 @@ extension StoreWriteTransaction {
       }
     }
     var settings = try requireSyncSettings()
-    try Outbox.put(changes, &settings, in: &self)
+    try Outbox.seal(changes, &settings, in: &self)
     try setSyncSettings(settings)
   }
 }
@@ -399,16 +399,16 @@ extension SyncEngine {
   /// complete snapshot covers is not missing, because the stream continues behind it.
   ///
   /// - Parameters:
-  ///   - look: What the place has.
+  ///   - content: What the place has.
   ///   - stopped: The replicas whose next segment is there but cannot be merged; they already have an obstacle.
   /// - Throws: `TallyError` with `syncUnreachable`; what the store throws.
-  func noteObstacles(after look: Look, besides stopped: Set<ReplicaID>) async throws {
+  func recordObstacles(after content: PlaceContent, besides stopped: Set<ReplicaID>) async throws {
     let (settings, known, revoked) = try store.readSynchronization { transaction in
       (try transaction.requireSyncSettings(), try transaction.streamProgress(), try transaction.revocations())
     }
     let incomplete = try await incompleteSnapshots(besides: settings.replicaID, revoked)
     var changed: [ReplicaID: (obstacle: StreamObstacle?, named: UInt64?)] = [:]
-    let replicas = Set(look.heads.keys).union(known.keys).union(incomplete.covered.keys).union(incomplete.unopened)
+    let replicas = Set(content.heads.keys).union(known.keys).union(incomplete.covered.keys).union(incomplete.unopened)
     for replica in replicas.sorted() where replica != settings.replicaID && !stopped.contains(replica) {
       let progress = known[replica] ?? StreamProgress()
       let (position, end) = (progress.head.number, revoked[replica]?.cutOff.number ?? .max)
@@ -418,7 +418,7 @@ extension SyncEngine {
         continue
       }
       let covered = incomplete.covered[replica] ?? 0
-      let last = min(max(look.heads[replica]?.number ?? 0, progress.named ?? 0, covered), end)
+      let last = min(max(content.heads[replica]?.number ?? 0, progress.named ?? 0, covered), end)
       let gaps = try await reach { try await transport.gaps(of: replica, after: position, upTo: last) }
         .filter { ($0.numbers?.lowerBound ?? 0) <= end }
       // A device that has read nothing yet cannot know what is in a snapshot of which it can open no part.

@@ -51,7 +51,7 @@ extension StoreWriteTransaction {
     (settings.sealTimes, settings.beginsStream) = (nil, nil)
     try forgetWhatOthersHaveSeen()
     settings.needsSnapshot = settings.needsSnapshot || placeHasLost
-    try Outbox.put(changes, &settings, in: &self)
+    try Outbox.seal(changes, &settings, in: &self)
     let successor = settings.replicaID.bytes
     try write([DeviceWrite(object: ObjectKey(ofDevice: old), field: .successor, value: successor)], &settings)
     try setSyncSettings(settings)

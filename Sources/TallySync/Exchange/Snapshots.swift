@@ -148,7 +148,7 @@ extension SyncEngine {
       byteCount += part.count
       try await reach { try await transport.putPart(part, number: number, of: draft.name) }
     }
-    try await store.write { [byteCount] in try $0.notePublished(draft.name, byteCount: byteCount) }
+    try await store.write { [byteCount] in try $0.recordPublished(draft.name, byteCount: byteCount) }
     return true
   }
 
@@ -282,7 +282,7 @@ extension StoreWriteTransaction {
       settings.lastReceived = now
       return merge.touched.values.count { $0.recorded != nil }
     }
-    try keep(conflicts.map { ($0, nil) })
+    try insertConflicts(conflicts.map { ($0, nil) })
     if states.keys.contains(where: { $0.kind == ObjectKey.settlementKind }) { try removeSettledConflicts() }
     return merged
   }
@@ -335,7 +335,7 @@ extension StoreWriteTransaction {
       rows, in: table, coverage: coverage, madeAt: now.microsecondsSince1970, of: settings)
   }
 
-  fileprivate mutating func notePublished(_ name: SnapshotName, byteCount: Int) throws {
+  fileprivate mutating func recordPublished(_ name: SnapshotName, byteCount: Int) throws {
     try changeSyncSettings { settings in
       settings.snapshot = OwnSnapshot(
         number: name.number, digest: Data(name.digest), partCount: name.partCount,

@@ -203,7 +203,7 @@ public struct StoreSync: Sendable {
   ///
   /// - Throws: `TallyError` with `notSynchronising`.
   public func leave() async throws {
-    let lock = try await takeTurn()
+    let lock = try await acquireTurn()
     defer { lock.release() }
     try await store.write { transaction in
       _ = try transaction.requireSyncSettings()
@@ -263,7 +263,7 @@ extension StoreSync {
     if let code {
       // The code on paper stays valid.
       new.recoverySecret = code.ownerSecret.map { Data($0) }
-      try new.noteShownRecoveryCode()
+      try new.recordShownRecoveryCode()
     }
     let settings = new
     // First the file: a crash between the two leaves a file that nobody reads.
@@ -278,7 +278,7 @@ extension StoreSync {
   }
 
   /// Waits until no other process synchronises the store.
-  func takeTurn() async throws -> FileLock {
+  func acquireTurn() async throws -> FileLock {
     let lock = try FileLock(opening: store.directory.appending("sync.lock"))
     let deadline = ContinuousClock.now + .seconds(60)
     while try !lock.tryAcquire(.exclusive) {
@@ -325,7 +325,7 @@ extension StoreSync {
     let (wakes, wake) = AsyncThrowingStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { await Self.reporting(to: wake) { try await followStore(wake) } }
-      let news = News()
+      let news = PlaceNews()
       group.addTask { await Self.reporting(to: wake) { try await followPlace(of: connection, news, wake) } }
       wake.yield()
       var (failures, wasStopped) = (0, false)
@@ -334,7 +334,7 @@ extension StoreSync {
       defer { retry?.cancel() }
       for try await _ in wakes {
         try Task.checkCancellation()
-        let isNews = news.take()
+        let isNews = news.readAndClear()
         if !isNews, try isRefused(until: refusedUntil) { continue }
         let (event, seconds) = try await exchangeOnce(through: connection, failures: failures)
         if case .failed = event { failures += 1 } else { failures = 0 }
@@ -412,13 +412,13 @@ extension StoreSync {
   /// Wakes the agent when the place changes, and once an hour: an agent with nothing to do writes nothing.
   ///
   /// It also notices within a minute that the store has moved to another place.
-  private func followPlace(of connection: Connection, _ news: News, _ wake: Wake) async throws {
+  private func followPlace(of connection: Connection, _ news: PlaceNews, _ wake: Wake) async throws {
     var (lastWake, refusals) = (ContinuousClock.now, 0)
     while !Task.isCancelled {
       var isChanged = true
       do {
         isChanged = try await connection.transport.waitForChanges(seconds: 60)
-        if isChanged { news.note() }
+        if isChanged { news.set() }
         refusals = 0
       } catch let error as CancellationError {
         throw error
@@ -438,13 +438,13 @@ extension StoreSync {
 }
 
 /// Whether the place has something new, which is fetched even while it refuses what this store sends.
-private final class News: Sendable {
+private final class PlaceNews: Sendable {
   // True at first: the first exchange always happens.
   private let isThere = Atomic(true)
 
-  func note() { isThere.store(true, ordering: .relaxed) }
+  func set() { isThere.store(true, ordering: .relaxed) }
 
-  func take() -> Bool { isThere.exchange(false, ordering: .relaxed) }
+  func readAndClear() -> Bool { isThere.exchange(false, ordering: .relaxed) }
 }
 
 extension SyncEvent {

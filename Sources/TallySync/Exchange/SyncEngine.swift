@@ -19,11 +19,11 @@ struct SyncEngine {
     /// Whether files of this replica at the place may have changed.
     var hasWritten = false
 
-    /// Runs a step; if the place refuses it, the exchange goes on with the next one.
+    /// Runs a step, and records a refusal by the place, so that the exchange can continue with the next step.
     ///
-    /// - Parameter step: Learns whether the place has refused something before; returns whether it has written there.
+    /// - Parameter step: Gets whether the place has refused something before; returns whether it has written there.
     /// - Throws: What the step throws, except refusals.
-    mutating func goOn(_ step: (_ isRefused: Bool) async throws -> Bool) async throws {
+    mutating func attempt(_ step: (_ isRefused: Bool) async throws -> Bool) async throws {
       do {
         if try await step(refusal != nil) { hasWritten = true }
       } catch let error as TallyError where error.code == .syncRefused {
@@ -32,14 +32,14 @@ struct SyncEngine {
     }
   }
 
-  /// What the place has at one moment.
-  struct Look {
+  /// The streams and cards at the place at one moment.
+  struct PlaceContent {
     let heads: [ReplicaID: SegmentHead]
     let cards: [ReplicaID: [UInt8]]
   }
 
-  private func look() async throws -> Look {
-    try await reach { Look(heads: try await transport.heads(), cards: try await transport.cards()) }
+  private func readPlace() async throws -> PlaceContent {
+    try await reach { PlaceContent(heads: try await transport.heads(), cards: try await transport.cards()) }
   }
 
   /// Exchanges until nothing is left in either direction.
@@ -54,27 +54,27 @@ struct SyncEngine {
     if try store.readSynchronization({ try $0.hasSettledConflicts() }) {
       try await store.write { try $0.removeSettledConflicts() }
     }
-    let start = try await look()
+    let start = try await readPlace()
     // Before anything is sealed, and before a copy becomes a new replica, for which no key was sealed.
-    try await takeCards(of: start)
-    try await progress.goOn { _ in try await makeKnown(after: start) }
+    try await mergeCards(of: start)
+    try await progress.attempt { _ in try await publishIdentity(after: start) }
     if try await checkOwnFiles() { progress.hasWritten = true }
     var (last, stopped) = (start, Set<ReplicaID>())
     // Others may write meanwhile; a bound keeps a fast writer from holding this forever.
     for round in 0..<Self.maximumRounds {
-      let look = try await round == 0 ? start : look()
-      last = look
+      let content = try await round == 0 ? start : readPlace()
+      last = content
       if round > 0 {
-        try await takeCards(of: look)
-        try await progress.goOn { _ in try await publishCard(after: look) }
+        try await mergeCards(of: content)
+        try await progress.attempt { _ in try await publishCard(after: content) }
       }
       var sent = 0
-      try await progress.goOn { isRefused in
+      try await progress.attempt { isRefused in
         if !isRefused { sent = try await send() }
         return sent > 0
       }
       // Snapshots that others publish meanwhile are found by the next exchange.
-      let received = try await receive(after: look, takingSnapshots: round == 0)
+      let received = try await receive(after: content, takingSnapshots: round == 0)
       if received.changeCount > 0, try store.readSynchronization({ try $0.mustFollowOthers() }) {
         try await store.write { try $0.followOthers() }
       }
@@ -83,15 +83,15 @@ struct SyncEngine {
       stopped.formUnion(received.stopped)
       if sent == 0, received.changeCount == 0 { break }
     }
-    try await noteObstacles(after: last, besides: stopped)
-    try await progress.goOn { _ in try await publishSnapshotIfDue() }
-    try await progress.goOn { _ in try await retire() }
-    try await progress.goOn { _ in try await keepRecovery() }
+    try await recordObstacles(after: last, besides: stopped)
+    try await progress.attempt { _ in try await publishSnapshotIfDue() }
+    try await progress.attempt { _ in try await retire() }
+    try await progress.attempt { _ in try await publishRecovery() }
     try await storeRole()
     if progress.hasWritten {
       let replica = try store.readSynchronization { try $0.requireSyncSettings().replicaID }
       try await reach { try await transport.pack(replica) }
-      try await noteMark()
+      try await recordMark()
     }
     return progress
   }
@@ -101,34 +101,34 @@ struct SyncEngine {
   /// Ensures that this store writes as a replica that nobody else is, and that the place knows its card.
   ///
   /// - Returns: Whether the card was written.
-  private func makeKnown(after look: Look) async throws -> Bool {
+  private func publishIdentity(after content: PlaceContent) async throws -> Bool {
     let settings = try store.readSynchronization { try $0.requireSyncSettings() }
-    let remote = look.heads[settings.replicaID] ?? .none
+    let remote = content.heads[settings.replicaID] ?? .none
     let isOurs = ReplicaFile(of: store).names(settings.replicaID)
-    // A new place has not lost a stream that is only going to continue there.
+    // A new place has not lost a stream that will only continue there.
     let goesOn = settings.beginsStream == true && remote == .none
     let isLost = goesOn ? false : try await isBehind(remote, settings)
     if !isOurs || isAhead(remote, of: settings) || isLost {
       try await store.becomeNewReplica(placeHasLost: isLost)
     }
-    return try await publishCard(after: look)
+    return try await publishCard(after: content)
   }
 
-  /// Takes the cards of others, with the newest key of the space.
-  private func takeCards(of look: Look) async throws {
-    guard try store.readSynchronization({ try $0.mayTake(look.cards) }) else { return }
-    try await store.write { try $0.take(look.cards) }.requireTaken()
+  /// Merges the cards of others, which contain the newest key of the space.
+  private func mergeCards(of content: PlaceContent) async throws {
+    guard try store.readSynchronization({ try $0.hasNewCards(content.cards) }) else { return }
+    try await store.write { try $0.mergeCards(content.cards) }.requireMerged()
   }
 
   /// Ensures that the place has the card of this replica.
   ///
   /// - Returns: Whether it was written.
-  private func publishCard(after look: Look) async throws -> Bool {
+  private func publishCard(after content: PlaceContent) async throws -> Bool {
     let (replica, known) = try store.readSynchronization { transaction in
       let replica = try transaction.requireSyncSettings().replicaID
       return (replica, try transaction.syncValue(forKey: SyncKey.cards + replica.bytes))
     }
-    let there = look.cards[replica]
+    let there = content.cards[replica]
     guard there == nil || there != known else { return false }
     let (number, card) = try await store.write { try $0.makeCard() }
     try await reach { try await transport.putCard(card.bytes, of: replica, number: number) }
@@ -142,10 +142,10 @@ struct SyncEngine {
     try await store.write { try $0.changeSyncSettings { $0.isOwner = isOwner } }
   }
 
-  /// Lets the place restore this owner by the recovery code on paper, or else by a new one that nobody has seen yet.
+  /// Ensures that the place can restore this owner by the recovery code on paper, or by a new one that nobody has seen yet.
   ///
   /// - Returns: Whether files of this replica have changed: never.
-  private func keepRecovery() async throws -> Bool {
+  private func publishRecovery() async throws -> Bool {
     guard let known = transport.recoveries else { return false }
     let settings = try store.readSynchronization { try $0.requireSyncSettings() }
     guard let code = try settings.recoveryCode() else { return false }
@@ -250,7 +250,7 @@ extension SyncEngine {
 
   private func changeIdentity(placeHasLost: Bool) async throws {
     try await store.becomeNewReplica(placeHasLost: placeHasLost)
-    _ = try await makeKnown(after: look())
+    _ = try await publishIdentity(after: readPlace())
   }
 }
 
@@ -340,7 +340,7 @@ extension SyncEngine {
     let isChanged = mark.map { Data($0) != settings.mark } ?? false
     let isDue = try store.readSynchronization { try $0.isCheckDue() }
     guard isDue || isChanged else { return false }
-    if isDue { try await store.write { try $0.noteCheck() } }
+    if isDue { try await store.write { try $0.recordCheck() } }
     if try await !areWhole(settings) { try await requireSnapshot() }
     return isChanged
   }
@@ -360,7 +360,7 @@ extension SyncEngine {
   }
 
   /// Records the current mark of this replica's files.
-  func noteMark() async throws {
+  func recordMark() async throws {
     let settings = try store.readSynchronization { try $0.requireSyncSettings() }
     let mark = try await reach { try await transport.mark(of: settings.replicaID) }.map { Data($0) }
     guard mark != settings.mark else { return }
@@ -395,8 +395,8 @@ extension StoreTransaction where Base: ~Copyable {
 }
 
 extension StoreWriteTransaction {
-  /// Notes that the hourly check is done now.
-  fileprivate mutating func noteCheck() throws {
+  /// Records that the hourly check was done now.
+  fileprivate mutating func recordCheck() throws {
     let now = now.microsecondsSince1970
     try changeSyncSettings { $0.lastCheck = now }
   }
@@ -455,11 +455,11 @@ extension StoreWriteTransaction {
     try setSyncValue(
       settings.acknowledged.number.bigEndianBytes, forKey: SyncKey.ages + FieldValue.instant(self.now).storedBytes)
     try forgetDeletedRecords(before: now - Self.retention)
-    return try takeAge(before: now - Self.retention)
+    return try removeAges(before: now - Self.retention)
   }
 
-  /// The last segment that had been acknowledged at a time; earlier rows are not needed any more.
-  private mutating func takeAge(before time: Int64) throws -> UInt64 {
+  /// Returns the last segment that had been acknowledged at a time, and removes the rows before it.
+  private mutating func removeAges(before time: Int64) throws -> UInt64 {
     var (number, old): (UInt64, [[UInt8]]) = (0, [])
     for (key, value) in try syncValues(under: SyncKey.ages) {
       guard let noted = try FieldValue(.instant, storedBytes: key).instant?.microsecondsSince1970, noted <= time else {

@@ -162,17 +162,17 @@ extension SyncSettings {
     return Data(code.ownerSecret.map { ContentHash(of: hash.bytes + $0).bytes } ?? hash.bytes)
   }
 
-  /// Notes that the recovery code of the newest key is shown; at a hub the code includes a secret of this store.
+  /// Records that the recovery code of the newest key is shown; at a hub the code includes a secret of this store.
   ///
   /// - Returns: The code; `nil` in a space without encryption.
   mutating func showRecoveryCode() throws -> String? {
     if syncPlace.isHub, recoverySecret == nil { renewRecoverySecret() }
-    return try noteShownRecoveryCode()?.text
+    return try recordShownRecoveryCode()?.text
   }
 
-  /// Notes that the user has the recovery code of the newest key on paper.
+  /// Records that the user has the recovery code of the newest key on paper.
   @discardableResult
-  mutating func noteShownRecoveryCode() throws -> RecoveryCode? {
+  mutating func recordShownRecoveryCode() throws -> RecoveryCode? {
     guard let code = try recoveryCode() else { return nil }
     shownKeyHash = try recoveryCodeHash()
     return code
@@ -181,10 +181,10 @@ extension SyncSettings {
   /// Changes the recovery code to one that no device has known before.
   mutating func renewRecoverySecret() { recoverySecret = Data(RecoveryCode.newOwnerSecret()) }
 
-  /// Who this store was.
+  /// The replicas that this store was before.
   var formerIDs: Set<ReplicaID> { Set((formerReplicas ?? []).map { ReplicaID($0.replica) }) }
 
-  /// Becomes a replica of its own; its keys are new, too.
+  /// Makes this store a new replica with new keys.
   mutating func becomeNewReplica() {
     let former = FormerReplica(replica: replica, keys: replicaKeys)
     formerReplicas = ((formerReplicas ?? []) + [former]).suffix(Self.keptIdentityCount)
@@ -193,8 +193,8 @@ extension SyncSettings {
 
   private static let keptIdentityCount = 16
 
-  /// Notes when a segment was sealed; only the last ones are kept.
-  mutating func noteSeal(of number: UInt64, at time: Int64) {
+  /// Records when a segment was sealed; only the last 32 times are kept.
+  mutating func recordSeal(of number: UInt64, at time: Int64) {
     var times = sealTimes ?? [:]
     times[number] = time
     sealTimes = times.filter { $0.key + 32 > number && $0.key <= number }

@@ -24,7 +24,7 @@ extension StoreSync {
   /// - Throws: `TallyError` with `notSynchronising` or `syncBusy`.
   @discardableResult
   public func repair() async throws -> [StoreFault] {
-    let lock = try await takeTurn()
+    let lock = try await acquireTurn()
     defer { lock.release() }
     let (faults, replica) = try await store.write { transaction in
       let verification = try StateVerification(of: transaction)

@@ -123,15 +123,15 @@ struct FolderDisk: Sendable {
     guard try !Self.isDirectory(path) else { return }
     do {
       try SystemCalls.makeDirectory(path)
-      takePermissions(path)
+      inheritPermissions(path)
     } catch .fileExists {
       // Another process was first, or it is something else, which the next call finds.
     }
     try flushDirectory(path.parentOrCurrent)
   }
 
-  /// Gives a new directory in a shared one the group and the permissions of that one, as far as the system allows.
-  private func takePermissions(_ path: FilePath) {
+  /// Copies the group and the permissions of a shared directory to a new one in it, as far as the system allows.
+  private func inheritPermissions(_ path: FilePath) {
     guard let (above, new) = try? (path.parentOrCurrent.stat(), path.stat()), above.permissions.areOfSharedDirectory
     else { return }
     if above.groupID != new.groupID { try? SystemCalls.changeGroup(path, to: above.groupID.rawValue) }

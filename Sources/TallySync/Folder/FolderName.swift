@@ -92,17 +92,17 @@ enum FolderName: Hashable, Sendable {
 
 extension FolderName {
   private static func read(_ reader: inout FolderNameReader) -> FolderName? {
-    if reader.take(cardStart) { return number(&reader, cardEnding).map { .card($0) } }
-    if reader.take(temporaryStart) { return reader.number(numberDigitCount).map { .temporary($0) } }
-    if reader.take(".") {
+    if reader.skip(cardStart) { return number(&reader, cardEnding).map { .card($0) } }
+    if reader.skip(temporaryStart) { return reader.number(numberDigitCount).map { .temporary($0) } }
+    if reader.skip(".") {
       // Other devices never have a temporary file or a placeholder.
-      guard !reader.isAt("."), let name = read(&reader), reader.take(placeholderEnding) else { return nil }
+      guard !reader.isAt("."), let name = read(&reader), reader.skip(placeholderEnding) else { return nil }
       return .placeholder(name)
     }
     guard let first = number(&reader, "-") else { return nil }
     // Both begin with digits: that of a part is followed by one more sign than the digest has digits.
     if let stem = stem(&reader, first) { return stem }
-    guard let last = number(&reader, "-"), first <= last, let digest = reader.digest(), reader.take(segmentEnding)
+    guard let last = number(&reader, "-"), first <= last, let digest = reader.digest(), reader.skip(segmentEnding)
     else { return nil }
     return .segments(SegmentRange(first: first, last: last, digest: digest))
   }
@@ -110,8 +110,8 @@ extension FolderName {
   /// The rest of the name of a part, whose first number was read; `nil`, and nothing read, for another one.
   private static func stem(_ reader: inout FolderNameReader, _ number: UInt64) -> FolderName? {
     var ahead = reader
-    guard let digest = ahead.digest(), ahead.take("-"), let part = ahead.number(partDigitCount),
-      ahead.take(partSeparator), let count = ahead.number(partDigitCount), ahead.take(partEnding),
+    guard let digest = ahead.digest(), ahead.skip("-"), let part = ahead.number(partDigitCount),
+      ahead.skip(partSeparator), let count = ahead.number(partDigitCount), ahead.skip(partEnding),
       let part = Int(exactly: part), let count = Int(exactly: count)
     else { return nil }
     let snapshot = SnapshotStem(number: number, digest: digest, partCount: count)
@@ -121,7 +121,7 @@ extension FolderName {
   }
 
   private static func number(_ reader: inout FolderNameReader, _ ending: StaticString) -> UInt64? {
-    guard let number = reader.number(numberDigitCount), reader.take(ending) else { return nil }
+    guard let number = reader.number(numberDigitCount), reader.skip(ending) else { return nil }
     return (1...greatestNumber).contains(number) ? number : nil
   }
 }
@@ -159,8 +159,8 @@ struct FolderNameReader {
     text.withUTF8Buffer { unsafe rest.starts(with: $0) }
   }
 
-  /// Reads a text; false, and nothing is read, if another one follows.
-  mutating func take(_ text: StaticString) -> Bool {
+  /// Skips a text; returns false, and skips nothing, if another one follows.
+  mutating func skip(_ text: StaticString) -> Bool {
     guard isAt(text) else { return false }
     rest = rest.dropFirst(text.utf8CodeUnitCount)
     return true

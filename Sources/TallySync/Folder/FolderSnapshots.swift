@@ -73,7 +73,7 @@ extension FolderTransport {
       transport.disk.removeLeftOvers(try transport.listing.entries(.snapshots, of: name.replica))
       // A second attempt may have sealed the same part again.
       try FolderFault.at(path) { try transport.disk.publish(part, as: path, isReplacing: true) }
-      transport.noteOwnChange(.snapshots, of: name.replica)
+      transport.recordOwnChange(.snapshots, of: name.replica)
     }
   }
 
@@ -94,13 +94,13 @@ extension FolderTransport {
       for file in files.files where file.range.last <= number && file.range.last < last {
         try FolderFault.at(file.entry.path) { try transport.disk.remove(file.entry.path) }
       }
-      transport.noteOwnChange(.replicas, of: replica)
+      transport.recordOwnChange(.replicas, of: replica)
       let stems = Set(snapshots.filter { $0.replica == replica }.compactMap { FolderName.SnapshotStem($0) })
       for entry in try transport.listing.entries(.snapshots, of: replica) {
         guard case .part(_, let stem) = entry.name, stems.contains(stem) else { continue }
         try FolderFault.at(entry.path) { try transport.disk.remove(entry.path) }
       }
-      transport.noteOwnChange(.snapshots, of: replica)
+      transport.recordOwnChange(.snapshots, of: replica)
     }
   }
 

@@ -281,7 +281,7 @@ extension FolderTransport {
         // The next time is as good.
         try? transport.disk.remove(old.path)
       }
-      transport.noteOwnChange(.replicas, of: replica)
+      transport.recordOwnChange(.replicas, of: replica)
     }
   }
 
@@ -354,7 +354,7 @@ extension FolderTransport {
           files = try transport.segmentFiles(of: replica)
         }
       }
-      if files.files.count != count { transport.noteOwnChange(.replicas, of: replica) }
+      if files.files.count != count { transport.recordOwnChange(.replicas, of: replica) }
     }
   }
 
@@ -451,7 +451,7 @@ extension FolderTransport {
       let range = FolderName.SegmentRange(first: head.number, last: head.number, digest: head.digest)
       let path = directory.appending(FolderName.segments(range).text)
       try FolderFault.at(path) { try transport.disk.publish(segment, as: path, isReplacing: true) }
-      transport.noteOwnChange(.replicas, of: replica)
+      transport.recordOwnChange(.replicas, of: replica)
     }
   }
 
@@ -472,7 +472,7 @@ extension FolderTransport {
     // A file of the name that is there was damaged, or it would be known.
     let isDamaged = entries.contains { $0.path == path }
     try FolderFault.at(path) { try disk.publish(segment, as: path, isReplacing: isDamaged) }
-    noteOwnChange(.replicas, of: replica)
+    recordOwnChange(.replicas, of: replica)
     return .stored
   }
 
@@ -512,8 +512,8 @@ extension FolderTransport {
     return directory
   }
 
-  /// Takes the files of this replica as known, so that a wait does not end because of them.
-  func noteOwnChange(_ part: FolderListing.Part, of replica: ReplicaID) {
+  /// Records the files of this replica as known, so that a wait does not end because of them.
+  func recordOwnChange(_ part: FolderListing.Part, of replica: ReplicaID) {
     // If they cannot be listed the wait ends without need.
     guard let entries = try? listing.entries(part, of: replica) else { return }
     seen.withLock { $0?.replace(part, of: replica, with: entries) }

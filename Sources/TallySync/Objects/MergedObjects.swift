@@ -187,8 +187,8 @@ extension ObjectState.Field {
 /// The tasks whose places may depend on objects that have changed: those that have changed, those above and below them,
 /// and those that wait for a list or a parent among them.
 ///
-/// Places of other tasks cannot differ by it: rings and depth concern tasks that links connect.
-struct Surroundings {
+/// The change cannot move other tasks: rings and depth concern only tasks that links connect.
+struct ConnectedTasks {
   /// A task, and where it is shown.
   struct PlacedTask {
     let id: UUID
@@ -208,12 +208,12 @@ struct Surroundings {
     hasDisplaced = try transaction.hasSyncValues(withPrefix: SyncKey.displaced)
     let connected = try connectedTasks(in: merge, transaction)
     var (lists, isShown): ([UUID: ObjectState], [UUID: Bool]) = ([:], [:])
-    func note(_ list: UUID?) throws {
+    func readList(_ list: UUID?) throws {
       guard let list, isShown[list] == nil else { return }
       let state = try merge.state(of: ObjectKey(isList: true, id: list), in: transaction)
       (lists[list], isShown[list]) = (state, state.isShown)
     }
-    for state in connected.values { try note(state.reference(.list)) }
+    for state in connected.values { try readList(state.reference(.list)) }
     let outline = Outline(tasks: connected, lists: lists) { $0.isShown }
     tasks = connected.map { id, state in
       let object = merge.touched[ObjectKey(isList: false, id: id)] ?? TouchedObject(before: state, state: state)
@@ -227,7 +227,7 @@ struct Surroundings {
         continue
       }
       let named = touched.list
-      try note(named)
+      try readList(named)
       let list = named.flatMap { isShown[$0] == true ? $0 : nil }
       let awaited = named == list ? [] : [named].compactMap(\.self)
       tasks.append(PlacedTask(id: object.id, object: touched, place: Outline.Place(list: list), awaited: awaited))
@@ -260,8 +260,8 @@ struct Surroundings {
     return connected
   }
 
-  /// Keeps which of the tasks are elsewhere than their states say, so that they are found when a list or parent comes.
-  func keepDisplaced(in transaction: inout StoreWriteTransaction) throws {
+  /// Stores which tasks are elsewhere than their states say, so that they are found when the list or parent arrives.
+  func writeDisplaced(in transaction: inout StoreWriteTransaction) throws {
     for task in tasks where hasDisplaced || !task.awaited.isEmpty {
       let names = [task.object.before, task.object.state].flatMap { [$0.reference(.list), $0.reference(.parent)] }
         .compactMap(\.self)
@@ -282,7 +282,7 @@ struct Surroundings {
   }
 }
 
-extension Surroundings.PlacedTask {
+extension ConnectedTasks.PlacedTask {
   fileprivate init(_ id: UUID, _ object: TouchedObject, at place: Outline.Place?) {
     (self.id, self.object, self.place) = (id, object, place)
     guard let place else {

@@ -22,15 +22,15 @@ struct StateMerge {
     try touched[object]?.state ?? table.state(of: object, in: transaction)
   }
 
-  /// Takes local changes that have been noted.
+  /// Applies local changes that wait to be sent.
   ///
   /// - Parameters:
-  ///   - limit: Of how many objects at most.
-  ///   - replica: Who has made them.
+  ///   - limit: The most objects whose changes are applied.
+  ///   - replica: The replica that has made them.
   ///   - transaction: The write.
-  /// - Returns: What other replicas have to know; empty if nothing was noted.
+  /// - Returns: What other replicas have to know, and whether no change waited.
   /// - Throws: What the store throws.
-  mutating func take(
+  mutating func applyPending(
     limit: Int, as replica: ReplicaID, in transaction: inout StoreWriteTransaction
   ) throws -> (changes: [ObjectChange], isEmpty: Bool) {
     let pending = try transaction.takePending(limit: limit)
@@ -40,19 +40,19 @@ struct StateMerge {
       let known = try state(of: object, in: transaction)
       let change = try transaction.change(LocalChange(pending: pending, known: known, replica: replica), of: object)
       guard !change.isEmpty else { continue }
-      take(change, of: object, replacing: known)
+      apply(change, of: object, replacing: known)
       let local = ObjectChange(of: object, to: change, replacing: known)
       let joined = known.joined(with: change)
       // Others may have forgotten the values of an object that comes back.
       let isBack = known.isDeleted && !joined.isDeleted
       changes.append(isBack ? ObjectChange(object: object, state: joined, replaced: local.replaced) : local)
     }
-    let filters = try takeFilters(as: replica, in: &transaction)
-    let merges = try takeListMerges(as: replica, in: &transaction)
+    let filters = try applyFilters(as: replica, in: &transaction)
+    let merges = try applyListMerges(as: replica, in: &transaction)
     return (changes + filters + merges, pending.isEmpty && filters.isEmpty && merges.isEmpty)
   }
 
-  private mutating func takeListMerges(
+  private mutating func applyListMerges(
     as replica: ReplicaID, in transaction: inout StoreWriteTransaction
   ) throws -> [ObjectChange] {
     try transaction.takePendingListMerges().compactMap { merge in
@@ -72,11 +72,11 @@ struct StateMerge {
     let known = try state(of: write.object, in: transaction)
     guard write.isRepeated || known.registers[write.field]?.value ?? [] != write.value else { return nil }
     let change = known.setting(write.field, to: write.value, at: time, by: replica)
-    take(change, of: write.object, replacing: known)
+    apply(change, of: write.object, replacing: known)
     return ObjectChange(of: write.object, to: change, replacing: known)
   }
 
-  private mutating func takeFilters(
+  private mutating func applyFilters(
     as replica: ReplicaID, in transaction: inout StoreWriteTransaction
   ) throws -> [ObjectChange] {
     try transaction.takePendingFilters().map { filter in
@@ -86,13 +86,13 @@ struct StateMerge {
       if known.registers[.filterKey] == nil {
         change.join(known.setting(.filterKey, to: filter.key, at: filter.microseconds, by: replica))
       }
-      take(change, of: object, replacing: known)
+      apply(change, of: object, replacing: known)
       return ObjectChange(of: object, to: change, replacing: known)
     }
   }
 
-  /// Takes a change that the records have already.
-  mutating func take(_ change: ObjectState, of object: ObjectKey, replacing known: ObjectState) {
+  /// Applies a change that the records have already.
+  mutating func apply(_ change: ObjectState, of object: ObjectKey, replacing known: ObjectState) {
     let earlier = touched[object]
     touched[object] = TouchedObject(
       before: earlier?.before ?? known, state: known.joined(with: change), recorded: earlier?.recorded)
@@ -106,7 +106,7 @@ struct StateMerge {
   /// - Parameters:
   ///   - change: The change.
   ///   - object: The object.
-  ///   - prepared: What becomes of the change if nothing is known of the object.
+  ///   - prepared: The state of an object of which nothing is known.
   ///   - transaction: The write.
   /// - Returns: The state before it.
   /// - Throws: ``CodingFault`` for a completion that no replica writes; what the store throws.
@@ -120,7 +120,7 @@ struct StateMerge {
     let earlier = touched[object]
     let known = try earlier?.state ?? table.state(of: object, in: transaction)
     let joined = known.joined(with: change)
-    if object.isFilter { noteDeletedFilter(change, known) }
+    if object.isFilter { recordDeletedFilter(change, known) }
     if joined != known {
       if joined.survivesDeletion(known, or: change, at: transaction.now) {
         revived.append(ObjectChange(object: object, state: joined, replaced: [:]))
@@ -132,8 +132,8 @@ struct StateMerge {
     return known
   }
 
-  /// Keeps a filter that was saved before its deletion, so that undoing the deletion brings back its last version.
-  private mutating func noteDeletedFilter(_ change: ObjectState, _ known: ObjectState) {
+  /// Records the last version of a filter that was deleted, so that undoing the deletion restores it.
+  private mutating func recordDeletedFilter(_ change: ObjectState, _ known: ObjectState) {
     guard let key = known.registers[.filterKey]?.value, let deletion = known.registers[.filter], deletion.value.isEmpty,
       let saved = change.registers[.filter], SavedFilter.isStored(saved.value, under: key), deletion.wins(over: saved)
     else { return }
@@ -162,10 +162,10 @@ struct StateMerge {
   @discardableResult
   mutating func finish(in transaction: inout StoreWriteTransaction, of author: ReplicaID? = nil) throws -> [UUID] {
     guard !touched.isEmpty || !deletedFilters.isEmpty else { return [] }
-    let surroundings = try Surroundings(of: self, in: transaction)
+    let surroundings = try ConnectedTasks(of: self, in: transaction)
     let deleted = try transaction.show(surroundings, after: self, of: author)
-    try surroundings.keepDisplaced(in: &transaction)
-    try table.put(touched, in: &transaction)
+    try surroundings.writeDisplaced(in: &transaction)
+    try table.write(touched, in: &transaction)
     (touched, revived, deletedFilters) = ([:], [], [:])
     return deleted
   }
@@ -216,7 +216,7 @@ extension StoreWriteTransaction {
   ///
   /// - Returns: The tasks that are not there any more.
   fileprivate mutating func show(
-    _ surroundings: Surroundings, after merge: StateMerge, of author: ReplicaID?
+    _ surroundings: ConnectedTasks, after merge: StateMerge, of author: ReplicaID?
   ) throws -> [UUID] {
     var (tasks, deleted, trash): ([MergedTask], [UUID], [DeletedObject]) = ([], [], [])
     tasks.reserveCapacity(surroundings.tasks.count)

@@ -81,7 +81,7 @@ struct StateTable {
   ///   - objects: The objects.
   ///   - transaction: The write.
   /// - Throws: What the store throws.
-  mutating func put(_ objects: [ObjectKey: TouchedObject], in transaction: inout StoreWriteTransaction) throws {
+  mutating func write(_ objects: [ObjectKey: TouchedObject], in transaction: inout StoreWriteTransaction) throws {
     var entries: [([UInt8], [UInt8])] = []
     entries.reserveCapacity(objects.count)
     for (object, touched) in objects {
@@ -100,10 +100,10 @@ struct StateTable {
       entries.append(stored.entry(of: object, with: numbers))
     }
     try transaction.setSyncValues(entries)
-    try putHash(in: &transaction)
+    try writeHash(in: &transaction)
   }
 
-  private func putHash(in transaction: inout StoreWriteTransaction) throws {
+  private func writeHash(in transaction: inout StoreWriteTransaction) throws {
     try transaction.setSyncValue(hash.bytes, forKey: SyncKey.stateHash)
   }
 
@@ -115,7 +115,7 @@ struct StateTable {
       let object = try ObjectKey(bytes: key)
       if let stored = try table.stored(object, in: transaction) { table.hash = table.hash + stored.hash(of: object) }
     }
-    try table.putHash(in: &transaction)
+    try table.writeHash(in: &transaction)
   }
 
   /// Gives numbers to the replicas that a state names for the first time.

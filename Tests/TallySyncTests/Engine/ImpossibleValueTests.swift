@@ -13,7 +13,7 @@ struct ImpossibleValueTests {
     try await withFolderSpace(3) { space in
       try await space.sync(0).change { transaction, settings in
         let change = ObjectChange(object: .random, state: .completed(with: completion, by: settings.replicaID))
-        try Outbox.put([change], &settings, in: &transaction)
+        try Outbox.seal([change], &settings, in: &transaction)
         try transaction.setSyncSettings(settings)
       }
       try await space.sync(0).synchronise()
@@ -91,7 +91,7 @@ extension StoreSync {
       let created = FieldValue.instant(Timestamp(clamping: 1)).storedBytes
       state.join(state.setting(.created, to: created, at: 1, by: replica))
       state.join(write(state, replica))
-      try Outbox.put([ObjectChange(object: .random, state: state)], &settings, in: &transaction)
+      try Outbox.seal([ObjectChange(object: .random, state: state)], &settings, in: &transaction)
       try transaction.setSyncSettings(settings)
     }
     try await synchronise()

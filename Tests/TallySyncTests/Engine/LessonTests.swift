@@ -207,14 +207,14 @@ extension StoreSync {
       let completed = try transaction.task(id)
       let value = try completed.flatMap { try transaction.storedCompletion(of: $0) }?.bytes ?? []
       try transaction.reopen(id)
-      let own = try merge.take(limit: .max, as: settings.replicaID, in: &transaction).changes
+      let own = try merge.applyPending(limit: .max, as: settings.replicaID, in: &transaction).changes
       var change = ObjectState()
       for replica in replicas {
         change.join(ObjectState().completing(with: value, at: task?.createdAt.microsecondsSince1970 ?? 0, by: replica))
       }
       try merge.join(change, to: object, in: transaction)
       try merge.finish(in: &transaction)
-      try Outbox.put(own + [ObjectChange(object: object, state: change)], &settings, in: &transaction)
+      try Outbox.seal(own + [ObjectChange(object: object, state: change)], &settings, in: &transaction)
       try transaction.setSyncSettings(settings)
     }
   }
@@ -228,7 +228,7 @@ extension StoreSync {
       var state = ObjectState().setting(.title, to: [0x20], at: 1, by: replica)
       state.join(state.setting(.created, to: created, at: 1, by: replica))
       let object = ObjectKey(isList: false, id: UUID())
-      try Outbox.put([ObjectChange(object: object, state: state)], &settings, in: &transaction)
+      try Outbox.seal([ObjectChange(object: object, state: state)], &settings, in: &transaction)
       try transaction.setSyncSettings(settings)
     }
   }

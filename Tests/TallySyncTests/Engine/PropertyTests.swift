@@ -206,11 +206,11 @@ extension StoreSync {
         return all
       }
       for (object, state) in zip(objects, states) {
-        merge.take(state, of: object, replacing: try merge.state(of: object, in: transaction))
+        merge.apply(state, of: object, replacing: try merge.state(of: object, in: transaction))
       }
       try merge.finish(in: &transaction)
       let changes = zip(objects, states).map { ObjectChange(object: $0, state: $1) }
-      try Outbox.put(changes, &settings, in: &transaction)
+      try Outbox.seal(changes, &settings, in: &transaction)
       try transaction.setSyncSettings(settings)
       return states
     }

@@ -220,7 +220,7 @@ struct SettledConflictTests {
           let winner = Register(time: Int64(number) + 1, replica: ReplicaID(UUID()), value: [])
           let now = transaction.now.microsecondsSince1970
           let conflict = StoredConflict(of: value.object, value.field, lost: lost, to: winner, at: now)
-          try transaction.keep([(conflict, nil)])
+          try transaction.insertConflicts([(conflict, nil)])
         }
       }
       let kept = try await sync.conflicts().reversed().suffix(refused.count)

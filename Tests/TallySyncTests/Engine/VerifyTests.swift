@@ -83,7 +83,7 @@ extension StoreWriteTransaction {
       let state = try table.state(of: object, in: self)
       let replica = try requireSyncSettings().replicaID
       let other = state.joined(with: state.setting(.priority, to: [2], at: 1, by: replica))
-      try table.put([object: TouchedObject(before: state, state: other)], in: &self)
+      try table.write([object: TouchedObject(before: state, state: other)], in: &self)
       _ = try takePending(limit: .max)
     case .hash: try setSyncValue(Array(repeating: 7, count: 32), forKey: SyncKey.stateHash)
     case .replicas: try setSyncValue([1], forKey: SyncKey.replicas + [0])
