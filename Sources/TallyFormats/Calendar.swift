@@ -290,7 +290,7 @@ extension CalendarRecord {
     appendAlarms(of: task, context)
   }
 
-  /// The original CATEGORIES lines, if they still give the task's tags; else a line of the tags.
+  /// The original CATEGORIES lines, if they still say the task's tags; else a line of the tags.
   private static func categories(of task: TaskItem) -> [ContentLine] {
     if case .text(let text)? = task.attributes["CATEGORIES"], let kept = written(text, of: "CATEGORIES"),
       TagSet(kept.flatMap(\.unescapedList)).allowed.tags == task.tags
@@ -420,7 +420,7 @@ extension CalendarRecord {
 
   static let numbers: [Priority: String] = [.high: "1", .medium: "5", .low: "9"]
 
-  /// The imported number, if it still gives the task's priority.
+  /// The imported number, if it still means the task's priority.
   private static func number(of task: TaskItem) -> String? {
     guard case .text(let text)? = task.attributes["PRIORITY"], priority(text) == task.priority else { return nil }
     return text

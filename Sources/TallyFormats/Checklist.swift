@@ -288,7 +288,7 @@ struct ChecklistRecord: ForeignRecord {
 }
 
 extension ChecklistRecord {
-  /// The heading of a list, with its name in a comment where the words do not give it back.
+  /// The heading of a list, with its name in a comment where the name cannot be read back from the words.
   static func heading(_ name: String) -> String {
     let text = plain(name)
     let read = ChecklistLine("# " + text)
@@ -334,7 +334,7 @@ struct NotebookMarks {
   /// Takes a text apart; what is not understood stays in it, with a remark.
   init(_ text: String, _ context: FormatContext) {
     self.text = text
-    // Most texts have none: a look at the bytes is cheaper than a search for each sign.
+    // Most texts have none: one pass over the bytes is cheaper than a search for each sign.
     guard text.utf8.contains(where: { $0 >= 0xE2 }) || text.contains("::") else { return }
     readSigns(context)
     readBrackets(context)

@@ -249,7 +249,7 @@ extension TaskStore {
 
   /// Writes all tasks, or those that a filter finds, to a file, which replaces an older one as a whole.
   ///
-  /// The export is one snapshot, while writers go on. If it fails, nothing is left behind and the old file stays. Only
+  /// The export is one snapshot, while others write. If it fails, nothing is left behind and the old file stays. Only
   /// its owner may read the file. Blocks until all is done; run it where waiting is allowed.
   ///
   /// ```swift

@@ -21,7 +21,7 @@ protocol ForeignRecord {
 
   /// Whether the record has days that other time zones would read as others.
   static func isLocal(_ task: TaskItem) -> Bool
-  /// Whether a field that the format cannot say is left out all the same.
+  /// Whether a field that the format cannot express is left out nevertheless.
   static func omits(_ field: TaskField, of task: TaskItem, _ context: FormatContext) -> Bool
 }
 
@@ -84,7 +84,7 @@ extension ForeignRecord {
 }
 
 extension FieldValue? {
-  /// Whether two values are the same byte for byte: `==` takes texts for equal that Unicode considers equivalent.
+  /// Whether two values are the same byte for byte: `==` is true for texts that Unicode considers equivalent.
   fileprivate func isIdentical(to other: FieldValue?) -> Bool {
     switch (self, other) {
     case (.text(let left)?, .text(let right)?): left.utf8.elementsEqual(right.utf8)
@@ -176,7 +176,7 @@ struct FormatContext: Sendable {
   /// The day of an instant.
   func day(of instant: Timestamp) -> CalendarDay { CalendarDay(containing: instant, in: calendar) }
 
-  /// The instant that stands for a day on which something was done: noon, or now if that is today and has not come yet.
+  /// The instant that represents a day on which something was done: noon, or now if that is today and has not come yet.
   func noon(of day: CalendarDay) -> OffsetTimestamp {
     let noon = start(of: day).adding(seconds: 43_200)
     return OffsetTimestamp(day == self.day(of: now) ? min(noon, now) : noon, in: timeZone)

@@ -249,7 +249,7 @@ struct OrgHeading {
   }
 }
 
-/// What stands under a heading.
+/// The content under a heading.
 struct OrgEntry {
   /// The texts behind `SCHEDULED:`, `DEADLINE:` and `CLOSED:`.
   private(set) var dates: [String: String] = [:]

@@ -148,7 +148,7 @@ struct TableWriter: DocumentWriter {
   }
 }
 
-/// The names that programs and people give to the columns of a table of tasks.
+/// The names that programs and people use for the columns of a table of tasks.
 enum TableHeading {
   /// The usual names of each column of Tally's; case, blanks, hyphens and underscores do not count.
   private static let names: [(column: String, names: Set<String>)] = [
@@ -296,7 +296,7 @@ extension TableRecord {
     "due", "dueDate", "dueDay", "scheduledDate", "reminderDate", "done", "completedAt", "createdAt", "updatedAt",
   ]
 
-  /// The columns that stand for several fields.
+  /// The columns that contain several fields.
   static let usualColumns: Set = ["due", "done", "dueTime", "reminderTime", "reminderOn"]
 
   /// The cells with each time joined to its date, and without a reminder that is off.

@@ -86,7 +86,7 @@ struct TableReader: ~Copyable {
     }
   }
 
-  /// Reads a text in quotes, in which two quotes stand for one.
+  /// Reads a text in quotes, in which two quotes mean one.
   private mutating func readQuoted(into bytes: inout [UInt8], _ position: TextPosition) throws {
     input.skipByte()
     while let byte = try input.peek() {
@@ -111,7 +111,7 @@ struct TableReader: ~Copyable {
 
 /// Cells as they are written.
 enum TableText {
-  /// The first characters by which a spreadsheet takes a cell for a formula; and the mark before them.
+  /// The characters with which a formula of a spreadsheet begins, and the mark that is put before them.
   private static let formulaStarts: Set<Unicode.Scalar> = ["=", "+", "-", "@", "\t", "\r", "'"]
 
   /// A cell that no spreadsheet computes: one that looks like a formula gets a `'` before it, as people write it there.

@@ -194,7 +194,7 @@ extension TaskwarriorRecord {
     return reader.isAtEndOfDocument ? tags : nil
   }
 
-  /// An attribute as Taskwarrior takes it; `nil` for one that it would refuse or change.
+  /// An attribute as Taskwarrior accepts it; `nil` for one that it would refuse or change.
   private static func value(_ value: AttributeValue, of name: String) -> TaskwarriorValue? {
     guard !mapped.contains(name), !name.isEmpty, name.allSatisfy(\.isPlainName) else { return nil }
     switch value {
@@ -404,7 +404,7 @@ enum TaskwarriorAnnotation {
     return all.map(\.description).joined(separator: "\n")
   }
 
-  /// Whether an array is what `array(_:at:)` makes, so that the notes alone bring it back.
+  /// Whether an array is what `array(_:at:)` makes, so that it can be rebuilt from the notes alone.
   static func isPlain(_ array: String, at entry: String?) -> Bool {
     guard let all = read(array) else { return false }
     return all.count == 1 && all[0].entry == entry
@@ -445,7 +445,7 @@ enum TaskwarriorAnnotation {
   }
 }
 
-/// Taskwarrior's own attributes that Tally keeps as attributes, and which values Taskwarrior takes for them.
+/// Taskwarrior's own attributes that Tally keeps as attributes, and the values that Taskwarrior accepts for them.
 enum TaskwarriorBuiltIn {
   private static let dates: Set<String> = ["wait", "until", "start"]
   private static let ids: Set<String> = ["parent", "template"]
@@ -455,7 +455,7 @@ enum TaskwarriorBuiltIn {
     dates.contains(name) || ids.contains(name) || others.contains(name)
   }
 
-  /// Whether Taskwarrior takes a value; anything for an attribute that is not its own.
+  /// Whether Taskwarrior accepts a value; true for every attribute that is not its own.
   static func isValid(_ text: String, of name: String) -> Bool {
     if dates.contains(name) { return BasicDate.instant(text) != nil }
     if ids.contains(name) { return UUID(uuidString: text) != nil }

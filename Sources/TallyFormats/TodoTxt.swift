@@ -121,7 +121,7 @@ struct TodoTxtRecord: ForeignRecord {
     var parts: [String] = []
     if isCompleted { parts.append("x") }
     if let priority { parts.append("(\(priority))") }
-    // Without the date of completion that of the creation would be taken for it.
+    // Without a date of completion, readers would take the date of creation for it.
     if isCompleted { parts += [completed, completed == nil ? nil : created].compactMap { $0?.iso8601 } }
     if !isCompleted, let created { parts.append(created.iso8601) }
     parts += words.map(String.init)
@@ -165,7 +165,7 @@ extension TodoTxtRecord {
     self = TodoTxtRecord(line: line)
   }
 
-  /// A title as words of one line that no reader takes for anything else than words.
+  /// A title as words of one line that every reader reads as words only.
   private static func plain(_ title: String) -> String {
     String(
       String.UnicodeScalarView(title.unicodeScalars.map { $0.properties.isWhitespace || $0.value < 0x20 ? " " : $0 }))
@@ -214,7 +214,7 @@ extension TodoTxtRecord {
     var reading = TodoTxtReading()
     var title: [Substring] = []
     var isTrailing = true
-    // From the end: what stands behind the last word of the title belongs to the task and not to its title.
+    // From the end: what follows the last word of the title belongs to the task and not to its title.
     for word in words.reversed() {
       let isTaken = reading.read(word, Self.pair(word), isTrailing: isTrailing, context)
       if !isTaken { title.append(word) }
@@ -253,7 +253,7 @@ extension TodoTxtRecord {
   var contents: String { ([created?.iso8601 ?? ""] + words.map(String.init)).joined(separator: " ") }
 }
 
-/// What the words of a line give, read from its end.
+/// The fields of a line, whose words are read from its end.
 struct TodoTxtReading {
   var projects: [String] = []
   var contexts: [String] = []
@@ -263,7 +263,7 @@ struct TodoTxtReading {
   var priority: Character?
   var attributes: [String: AttributeValue] = [:]
 
-  /// The keys of which a value that Tally does not understand is kept as an attribute.
+  /// The keys whose value becomes an attribute if Tally does not understand it.
   static let keptKeys = ["due", "rec", "t"]
 
   /// Reads a word.

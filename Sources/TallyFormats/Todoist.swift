@@ -145,7 +145,7 @@ final class TodoistSource: ForeignSource {
     return true
   }
 
-  /// Gives a recurrence without a date the first day that its rule gives from today on.
+  /// Sets the date of a recurrence without one to the first day of its rule from today on.
   private func setFirstDay(of document: inout TaskDocument, _ context: FormatContext) {
     guard case .recurrence(let recurrence)? = document[.recurrence] else { return }
     let today = context.day(of: context.now)

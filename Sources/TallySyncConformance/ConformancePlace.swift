@@ -64,7 +64,7 @@ extension SyncTransport {
     return answers[0]
   }
 
-  /// Expects that everything behind a number is given, in order and byte for byte.
+  /// Expects that everything behind a number is returned, in order and byte for byte.
   func requireSegments(_ expected: [SampleStream.Segment], of replica: ReplicaID, after number: UInt64) async throws {
     let found = try await segments(of: replica, after: number, byteCount: .max)
     try require(

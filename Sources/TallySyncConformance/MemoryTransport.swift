@@ -3,10 +3,10 @@ public import TallySync
 /// A connection to a place in memory.
 public actor MemoryTransport: SyncTransport {
   private let place: MemoryPlace
-  /// The change that this connection knows of; `nil` before the first look.
+  /// The change that this connection knows; `nil` before it reads for the first time.
   private var known: UInt64?
 
-  /// How often a wait looks: a test double need not do better.
+  /// How often a wait checks for changes: a test double need not do better.
   private static let interval = Duration.milliseconds(5)
   private static let longestWaitInSeconds = 1e9
 
@@ -34,7 +34,7 @@ public actor MemoryTransport: SyncTransport {
   /// - Parameters:
   ///   - replica: Whose.
   ///   - number: The segments after this one; 0 for all.
-  ///   - byteCount: Stop when this many bytes have been read; at least one segment is given if there is one.
+  ///   - byteCount: The number of bytes after which reading stops; at least one segment is returned if there is one.
   /// - Returns: The segments.
   /// - Throws: `MemoryPlace.Unreachable`.
   public func segments(of replica: ReplicaID, after number: UInt64, byteCount: Int) async throws -> [[UInt8]] {
@@ -146,7 +146,7 @@ public actor MemoryTransport: SyncTransport {
     }
   }
 
-  /// Returns when another connection has changed something since the last look, or when the time is over.
+  /// Returns when another connection has changed something since the last read, or when the time is over.
   ///
   /// - Parameter seconds: How long to wait at most.
   /// - Returns: Whether something has changed.
@@ -266,6 +266,6 @@ public actor MemoryPlace {
     return (result, changeCount)
   }
 
-  /// Why the place takes no segments.
+  /// Why the place accepts no segments.
   func refusedReason() -> String? { refusal }
 }

@@ -14,7 +14,7 @@ public import TallySync
 public struct TransportConformance: Sendable {
   /// Connects a replica to the place of a space, and creates the place if it is not there.
   ///
-  /// Two calls with the same space give two transports of one place. A space is sixteen bytes.
+  /// Two calls with the same space return two transports of one place. A space is sixteen bytes.
   public typealias MakeTransport =
     @Sendable (_ space: [UInt8], _ replica: ReplicaID) async throws -> any SyncTransport
 
@@ -299,7 +299,7 @@ extension TransportConformance {
       try await transport.delete(segmentsOf: stream.replica, upTo: 4, snapshots: [])
       try await reader.requireSegments(Array(segments[4...]), of: stream.replica, after: 4)
       try require(try await reader.heads(), is: [stream.replica: segments[5].head], "the heads")
-      // A place may keep more than it must, but not give what follows a gap.
+      // A place may keep more than it must, but must not return what follows a gap.
       let rest = try await reader.segments(of: stream.replica, after: 0, byteCount: .max)
       try require(rest.isEmpty || rest == segments.map(\.bytes), "nothing after a gap")
     },

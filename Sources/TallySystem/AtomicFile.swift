@@ -8,7 +8,7 @@ package import SystemPackage
   import Musl
 #endif
 
-/// A file that takes the place of another one as a whole, or not at all.
+/// A file that replaces another one as a whole, or not at all.
 ///
 /// Everything is written to a temporary file in the same directory, which gets the name only by `publish()`; until then
 /// the old file does not change. If it is never published the temporary file is removed. The new file can be read and
@@ -16,7 +16,7 @@ package import SystemPackage
 /// link is replaced, not the file it leads to: otherwise everybody who may write the link could choose what is
 /// overwritten.
 ///
-/// Foundation's atomic writing was not taken: it wants all bytes at once, sets no permissions and does not flush.
+/// Foundation's atomic writing does not suffice: it wants all bytes at once, sets no permissions and does not flush.
 package struct AtomicFile: ~Copyable {
   /// The path is not that of a file: it is a directory, a device or a pipe, or has no name.
   package struct NotAFile: Error {}
@@ -49,9 +49,9 @@ package struct AtomicFile: ~Copyable {
     self.temporary = temporary
   }
 
-  /// Throws `NotAFile` for a path that a file must not take the place of, or an `Errno` if that cannot be learned.
+  /// Throws `NotAFile` for a path that a file must not replace, or an `Errno` if that cannot be determined.
   ///
-  /// A file may take the place of nothing, of a file, and of a symbolic link to a file or to nothing. Links are followed:
+  /// A file may replace nothing, a file, and a symbolic link to a file or to nothing. Links are followed:
   /// renaming over `/dev/stdout` would succeed and replace the link.
   package static func requireReplaceable(_ target: FilePath) throws {
     guard target.lastComponent?.kind == .regular else { throw NotAFile() }
@@ -79,11 +79,11 @@ package struct AtomicFile: ~Copyable {
 
 /// A file or a directory under a temporary name, in which something is made before it is moved into place.
 ///
-/// Its maker holds a lock on it, which ends with the process. So an item that nobody has locked is an orphan, which a killed
+/// Its creator holds a lock on it, which ends with the process. So an item without a lock is an orphan that a killed
 /// process has left. Making an item in a directory first removes the orphans there.
 ///
 /// Names are of an exact form, and an orphaned directory is removed only if it has nothing but files of a store, or one
-/// directory with a store. Items of other users are left to them. So nothing of anybody else is removed.
+/// directory with a store. Items of other users stay. So nothing that belongs to anybody else is removed.
 package final class TemporaryItem: Sendable {
   package enum Kind {
     case file, directory
@@ -178,14 +178,14 @@ package final class TemporaryItem: Sendable {
     return text.joined(separator: "-")
   }
 
-  /// Makes an item and locks it; `nil` if a sweep has taken it for an orphan and removed it before it was locked.
+  /// Makes an item and locks it; `nil` if a sweep removed it as an orphan before it was locked.
   private static func make(_ path: FilePath, _ kind: Kind) throws -> FileLock? {
     switch kind {
     case .file: try SystemCalls.createFile(path, permissions: .ownerReadWrite)
     case .directory: try SystemCalls.makeDirectory(path, permissions: .ownerReadWriteExecute)
     }
     do {
-      // Whatever the process's mask takes away.
+      // The process's mask may have removed permissions.
       if kind == .directory { try SystemCalls.changePermissions(path, to: .ownerReadWriteExecute) }
       guard let lock = try lock(path, kind), lock.isOnFile(at: path) else { return nil }
       return lock

@@ -11,7 +11,7 @@ package import SystemPackage
 /// Waits until a process writes to a file in a directory.
 ///
 /// On Linux the system says so (inotify(7)). Elsewhere, and where descriptors or the user's watches are used up, a wait ends
-/// after at most 50 ms, so that the caller looks.
+/// after at most 50 ms, so that the caller lists the directory.
 package final class DirectoryWatch: Sendable {
   // Constants.
   private let events: FileDescriptor?
@@ -30,7 +30,7 @@ package final class DirectoryWatch: Sendable {
 
   /// Begins without a directory; `watchNames(in:)` adds some.
   ///
-  /// Where the system reports nothing, a wait lasts until its limit: the caller chooses how often it looks.
+  /// Where the system reports nothing, a wait lasts until its limit: the caller chooses how often it lists.
   ///
   /// - Parameter isBlind: Whether the system would not report changes of other machines.
   package init(isBlind: Bool) {

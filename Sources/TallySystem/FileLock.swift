@@ -10,7 +10,7 @@ package import SystemPackage
 
 /// A lock on a file or directory, between processes and between separate openings of it in one process.
 ///
-/// It belongs to the descriptor that took it (flock) and not to the process, as a POSIX lock does: nothing else that
+/// It belongs to the descriptor that has it (flock) and not to the process, as a POSIX lock does: nothing else that
 /// opens and closes the file can lose it. It ends with the process, however that ends. A child of a fork holds it
 /// together with its parent, so it is released explicitly and not by closing alone.
 package final class FileLock: Sendable {
@@ -21,7 +21,7 @@ package final class FileLock: Sendable {
     case exclusive
   }
 
-  // For a test, which looks at it.
+  // Tests read it.
   package let descriptor: FileDescriptor
   /// The path, to open the file that has this name now, if it is another one; `nil` to stay with the file that was opened.
   private let path: FilePath?
@@ -114,7 +114,7 @@ package final class FileLock: Sendable {
   private func followPath() throws(Errno) -> Bool {
     guard let path, (try? FileIdentity(of: path)) != (try? FileIdentity(of: descriptor)) else { return false }
     let newer = try Self.open(path)
-    // It takes the old number, which is a constant; that also closes the old file, and ends its lock.
+    // It gets the old number, which is a constant; that also closes the old file, and ends its lock.
     defer { try? newer.close() }
     try SystemCalls.replace(descriptor, with: newer)
     return true
@@ -132,7 +132,7 @@ package final class FileLock: Sendable {
           do {
             let file = try FileDescriptor.open(
               path, .readOnly, options: options.union([.create, .exclusiveCreate]), permissions: .ownerReadWrite)
-            // Whatever the process's mask takes away; without it, the next one could not open the file.
+            // The process's mask may have removed permissions, without which the next process could not open the file.
             try? SystemCalls.changePermissions(of: file, to: .ownerReadWrite)
             return file
           } catch Errno.fileExists {
@@ -245,7 +245,7 @@ package struct ByteLock: Sendable {
     case get, set, setAndWait
   }
 
-  /// The kind of lock that keeps this owner from an exclusive one; `F_UNLCK` for none.
+  /// The kind of lock that prevents an exclusive lock of this owner; `F_UNLCK` for none.
   private func holder() throws(Errno) -> Int16 {
     try call(.get, Int16(F_WRLCK))
   }

@@ -12,7 +12,7 @@
 /// attempts: on a busy machine a pause takes longer than it should. There is always one attempt, and one after the last
 /// pause.
 ///
-/// `deadline` is looked at only after the first attempt, which usually succeeds and may cost less than the clock. `pause`
+/// `deadline` is read only after the first attempt, which usually succeeds and may cost less than the clock. `pause`
 /// may return early. A test may give a clock of its own as `now`.
 @inlinable
 package func waitForResult<R, Failure: Error>(
@@ -123,7 +123,7 @@ public final class Monitor<State>: @unchecked Sendable {
     unsafe pthread_mutex_lock(mutex)
   }
 
-  /// Releases what `lock` took.
+  /// Releases the lock.
   public func unlock() {
     assert(isLocked, "unlocking what is not locked")
     // As above; the caller holds it.
@@ -146,7 +146,7 @@ public final class Monitor<State>: @unchecked Sendable {
     return try unsafe body(&state.pointee)
   }
 
-  /// How many threads wait for a change; a test that needs one to wait has nothing else to look at.
+  /// How many threads wait for a change; a test that needs one to wait can see it only here.
   package var waiterCount: Int {
     lock()
     defer { unlock() }

@@ -133,7 +133,7 @@ struct SnapshotReading: Sendable {
   func isUnknown(_ write: Register) -> Bool { lastRead[write.replica].map { write.time > $0 } ?? true }
 }
 
-/// A conflict as it is kept.
+/// A conflict as it is stored.
 struct StoredConflict: Codable {
   var object: Data
   var field: UInt16
@@ -145,7 +145,7 @@ struct StoredConflict: Codable {
   var winningTime: Int64
   var noticedTime: Int64
 
-  /// How many are kept, and for how long.
+  /// How many are stored, and for how long.
   static let maximumCount = 1_000
   static let maximumAge: Int64 = 90 * 86_400 * 1_000_000
 }
@@ -177,7 +177,7 @@ extension StoredConflict {
 }
 
 extension StoreTransaction where Base: ~Copyable {
-  /// Whether a value is kept that somebody has restored or dismissed: a version that did not know settlements received one.
+  /// Whether a stored value was restored or dismissed elsewhere: a version that did not know settlements received one.
   func hasSettledConflicts() throws -> Bool {
     guard try countSyncValues(withPrefix: SyncKey.conflicts) > 0,
       try !syncValues(under: SyncKey.states + [ObjectKey.settlementKind], limit: 1).isEmpty
@@ -190,7 +190,7 @@ extension StoreTransaction where Base: ~Copyable {
     try syncValue(forKey: SyncKey.states + conflict.settlement.bytes) != nil
   }
 
-  /// The conflicts that are kept, oldest first.
+  /// The stored conflicts, oldest first.
   func storedConflicts() throws -> [(id: UInt64, conflict: StoredConflict)] {
     try syncValues(under: SyncKey.conflicts).map { key, value in
       (UInt64(bigEndianBytes: key), try JSONDecoder().decode(StoredConflict.self, from: Data(value)))

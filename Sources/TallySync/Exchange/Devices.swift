@@ -31,7 +31,7 @@ struct DeviceRecords {
     }
   }
 
-  /// The name that somebody has given a device; `nil` if nobody has.
+  /// The name that somebody chose for a device; `nil` if nobody has.
   func name(of replica: ReplicaID) -> String? {
     guard let value = states[replica]?.registers[.title]?.value, !value.isEmpty else { return nil }
     return String(validating: value, as: UTF8.self)
@@ -118,7 +118,7 @@ extension StoreTransaction where Base: ~Copyable {
       || streamProgress()[replica] != nil || revocations()[replica] != nil
   }
 
-  /// The name of a device: the last one that it was given, or else the name in its card.
+  /// The name of a device: the last one that somebody chose for it, or else the name in its card.
   func deviceName(of replica: ReplicaID) throws -> String? {
     try DeviceRecords(in: self).name(of: replica) ?? card(of: replica)?.name
   }
@@ -155,7 +155,7 @@ extension StoreWriteTransaction {
     try Outbox.seal(changes, &settings, in: &self)
   }
 
-  /// Follows what others have written about this device: adopts the name that it was given, and says that it is still in use.
+  /// Adopts the name that others chose for this device, and tells them that it is still in use.
   ///
   /// The latter is needed if a copy of this store became a replica of its own and named this one as its former identity.
   mutating func followDeviceRecords() throws {
@@ -168,7 +168,7 @@ extension StoreWriteTransaction {
     try adoptOwnName()
   }
 
-  /// Adopts the name that this device was given, so that its card is published again with it.
+  /// Adopts the name that others chose for this device, so that its card is published again with it.
   fileprivate mutating func adoptOwnName() throws {
     var settings = try requireSyncSettings()
     guard let name = try DeviceRecords(in: self).name(of: settings.replicaID), name != settings.deviceName else {
@@ -203,7 +203,7 @@ extension StreamProgress {
 
   /// How far the author's clock is ahead, in microseconds; `nil` if the difference is too small to be reported.
   ///
-  /// If the time noted from this clock still lies in the future, this clock was the wrong one.
+  /// If the time recorded from this clock is still in the future, this clock was the wrong one.
   fileprivate func clockDifference(at now: Int64) -> Int64? {
     guard let clock, clock.ours <= now + ClockDifference.leastMicroseconds else { return nil }
     let (difference, isOverflow) = clock.theirs.subtractingReportingOverflow(clock.ours)
@@ -340,7 +340,7 @@ extension StoreWriteTransaction {
   /// After records: cards with old keys go, this replica writes its own again, and makes an epoch if one is missing.
   ///
   /// - Parameter hasAllKeys: Whether this replica has the key of every record. Without one it does not make an epoch: the members
-  ///   of that record would not take it, because it could not prove that it has their key.
+  ///   of that record would not accept it, because it could not prove that it has their key.
   /// - Throws: What the store throws.
   private mutating func followRecords(hasAllKeys: Bool) throws {
     try forgetCardsWithOldKeys()
@@ -351,7 +351,7 @@ extension StoreWriteTransaction {
     do {
       try makeEpoch(revoking: [:])
     } catch let error as TallyError where error.code == .tooManyReplicas {
-      // The key of the record stays in use: synchronising goes on, and the next revocation reports it.
+      // The key of the record stays in use: synchronisation continues, and the next revocation reports it.
     }
   }
 

@@ -83,7 +83,7 @@ struct Outbox {
 }
 
 extension ObjectChange {
-  /// How many bytes of values a segment takes; the rest of an envelope is much less.
+  /// The most bytes of values in a segment; the rest of an envelope is much smaller.
   static let maximumByteCount = SyncLimit.maximumTextByteCount
 
   /// The change in parts that each fit into a segment, without values that are too large to be sent.
@@ -118,7 +118,7 @@ extension StoreWriteTransaction {
 
 /// A snapshot whose parts are not sealed yet: the rows of the store, divided.
 ///
-/// Copying the rows is all that holds up other writes. Decoding, encoding and sealing take most of the time, and need
+/// Other writes wait only while the rows are copied. Decoding, encoding and sealing take most of the time, and need
 /// neither the store nor one another.
 struct SnapshotDraft: Sendable {
   let name: SnapshotName

@@ -167,7 +167,7 @@ extension StoreSync {
         let progress = try await SyncEngine(store: store, transport: transport).synchronise()
         hasExchanged = progress.refusal == nil
       } catch let error as TallyError where [.syncUnreachable, .syncRefused, .spaceKeyMissing].contains(error.code) {
-        // The move goes on without it, and says so.
+        // The move continues without it, and reports that.
       }
     }
     let blocked = try store.readSynchronization { try $0.blockedReplicas() }

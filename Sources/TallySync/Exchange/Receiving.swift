@@ -23,7 +23,7 @@ extension SyncEngine {
     return received
   }
 
-  /// Reads the stream of one replica until its end, or to the first segment that cannot be taken.
+  /// Reads the stream of one replica to its end, or to the first segment that cannot be merged.
   private func receive(
     from replica: ReplicaID, upTo last: UInt64, cutOff: UInt64?
   ) async throws -> Received {
@@ -104,7 +104,7 @@ extension SyncEngine {
 struct VerifiedSegments: Sendable {
   /// The segments, with their bodies.
   fileprivate(set) var segments: [(envelope: Envelope, body: SegmentBody)] = []
-  /// Why the segment behind them cannot be merged; `nil` if none was given or nothing is wrong.
+  /// Why the segment behind them cannot be merged; `nil` if there is none or nothing is wrong.
   fileprivate(set) var fault: StreamObstacle?
 
   /// The first half of the segments, without the fault behind them.
@@ -173,7 +173,7 @@ extension StoreWriteTransaction {
     var (count, conflicts): (Int, [(StoredConflict, Stamp?)]) = (0, [])
     var hasSettlements = false
     let (_, deleted) = try merging(of: replica) { merge, settings, transaction in
-      // After the local changes are sealed, which notes that they name the stream.
+      // After the local changes are sealed, which records that they name the stream.
       position = try transaction.streamProgress()[replica] ?? StreamProgress()
       let now = transaction.now.microsecondsSince1970
       position.set(nil, at: now)
@@ -341,7 +341,7 @@ extension StoreWriteTransaction {
   /// Completes merges that several devices have made: moves tasks that wait for a merged list, and brings back one of the lists
   /// that were merged into each other.
   ///
-  /// These writes are sent like local changes, but undo does not take them back. Replicas that make them at the same time write
+  /// These writes are sent like local changes, but undo skips them. Replicas that make them at the same time write
   /// the same values.
   mutating func completeListMerges() throws {
     guard try !ListMerges(in: self).isEmpty else { return }

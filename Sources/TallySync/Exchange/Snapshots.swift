@@ -56,7 +56,7 @@ extension SyncEngine {
       guard covered.number > position.head.number else { continue }
       // A device that joins need not read the whole history.
       if position.block != nil || position.head.number == 0 { return .now }
-      // Segments behind the cut-off may be at the place, and are not taken.
+      // Segments behind the cut-off may be at the place, but are not merged.
       if let cutOff = revoked[replica]?.cutOff.number, position.head.number >= cutOff { return .now }
       let next = try await reach {
         try await transport.segments(of: replica, after: position.head.number, byteCount: 1)
@@ -80,7 +80,7 @@ extension SyncEngine {
     return opener.needsNewerVersion(bytes)
   }
 
-  /// Merges the parts of a snapshot; streams go on behind it when all are merged.
+  /// Merges the parts of a snapshot; when all are merged, its streams continue behind it.
   ///
   /// Each part is fetched, verified and decoded while the one before it is merged.
   ///
@@ -219,7 +219,7 @@ extension SnapshotPart {
   }
 }
 
-/// A part that was verified, with what becomes of its states.
+/// A part that was verified, with the stored forms of its states.
 struct OpenedPart: Sendable {
   let part: SnapshotPart
   /// For each state.
@@ -261,7 +261,7 @@ extension StoreWriteTransaction {
     return table.numbers
   }
 
-  /// Merges states of a snapshot, and keeps the values that lose.
+  /// Merges states of a snapshot, and stores the values that lose as conflicts.
   ///
   /// - Returns: How many objects have changed, and the tasks that are not there any more.
   mutating func merge(

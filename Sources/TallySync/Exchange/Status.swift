@@ -151,7 +151,7 @@ extension Set<ReplicaID> {
   }
 }
 
-/// What setting up a space gives its user.
+/// What a user gets who sets up a space.
 public struct SpaceSetup: Hashable, Sendable {
   /// The space.
   public let space: SpaceID

@@ -199,7 +199,7 @@ public struct StoreSync: Sendable {
     try await store.write { try $0.changeSyncSettings { $0.isStopped = true } }
   }
 
-  /// Leaves the space: the store keeps all tasks, and the space all that it has.
+  /// Leaves the space; the store keeps its tasks, and the space keeps its data.
   ///
   /// - Throws: `TallyError` with `notSynchronising`.
   public func leave() async throws {
@@ -519,7 +519,7 @@ extension StoreSync {
 }
 
 extension StoreTransaction where Base: ~Copyable {
-  /// When an object was deleted, if that was not taken yet.
+  /// When an object was deleted, if that was not undone yet.
   fileprivate func pendingTime(ofDeleting object: ObjectKey) throws -> Int64? {
     try pendingTime(of: .life, isList: object.isList, id: object.id).flatMap { GeneratedTime.contains($0) ? nil : $0 }
   }

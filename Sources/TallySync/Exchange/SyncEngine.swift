@@ -60,7 +60,7 @@ struct SyncEngine {
     try await progress.attempt { _ in try await publishIdentity(after: start) }
     if try await checkOwnFiles() { progress.hasWritten = true }
     var (last, stopped) = (start, Set<ReplicaID>())
-    // Others may write meanwhile; a bound keeps a fast writer from holding this forever.
+    // Others may write meanwhile; without a bound, a fast writer could hold this forever.
     for round in 0..<Self.maximumRounds {
       let content = try await round == 0 ? start : readPlace()
       last = content
@@ -201,7 +201,7 @@ extension SyncEngine {
   ///
   /// - Returns: How many objects' changes were acknowledged.
   private func send() async throws -> Int {
-    // A write after the last look goes into the next segment; nobody waits for it.
+    // A write after the last read goes into the next segment; nobody waits for it.
     while try store.readSynchronization({ try $0.hasPending() }),
       try await store.write({ try $0.sealLocalChanges() })
     {}
@@ -330,7 +330,7 @@ extension SyncEngine {
   /// That is the newest snapshot and the segments behind it. If something is damaged or lost, a snapshot is due, which
   /// covers it.
   ///
-  /// - Returns: Whether the files have changed since their mark was noted.
+  /// - Returns: Whether the files have changed since their mark was recorded.
   /// - Throws: `TallyError` with `syncUnreachable`; what the store throws.
   /// - Complexity: Reads those segments and that snapshot.
   func checkOwnFiles() async throws -> Bool {

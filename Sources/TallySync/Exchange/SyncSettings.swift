@@ -1,7 +1,7 @@
 import Foundation
 import Tally
 
-/// What a store knows of its space: kept in the store itself, in the transaction to which it belongs.
+/// What a store knows of its space; it is stored in the same transaction as the data that it describes.
 struct SyncSettings: Codable, Equatable {
   /// The space, as hexadecimal digits.
   var space: String
@@ -39,7 +39,7 @@ struct SyncSettings: Codable, Equatable {
   var refused: String?
   /// What identified the files of this replica at the place when it had written them.
   var mark: Data?
-  /// When those files were looked at, and when old ones were deleted.
+  /// When those files were checked, and when old ones were deleted.
   var lastCheck: Int64?
   var lastUpkeep: Int64?
   /// Keys besides those in `keys`, of replicas that revoked at the same time.
@@ -215,7 +215,7 @@ struct StreamProgress: Codable {
   var announced: UInt64?
   /// The last segment of this replica that its author had seen.
   var hasSeen: UInt64 = 0
-  /// The last segment that the place had, when this store looked.
+  /// The last segment that the place had when this store read it.
   var atPlace: UInt64?
   /// The last segment that a snapshot of this store covers.
   var covered: UInt64?

@@ -3,7 +3,7 @@ public import Tally
 import TallySystem
 
 extension StoreSync {
-  /// Compares what synchronisation keeps in the store with the tasks and lists.
+  /// Compares the rows of synchronisation with the tasks and lists.
   ///
   /// `TaskStore.verify(progress:)` compares everything else.
   ///
@@ -53,7 +53,7 @@ extension StoreWriteTransaction {
     for (key, _) in try syncValues(under: SyncKey.snapshots) { try setSyncValue(nil, forKey: SyncKey.snapshots + key) }
     if hasReplicas {
       for difference in verification.differences where !difference.parts.isEmpty {
-        // A repair takes a task out of a lost list or parent; the task returns if the list or the parent comes back.
+        // A repair moves a task out of a lost list or parent; the task returns there if the list or the parent returns.
         let parts = try difference.parts.subtracting(lostPlaces(of: difference.object)).union(.updated)
         try noteAsChanged(parts, isList: difference.object.isList, id: difference.object.id)
       }
@@ -89,7 +89,7 @@ extension StoreWriteTransaction {
   }
 }
 
-/// Compares what synchronisation keeps of each object with its record, and the rows of the exchange with what they must be.
+/// Compares the state of each object with its record, and the rows of the exchange with what they must be.
 struct StateVerification {
   /// Where state and record of an object disagree.
   struct Difference {

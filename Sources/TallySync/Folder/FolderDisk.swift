@@ -25,7 +25,7 @@ struct FolderDisk: Sendable {
   /// - Parameters:
   ///   - bytes: All of it.
   ///   - path: Its directory exists.
-  ///   - isReplacing: Whether it takes the place of a file with the name. Without it, such a file is an error.
+  ///   - isReplacing: Whether it replaces a file of that name; if not, such a file is an error.
   /// - Throws: `Errno`; the file may have its name if only the flush of the directory failed.
   func publish(_ bytes: [UInt8], as path: FilePath, isReplacing: Bool) throws {
     let name = FolderName.temporary(.random(in: 0...UInt64.max))
@@ -183,7 +183,7 @@ struct FolderDisk: Sendable {
   /// Gives a file another name, which must be free.
   private func rename(_ temporary: FilePath, toFree path: FilePath) throws {
     do {
-      // Unlike a look and a rename, never replaces what came in between.
+      // A check and a rename could replace a file that another process creates between them; this cannot.
       try SystemCalls.link(temporary, as: path)
     } catch Errno.notPermitted, Errno.notSupported, Errno.noFunction, Errno.permissionDenied {
       // A filesystem without second names.

@@ -143,7 +143,7 @@ extension FolderName.SnapshotStem {
 
 /// Reads the pieces of a name, each only in the one form in which it is written.
 ///
-/// By bytes: every look at a folder reads the names of all its files.
+/// By bytes: every listing of a folder reads the names of all its files.
 struct FolderNameReader {
   private var rest: ArraySlice<UInt8>
 

@@ -79,7 +79,7 @@ extension FolderTransport {
 
   /// Deletes segment files of this replica up to a number, and snapshots of it.
   ///
-  /// A file that goes on behind the number stays, and so does the last one: others must see where the stream ends.
+  /// A file with segments behind the number stays, and so does the last file: others must see where the stream ends.
   ///
   /// - Parameters:
   ///   - replica: Whose; snapshots of others are left alone.
@@ -90,7 +90,7 @@ extension FolderTransport {
     try await onQueue { transport in
       let files = try transport.segmentFiles(of: replica)
       let last = files.head?.number ?? 0
-      // The last file stays, or nobody would know where the stream goes on.
+      // The last file stays: it shows where the stream continues.
       for file in files.files where file.range.last <= number && file.range.last < last {
         try FolderFault.at(file.entry.path) { try transport.disk.remove(file.entry.path) }
       }
@@ -183,7 +183,7 @@ struct SegmentFiles {
     files.prefix { $0.range.first <= number }.filter { $0.range.last >= number }
   }
 
-  /// The runs of numbers after a given one that no file has, up to the last one that a file has or that is known to exist.
+  /// The runs of missing numbers after a number, up to the last one that a file has or that is known to exist.
   func missing(after number: UInt64, upTo last: UInt64) -> [ClosedRange<UInt64>] {
     var (missing, next): ([ClosedRange<UInt64>], UInt64) = ([], number + 1)
     for range in files.map(\.range) where range.last >= next {
@@ -197,7 +197,7 @@ struct SegmentFiles {
   private static func areInOrder(_ left: FolderName.SegmentRange, _ right: FolderName.SegmentRange) -> Bool {
     if left.first != right.first { return left.first < right.first }
     if left.last != right.last { return left.last > right.last }
-    // Two streams under one name: everybody takes the same.
+    // Two streams under one name: every replica chooses the same one.
     return left.digest.lexicographicallyPrecedes(right.digest)
   }
 }
@@ -239,7 +239,7 @@ final class FolderWait: Sendable {
   private let seen: Monitor<FolderScan?>
   private let isCancelled = Monitor(false)
 
-  /// How often the folder is looked at although the system reports changes: it may miss some.
+  /// How often the folder is listed although the system reports changes: it may miss some.
   private static let interval = Duration.seconds(30)
   /// How often, where the system does not report changes.
   private static let blindInterval = Duration.seconds(1)
@@ -251,7 +251,7 @@ final class FolderWait: Sendable {
   /// - Parameters:
   ///   - listing: The files.
   ///   - limit: How long to wait at most.
-  ///   - seen: What the caller has seen; `nil` for the files that are there when the wait begins. The last look replaces it.
+  ///   - seen: What the caller has seen; `nil` for the files at the start of the wait. The last listing replaces it.
   init(for listing: FolderListing, atMost limit: Duration, knowing seen: Monitor<FolderScan?>) {
     (self.listing, self.seen) = (listing, seen)
     deadline = .after(limit)
@@ -275,7 +275,7 @@ final class FolderWait: Sendable {
     seen.withLock { $0 = $0 ?? scan }
     while true {
       if isCancelled.withLock(\.self) { throw CancellationError() }
-      // The caller may look meanwhile, and writes files of its own.
+      // The caller may list the files meanwhile, and writes files of its own.
       let isChanged = seen.withLock { known in
         defer { known = scan }
         return known != scan

@@ -8,14 +8,14 @@ import TallySystem
 /// Each replica writes into directories of its own, and a file never changes once it has its name, so programs that copy
 /// folders find no conflicts. Names that are not exactly ours are ignored: conflict copies, unfinished copies, placeholders.
 ///
-/// The files are looked at from a queue and from a thread of its own, never from one of Swift's: a folder may be on a disk
+/// The files are read on a queue and on a thread of its own, never on one of Swift's: a folder may be on a disk
 /// that does not answer.
 public final class FolderTransport: SyncTransport {
   // Constants.
   let listing: FolderListing
   let disk: FolderDisk
   private let queue = DispatchQueue(label: "tally.folder")
-  /// What the caller knows of; `nil` before the first look.
+  /// The files that the caller knows; `nil` before it reads for the first time.
   let seen = Monitor<FolderScan?>(nil)
 
   /// Opens the folder of a space that exists.
@@ -104,7 +104,7 @@ public final class FolderTransport: SyncTransport {
   /// - Parameters:
   ///   - replica: Whose.
   ///   - number: The segments after this one; 0 for all.
-  ///   - byteCount: Stop when this many bytes have been read; at least one segment is given if there is one.
+  ///   - byteCount: The number of bytes after which reading stops; at least one segment is returned if there is one.
   /// - Returns: Whole segments; empty if the next one is absent, not whole or unreadable, which ``gaps(of:after:upTo:)``
   ///   distinguishes.
   /// - Throws: `FolderFault` if the folder cannot be reached.
@@ -112,7 +112,7 @@ public final class FolderTransport: SyncTransport {
     try await onQueue { try $0.readSegments(of: replica, after: number, byteCount: byteCount) }
   }
 
-  /// Does work with the files where it may take its time, one after the other.
+  /// Runs work with the files on a queue where it may block, one after the other.
   func onQueue<R: Sendable>(_ work: @escaping @Sendable (FolderTransport) throws -> R) async throws -> R {
     try await withCheckedThrowingContinuation { continuation in
       queue.async { [self] in
@@ -291,7 +291,7 @@ extension FolderTransport {
       do {
         if let card = try disk.envelope(.card, at: file.path, by: replica) { return card }
       } catch Errno.noSuchFileOrDirectory {
-        // Its replica has removed it meanwhile: there is a newer one, which the next look finds.
+        // Its replica has removed it meanwhile: there is a newer one, which the next exchange finds.
       } catch {
         throw FolderFault(error as? Errno ?? .ioError, at: file.path)
       }

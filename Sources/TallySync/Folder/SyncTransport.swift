@@ -4,7 +4,7 @@
 ///
 /// - **Appending is atomic and durable.** When ``append(_:of:)`` answers that a segment is stored, it survives a crash of this
 ///   machine and of the place, and no other replica ever sees a part of it.
-/// - **A stream never changes.** A segment, once there, is given back byte for byte or not at all; a second one with the same
+/// - **A stream never changes.** A segment, once there, is returned byte for byte or not; a second one with the same
 ///   number of the same replica is refused as a fork.
 /// - **Nothing has to be complete.** Segments may arrive late, in any order among replicas, or get lost: ``heads()`` and
 ///   ``segments(of:after:byteCount:)`` leave out those that are not there yet. Of one replica's stream, only a run without
@@ -29,12 +29,12 @@ public protocol SyncTransport: Sendable {
   /// - Parameters:
   ///   - replica: Whose.
   ///   - number: The segments after this one; 0 for all.
-  ///   - byteCount: Stop when this many bytes have been read; at least one segment is given if there is one.
+  ///   - byteCount: The number of bytes after which reading stops; at least one segment is returned if there is one.
   /// - Returns: Whole segments; empty if the next one is not there, or not yet.
   /// - Throws: Any error, if the place cannot be reached.
   func segments(of replica: ReplicaID, after number: UInt64, byteCount: Int) async throws -> [[UInt8]]
 
-  /// The segments of a replica that the place cannot give, with the reasons as far as it knows them.
+  /// The segments of a replica that the place cannot return, with the reasons as far as it knows them.
   ///
   /// The default implementation reports all segments in question as missing.
   ///
@@ -180,7 +180,7 @@ extension SyncTransport {
   public func incompleteSnapshots() async throws -> [SnapshotName: [Int]] { [:] }
 }
 
-/// Segments of a replica that a place cannot give.
+/// Segments of a replica that a place cannot return.
 public struct PlaceGap: Hashable, Sendable {
   /// Why it cannot.
   public enum Cause: Hashable, Sendable {
@@ -196,14 +196,14 @@ public struct PlaceGap: Hashable, Sendable {
 
   /// The first and the last of them; `nil` if the place does not know which.
   public let numbers: ClosedRange<UInt64>?
-  /// Why the place cannot give them.
+  /// Why the place cannot return them.
   public let cause: Cause
 
   /// Takes the numbers and the cause.
   ///
   /// - Parameters:
   ///   - numbers: The first and the last segment; `nil` if the place does not know which.
-  ///   - cause: Why the place cannot give them.
+  ///   - cause: Why the place cannot return them.
   public init(_ numbers: ClosedRange<UInt64>?, _ cause: Cause) { (self.numbers, self.cause) = (numbers, cause) }
 }
 
@@ -217,7 +217,7 @@ public enum AppendAnswer: Hashable, Sendable {
   case fork
   /// It is not the next one: the last one there is this.
   case gap(SegmentHead)
-  /// The place takes no more for now; the text says why, for people.
+  /// The place accepts no more for now; the text says why, for people.
   case refused(String)
 
   /// Whether the place has the segment.

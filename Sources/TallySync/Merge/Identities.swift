@@ -29,7 +29,7 @@ struct ObjectKey: Hashable, Comparable, Sendable {
     self.init(kind: isList ? Self.listKind : Self.taskKind, id: id)
   }
 
-  /// A saved filter, which has a name and no id: the start of the name's hash stands for one.
+  /// A saved filter, which has a name and no id: the start of the name's hash is its id here.
   init(ofFilter key: [UInt8]) {
     self.init(kind: Self.filterKind, id: UUID(bytes: Array(ContentHash(of: key).bytes.prefix(16))) ?? UUID())
   }

@@ -60,7 +60,7 @@ extension Sequence {
   /// Divides things into runs of about a number of bytes.
   ///
   /// - Parameters:
-  ///   - limitInBytes: A run ends before it takes more; a larger thing is alone.
+  ///   - limitInBytes: The most bytes of a run; a larger element is a run of its own.
   ///   - byteCount: Gives the number of bytes of a thing.
   /// - Returns: The runs, in order; none of them is empty.
   func divided(limitInBytes: Int, byteCount: (Element) -> Int) -> [[Element]] {

@@ -241,7 +241,7 @@ extension ObjectState.Field {
   static let successor = Self(40)
   /// Whether somebody has restored or dismissed the overwritten value of a conflict.
   static let settled = Self(41)
-  /// The list that has taken the tasks of a merged list; empty if the merge was taken back.
+  /// The list into which a list was merged; empty if the merge was undone.
   static let mergeTarget = Self(42)
 
   /// An attribute of a task.
@@ -324,7 +324,7 @@ extension ObjectState {
     setting(.life, to: isDeleted ? LifeValue.deleted : LifeValue.alive, at: clock, by: replica)
   }
 
-  /// Restores a field to an earlier write's value, if it still has the value that another write gave it.
+  /// Restores the value of an earlier write, if the field still has the value that another write has set.
   ///
   /// - Parameters:
   ///   - write: the write to undo.
@@ -440,7 +440,7 @@ extension ObjectState {
   /// The bytes of the state.
   ///
   /// - Parameters:
-  ///   - prefix: Bytes that stand before them.
+  ///   - prefix: The bytes before them.
   ///   - number: Gives the number of a replica.
   /// - Returns: The bytes, equal for equal states.
   func encoded(behind prefix: [UInt8] = [], numbering number: @escaping (ReplicaID) -> UInt64) -> [UInt8] {

@@ -21,7 +21,7 @@ struct Outline: Hashable, Sendable {
   /// - Parameters:
   ///   - tasks: all tasks, deleted ones included.
   ///   - lists: all lists, deleted ones included.
-  ///   - isThere: whether an object is there; unless given, whether it is not deleted.
+  ///   - isThere: Whether an object is there; by default, whether it is not deleted.
   init(
     tasks: [UUID: ObjectState], lists: [UUID: ObjectState],
     where isThere: (ObjectState) -> Bool = { !$0.isDeleted }

@@ -98,7 +98,7 @@ struct LocalChange {
 
   private func has(_ part: SyncFields) -> Bool { pending.times[part] != nil }
 
-  /// When a part has changed; for one that was not noted by itself, when the last one has.
+  /// When a part has changed; for a part without a time of its own, when the last part has.
   private func time(of part: SyncFields) -> Int64 {
     if let time = pending.times[part] { return time }
     let latest = pending.times.values.max() ?? 0
@@ -190,7 +190,7 @@ final class TouchedObject: Sendable {
   let state: ObjectState
   /// The state that its record has, if changes of others were joined to it.
   let recorded: ObjectState?
-  /// What becomes of the state, if it came as a whole and nothing was known of the object.
+  /// The stored form of the state, if the whole state arrived and nothing was known of the object.
   let prepared: PreparedState?
 
   init(
@@ -220,7 +220,7 @@ struct DeviceWrite {
   var isRepeated = false
 }
 
-/// The keys of what synchronisation keeps in the store, each kind under a first byte of its own.
+/// The keys of the rows of synchronisation: the first byte of a key says what the row is.
 ///
 /// The bytes are stored: do not change them.
 enum SyncKey {
@@ -242,7 +242,7 @@ enum SyncKey {
   static let stateHash: [UInt8] = [8]
   /// The newest card of a replica: its id.
   static let cards: [UInt8] = [9]
-  /// A snapshot that was looked at: its author, number and digest.
+  /// A snapshot that was read: its author, number and digest.
   static let snapshots: [UInt8] = [10]
   /// An object with a value that is too large to be sent: its key.
   static let tooLarge: [UInt8] = [11]

@@ -98,7 +98,7 @@ extension ObjectState {
     return life.time < now.adding(seconds: -7 * 86_400).microsecondsSince1970
   }
 
-  /// The completions that count, as the ledger keeps them.
+  /// The completions that count, as the ledger stores them.
   var storedCompletions: StoredCompletions {
     let detached = (sets[.detached] ?? [:]).filter(\.value.isPresent).keys.reversed()
     return StoredCompletions(
@@ -131,7 +131,7 @@ extension ObjectState {
     }
   }
 
-  /// Throws ``CodingFault`` if a completion is one that no replica writes, and that the ledger could not keep.
+  /// Throws ``CodingFault`` if no replica writes such a completion, which the ledger could not store.
   func requireCompletions() throws(CodingFault) {
     var completions = (sets[.completions] ?? [:]).flatMap { $0.value.additions.map(\.value.value) }
     completions += sets[.detached]?.keys.map(\.self) ?? []

@@ -1,9 +1,9 @@
 import Foundation
 import Tally
 
-/// The states of a store within one write: takes the local changes, joins those of others, and shows the result.
+/// The states of a store within one write: applies local changes, joins those of others, and writes the records.
 ///
-/// Local changes are taken before others are joined: a merge compares states with states, not with records.
+/// Local changes are applied before those of others are joined: a merge compares states with states, not with records.
 struct StateMerge {
   private var table: StateTable
 

@@ -48,13 +48,13 @@ struct StateTable {
 
   private func replica(_ number: UInt64) -> ReplicaID? { replicas[number] }
 
-  /// A state as the store keeps it, with the texts that it omits.
+  /// A state as it is stored, with the texts that are omitted there.
   struct Row: Sendable {
     let object: ObjectKey
     let encoded: [UInt8]
     let texts: StoredState.Texts
 
-    /// About how many bytes the whole state takes.
+    /// About how many bytes the whole state has.
     var byteCount: Int { ObjectKey.byteCount + encoded.count + texts.title.count + texts.notes.count }
   }
 
@@ -152,7 +152,7 @@ extension StoreTransaction where Base: ~Copyable {
   }
 }
 
-/// A state as the store keeps it: texts that the record has, too, are replaced by the start of their hash.
+/// A state as it is stored: the start of a hash replaces each text that the record has, too.
 struct StoredState: Sendable {
   /// The state, with digests for the texts that were left out.
   private let state: ObjectState
@@ -222,7 +222,7 @@ struct StoredState: Sendable {
   }
 }
 
-/// What becomes of a state, made before it is known whether the state stays as it came.
+/// The stored form of a state, prepared before it is known whether a merge changes the state.
 ///
 /// The most expensive steps of merging a snapshot, for which another thread has time. A class: there are many, and few copies.
 final class PreparedState: Sendable {

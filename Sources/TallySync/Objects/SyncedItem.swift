@@ -10,7 +10,7 @@ protocol SyncedItem {
   /// The bytes of a field; empty for none.
   func value(of field: ObjectState.Field) -> [UInt8]
 
-  /// Sets a field to what ``value(of:)`` gave.
+  /// Sets a field to a value that ``value(of:)`` returned.
   ///
   /// - Throws: an error of the storage for bytes that are not a value of the field.
   mutating func set(_ field: ObjectState.Field, to value: [UInt8]) throws

@@ -191,7 +191,7 @@ extension CardClearPart {
 extension Envelope {
   /// The clear part of a card; `nil` if it has none.
   ///
-  /// - Throws: ``EnvelopeFault`` for anything else that stands there.
+  /// - Throws: ``EnvelopeFault`` for anything else.
   var cardClearPart: CardClearPart? {
     get throws(EnvelopeFault) {
       guard let bytes = try clearPart else { return nil }
@@ -201,7 +201,7 @@ extension Envelope {
 
   /// The record of an epoch in the clear part of a card; `nil` if there is none.
   ///
-  /// - Throws: ``EnvelopeFault`` for anything else that stands there.
+  /// - Throws: ``EnvelopeFault`` for anything else.
   var epochRecord: EpochRecord? {
     get throws(EnvelopeFault) { try cardClearPart?.record }
   }

@@ -51,7 +51,7 @@ extension Envelope {
   ///   - keys: The keys of that replica.
   ///   - space: The space; if it is not encrypted the body is only padded and signed.
   ///   - clearPart: Bytes of a card of an encrypted space that everybody may read; `nil` for none.
-  ///   - salt: Random bytes, other ones for each envelope; only tests give them.
+  ///   - salt: Random bytes, different for each envelope; only tests pass them.
   /// - Throws: ``EnvelopeFault/tooLarge``; ``EnvelopeFault/unknownEpoch(_:)`` if the key of the newest epoch is
   ///   missing; an error of the cryptographic library.
   init(
@@ -201,7 +201,7 @@ struct EnvelopeHeader: Hashable, Sendable {
   let label: Label
   let space: SpaceID
   let isSealed: Bool
-  /// Whether a clear part stands before the sealed body, as in cards with the record of an epoch.
+  /// Whether there is a clear part before the sealed body, as in cards with the record of an epoch.
   let hasClearPart: Bool
   /// The number of the key; 0 for an unsealed body.
   let epoch: UInt32
@@ -254,7 +254,7 @@ struct EnvelopeHeader: Hashable, Sendable {
   }
 }
 
-/// Why bytes are not taken as an envelope of a space.
+/// Why bytes are not an envelope of a space.
 enum EnvelopeFault: Error, Hashable {
   /// Fewer bytes than the header says, or than a header has.
   case tooShort

@@ -1,6 +1,6 @@
 /// What begins an epoch: its new key, sealed for each member, and the replicas that are revoked.
 ///
-/// It stands in the clear part of cards, so that members read it who have only older keys. The signature of the card is its
+/// It is in the clear part of cards, so that members with only older keys can read it. The signature of the card is its
 /// signature.
 struct EpochRecord: Hashable, Sendable {
   /// Counts the epochs; replicas that revoke at the same time make two of one number.

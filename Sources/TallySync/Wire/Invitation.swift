@@ -43,7 +43,7 @@ struct Invitation: Equatable, Sendable {
 extension Invitation {
   private static let encryptedFlag: UInt8 = 1
 
-  /// The line of text that the other device takes.
+  /// The line of text that the other device reads.
   var text: String {
     let head = [key == nil ? 0 : Self.encryptedFlag] + space.bytes + expiry.bigEndianBytes
     return KeyText.invitation.text(of: head + (key?.bytes ?? []))
@@ -143,7 +143,7 @@ struct RecoveryCode: Equatable, Sendable {
 /// Proves to a hub that somebody has the recovery code of a space.
 public struct RecoveryProof: Sendable {
   private let key: Curve25519.Signing.PrivateKey
-  /// What the hub keeps to recognize the code.
+  /// What the hub stores to recognize the code.
   public let verifier: RecoveryVerifier
 
   /// Takes a code.
@@ -175,7 +175,7 @@ public struct RecoveryProof: Sendable {
   }
 }
 
-/// What a hub keeps of a recovery code: a public key (Ed25519), which reveals neither the code nor the key of the space.
+/// What a hub has of a recovery code: a public key (Ed25519), which reveals neither the code nor the key of the space.
 public struct RecoveryVerifier: Hashable, Sendable {
   /// The key, 32 bytes.
   public let bytes: [UInt8]
@@ -257,7 +257,7 @@ enum KeyText: String, CaseIterable {
   }
 }
 
-/// Why a text is not taken as an invitation or a recovery code.
+/// Why a text is not an invitation or a recovery code.
 enum KeyTextFault: Error, Hashable {
   /// It begins otherwise, as another kind does if one was found.
   case notOfThisKind(KeyText, found: KeyText?)

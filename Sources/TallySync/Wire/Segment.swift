@@ -2,7 +2,7 @@ import Crypto
 
 /// The number of a segment in the stream of its replica, and the start of its hash.
 public struct SegmentHead: Hashable, Sendable {
-  /// How many bytes of the hash are kept.
+  /// How many bytes of the hash are stored.
   public static let digestByteCount = 8
 
   /// From 1; 0 before the first segment.
@@ -27,7 +27,7 @@ public struct SegmentHead: Hashable, Sendable {
 
 /// What a place can read of an envelope without a key: whose it is, its number and its length.
 ///
-/// These fields stay where they are in every format, so that a place holds and gives back envelopes of newer versions.
+/// These fields stay where they are in every format, so that a place stores and returns envelopes of newer versions.
 public struct SegmentFrame: Hashable, Sendable {
   /// The shortest envelope: one without a body.
   static let leastByteCount = EnvelopeHeader.byteCount + VerifyingKey.signatureByteCount
@@ -67,7 +67,7 @@ public struct SegmentFrame: Hashable, Sendable {
     bodyByteCount = Int(clamping: UInt32(bigEndianBytes: header[116..<120]))
   }
 
-  /// Splits bytes into the envelopes that stand in them one after the other.
+  /// Splits bytes into the envelopes that they contain, one after the other.
   ///
   /// - Parameter bytes: All bytes of a file.
   /// - Returns: Each with its frame; `nil` if anything else is among them, or the last one is not whole.

@@ -133,7 +133,7 @@ struct ReplicaTable: Equatable {
   ///
   /// - Parameters:
   ///   - author: Who has written the body.
-  ///   - listed: Those whose ids stand in the body before the table.
+  ///   - listed: The replicas whose ids are in the body before the table.
   ///   - mentioned: All others that the rest of the body names.
   init(author: ReplicaID, listed: some Sequence<ReplicaID>, mentioned: Set<ReplicaID>) {
     let known = [author] + Set(listed).subtracting([author]).sorted()
@@ -168,7 +168,7 @@ struct ReplicaTable: Equatable {
   /// - Parameters:
   ///   - reader: At the first byte of the table; then after its last one.
   ///   - author: Who has written the body.
-  ///   - listed: Those whose ids stand in the body before the table.
+  ///   - listed: The replicas whose ids are in the body before the table.
   /// - Throws: ``CodingFault``.
   init(
     from reader: inout ByteReader, author: ReplicaID, listed: some Sequence<ReplicaID>
