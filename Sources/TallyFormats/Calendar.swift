@@ -41,7 +41,7 @@ final class CalendarSource: ForeignSource {
     let described = occurrences.compactMap { $0.record.first("RECURRENCE-ID") }
     let days = (described + first.record.lines.filter { $0.name == "EXDATE" }).flatMap { line in
       line.value.split(separator: ",").compactMap { value in
-        // What is not understood of it is named with its to-do.
+        // The parts that are not understood are named with their to-do.
         context.remarks.discarding {
           CalendarDate(ContentLine(line.name, parameters: line.parameters, String(value)), zones: zones, context)
         }?.day(in: context)

@@ -283,7 +283,7 @@ struct ChecklistRecord: ForeignRecord {
     return document
   }
 
-  /// What identifies an item without an id: its text and its heading.
+  /// The identity of an item without an id: its text and its heading.
   var contents: String { "\(heading ?? "")\u{1E}\(text)" }
 }
 
@@ -319,7 +319,7 @@ struct NotebookMarks {
   private(set) var completed: CalendarDay?
   private(set) var priority: Priority?
   private(set) var recurrence: Recurrence?
-  /// What Tally has no field for, by name.
+  /// The values for which Tally has no field, by name.
   private(set) var attributes: [String: AttributeValue] = [:]
 
   private static let signs: [(sign: String, name: String)] = [

@@ -13,7 +13,7 @@ public enum DocumentFormat: String, CaseIterable, Sendable {
   case json
   /// The same, one record a line.
   case ndjson
-  /// What `task export` of Taskwarrior 2 writes and `task import` reads.
+  /// The JSON that `task export` of Taskwarrior 2 writes and `task import` reads.
   case taskwarrior
   /// The lines of todo.txt.
   case todotxt
@@ -140,7 +140,7 @@ extension DocumentFormat {
   private static func isChecklist(_ line: Substring) -> Bool { line.hasPrefix("* [") }
 }
 
-/// What a caller knows about a document of another program.
+/// The facts that a caller knows about a document of another program.
 public struct FormatOptions: Hashable, Sendable {
   /// The name of the document, by which lines without ids are told from equal ones of other documents; `nil` to take the
   /// file's.

@@ -11,7 +11,7 @@ protocol ForeignRecord {
   /// Writes what the format has words for.
   init(_ task: TaskItem, in list: String?, _ context: FormatContext)
 
-  /// What the format's own words say.
+  /// The document, as the format's own words say it.
   ///
   /// - Throws: the error of a value, with its place if it is known.
   func document(_ context: FormatContext) throws -> TaskDocument
@@ -56,7 +56,7 @@ extension ForeignRecord {
     return record
   }
 
-  /// What the record says, with the exact values that still hold.
+  /// The document of the record, with the exact values that still hold.
   func importing(_ context: FormatContext) throws -> TaskDocument {
     guard let exact else { return try document(context) }
     guard let (exactly, surroundings) = try? TaskDocument.read(exact) else {
@@ -134,7 +134,7 @@ extension TaskDocument {
   }
 }
 
-/// What turns the local times of a format into instants: the store's calendar and its clock.
+/// The store's calendar and clock, by which local times of a format become instants.
 struct FormatContext: Sendable {
   private(set) var calendar: Calendar
   let now: Timestamp
@@ -142,7 +142,7 @@ struct FormatContext: Sendable {
   var ambiguousLists: Set<UUID> = []
   /// Whether the caller has said how dates are written.
   let hasDateOrder: Bool
-  /// What the caller has said about the document.
+  /// The facts about the document that the caller knows.
   var options = FormatOptions()
   /// Where a reader says what it does not understand.
   var remarks = RemarkLog()

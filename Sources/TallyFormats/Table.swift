@@ -430,7 +430,7 @@ enum TableValue {
     ["cancelled", "canceled", "abandoned", "wontdo", "won'tdo", "dropped"].contains(TableHeading.key(text))
   }
 
-  /// What a text says about being done; `nil` if nothing.
+  /// Whether a text means done; `nil` if it says nothing about that.
   static func isDone(_ text: String) -> Bool? {
     switch TableHeading.key(text) {
     case "yes", "y", "true", "1", "x", "✓", "✔", "✅", "☑", "[x]", "done", "completed", "complete", "finished", "closed",

@@ -262,7 +262,7 @@ extension TaskwarriorRecord {
     if isDay, due == nil { document[.dueDay] = nil }
   }
 
-  /// What Tally has no field for, and what a field does not say in full.
+  /// The values for which Tally has no field, and those that a field cannot express in full.
   private func attributes(_ context: FormatContext) throws -> [String: AttributeValue] {
     var attributes: [String: AttributeValue] = [:]
     for (name, value) in values where !Self.mapped.contains(name) {

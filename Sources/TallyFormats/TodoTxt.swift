@@ -161,7 +161,7 @@ extension TodoTxtRecord {
       guard case .text(let text) = value, Self.isKey(name), Self.isValue(text) else { continue }
       words.append("\(name):\(text)")
     }
-    // What the words mean is seen when they are read.
+    // The meaning of the words is found when they are read.
     self = TodoTxtRecord(line: line)
   }
 
@@ -249,7 +249,7 @@ extension TodoTxtRecord {
     if let created { document[.createdAt] = .instant(context.start(of: created)) }
   }
 
-  /// What identifies a line without an id: everything but whether it is completed.
+  /// The identity of a line without an id: everything except whether it is completed.
   var contents: String { ([created?.iso8601 ?? ""] + words.map(String.init)).joined(separator: " ") }
 }
 

@@ -126,7 +126,7 @@ package final class TemporaryItem: Sendable {
   package var storeDirectory: FilePath { path.appending(Self.storeName) }
 
   deinit {
-    // What was moved into place is not there any more.
+    // An item that was moved into place has no temporary name any more.
     Self.remove(path, kind)
   }
 

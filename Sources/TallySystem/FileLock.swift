@@ -186,7 +186,7 @@ extension FileLock {
 /// even within one process. The child of a fork shares the descriptor and its locks, so they are released explicitly, not
 /// just by closing.
 package struct ByteLock: Sendable {
-  /// What a lock belongs to.
+  /// The owner of a lock.
   package enum Owner: Sendable {
     case descriptor, process
   }
@@ -202,7 +202,7 @@ package struct ByteLock: Sendable {
   let descriptor: FileDescriptor
   /// The byte's place in the file.
   let byte: Int
-  /// What the lock belongs to.
+  /// The owner of the lock.
   let owner: Owner
 
   package init(_ descriptor: FileDescriptor, byte: Int, owner: Owner) {

@@ -79,7 +79,7 @@ package enum ForegroundProgram {
     #endif
     unsafe posix_spawnattr_init(&attributes)
     defer { unsafe posix_spawnattr_destroy(&attributes) }
-    // What a process ignores or blocks is inherited, and the program must get every signal.
+    // A program inherits the ignored and blocked signals of its parent, but must get every signal.
     var (signals, none) = (sigset_t(), sigset_t())
     unsafe sigemptyset(&none)
     unsafe sigemptyset(&signals)

@@ -16,7 +16,7 @@ package import SystemPackage
   import Darwin
 #endif
 
-/// What identifies a file or directory, whatever path leads there.
+/// The identity of a file or directory, which does not depend on the path to it.
 package struct FileIdentity: Hashable, Sendable {
   package let device: UInt64
   package let inode: UInt64
@@ -134,7 +134,7 @@ package func pause(microseconds: UInt32) {
   usleep(microseconds)
 }
 
-/// What distinguishes one run of the system from the next.
+/// The identity of one run of the system, from boot to shutdown.
 package enum BootIdentity {
   /// A number that is the same until the system starts again; 0 where the system does not say.
   package static var current: UInt64 {

@@ -28,7 +28,7 @@ public struct Conflict: Hashable, Sendable, Identifiable {
 /// Finds the values that lose a race when changes of another replica are joined.
 struct ConflictDetector {
   let own: ReplicaID
-  /// Who this store was before: what it wrote then is its own, too.
+  /// The replicas that this store was before: their writes are its own, too.
   var former: Set<ReplicaID> = []
   /// The time now, in microseconds since 1970.
   let time: Int64

@@ -1,7 +1,7 @@
 import Foundation
 import Tally
 
-// What devices tell one another about themselves: objects of kinds that have no record. A version that does not know these
+// Devices tell one another about themselves by objects of kinds that have no record. A version that does not know these
 // kinds keeps the objects and passes them on.
 
 /// A device whose clock differs from the clock of this device.
@@ -218,7 +218,7 @@ struct ClockComparison: Codable {
   let ours: Int64
 }
 
-/// What the cards of others mean for this replica.
+/// The effect of the cards of others on this replica.
 enum CardOutcome {
   /// Every card was merged that can be.
   case merged

@@ -3,7 +3,7 @@ import SystemPackage
 import Tally
 import TallySystem
 
-/// Who belongs to a space, by the records of its newest epoch.
+/// The members of a space, by the records of its newest epoch.
 struct Membership {
   /// The records of the newest epoch: several if replicas have revoked at the same time.
   let records: [EpochRecord]
@@ -36,7 +36,7 @@ struct Membership {
 }
 
 extension StoreTransaction where Base: ~Copyable {
-  /// Who belongs to the space.
+  /// The members of the space.
   func membership() throws -> Membership {
     let records = try syncValues(under: SyncKey.epochs).map { try EpochRecord(decoding: $0.value) }
     return Membership(records: records, revocations: try revocations())
@@ -72,7 +72,7 @@ extension StoreWriteTransaction {
 
   /// Adds revocations to the known ones.
   ///
-  /// A replica that has merged more than counts publishes a snapshot: others get those changes in no other way.
+  /// A replica that has merged changes behind a cut-off publishes a snapshot: others cannot get them in another way.
   ///
   /// - Returns: Whether any of them was not known.
   mutating func add(_ new: [ReplicaID: EpochRecord.Revocation]) throws -> Bool {
@@ -111,7 +111,7 @@ extension EpochRecord {
 extension StoreWriteTransaction {
   /// The largest card that every place takes.
   static var largestCardInBytes: Int { 64 << 10 }
-  /// What a card needs besides the record and the keys of past epochs, at most.
+  /// The most bytes of a card besides the record and the keys of past epochs.
   private static var cardOverheadInBytes: Int { 4 << 10 }
 
   /// Makes the next epoch: a new key for all members, which is in use from now on.
@@ -192,7 +192,7 @@ extension StoreWriteTransaction {
   }
 }
 
-/// What a user needs after revoking a device.
+/// The data that a user needs after revoking a device.
 public struct RevokedReplica: Hashable, Sendable {
   /// The replica that was revoked.
   public let replica: ReplicaID

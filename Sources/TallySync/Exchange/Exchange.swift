@@ -33,7 +33,7 @@ extension StoreSync {
     return try await exchange(through: transport).report
   }
 
-  /// What one exchange was.
+  /// The outcome of one exchange.
   struct Exchange {
     let report: SyncReport
     /// Whether something could not be read that may be readable soon.
@@ -81,7 +81,9 @@ extension StoreSync {
   private func exchange(through transport: any SyncTransport) async throws -> Exchange {
     try await change(\.isStopped, to: false)
     let (count, listsBefore) = try store.read { (try $0.taskCount, try $0.lists()) }
-    let progress = try await notingRefusals { try await SyncEngine(store: store, transport: transport).synchronise() }
+    let progress = try await recordingRefusals {
+      try await SyncEngine(store: store, transport: transport).synchronise()
+    }
     let report = try store.readSynchronization { transaction in
       let deleted = try progress.received.deletedTaskIDs.filter { try transaction.task($0) == nil }
       return SyncReport(
@@ -97,8 +99,8 @@ extension StoreSync {
     return Exchange(report: report, isUnfinished: progress.received.hasSkipped || isStopped)
   }
 
-  /// Keeps what the place has refused for the status, until an exchange succeeds.
-  private func notingRefusals(
+  /// Records for the status what the place has refused, until an exchange succeeds.
+  private func recordingRefusals(
     _ exchange: () async throws -> SyncEngine.Progress
   ) async throws -> SyncEngine.Progress {
     do {
@@ -215,7 +217,7 @@ extension StoreSync {
   }
 }
 
-/// What a file holds.
+/// The content of a file.
 private struct FileContent {
   let author: ReplicaID
   let card: [UInt8]

@@ -104,7 +104,7 @@ extension SyncEngine {
 struct VerifiedSegments: Sendable {
   /// The segments, with their bodies.
   fileprivate(set) var segments: [(envelope: Envelope, body: SegmentBody)] = []
-  /// Why the segment behind them cannot be merged; `nil` if there is none or nothing is wrong.
+  /// The reason why the segment behind them cannot be merged; `nil` if there is none or nothing is wrong.
   fileprivate(set) var fault: StreamObstacle?
 
   /// The first half of the segments, without the fault behind them.
@@ -273,7 +273,7 @@ extension StoreWriteTransaction {
 // took its tasks, and a replica that sees a task wait for a merged list moves the task there. If lists were merged into each
 // other, all of them are deleted; then every replica brings back the same one: the list with the smallest id, the oldest.
 
-/// What is left to do after lists were merged on several devices.
+/// The lists whose tasks must move after lists were merged on several devices.
 struct ListMerges {
   /// The lists that must come back.
   private(set) var revived: Set<UUID> = []

@@ -157,11 +157,11 @@ extension SyncEngine {
 }
 
 extension SnapshotName {
-  /// What identifies it among those that were merged.
+  /// The key that identifies it among the merged snapshots.
   fileprivate var key: [UInt8] { replica.bytes + number.bigEndianBytes + digest }
 }
 
-/// What verifies and opens the parts of a snapshot; it needs the store no more.
+/// Verifies and opens the parts of a snapshot, without the store.
 struct SnapshotOpener: Sendable {
   let name: SnapshotName
   let verifyingKey: VerifyingKey
@@ -206,7 +206,7 @@ struct SnapshotOpener: Sendable {
 }
 
 extension SnapshotPart {
-  /// Why the part cannot be merged.
+  /// The reason why the part cannot be merged.
   fileprivate var obstacle: StreamObstacle {
     for (object, state) in states {
       do {
@@ -234,7 +234,7 @@ struct OpenedPart: Sendable {
 }
 
 extension StoreTransaction where Base: ~Copyable {
-  /// What opens a snapshot; `nil` if its author is revoked or unknown.
+  /// The opener of a snapshot; `nil` if its author is revoked or unknown.
   func opener(of name: SnapshotName) throws -> SnapshotOpener? {
     guard try revocations()[name.replica] == nil, let card = try card(of: name.replica) else { return nil }
     return SnapshotOpener(name: name, verifyingKey: card.verifyingKey, keys: try requireSyncSettings().spaceKeys())

@@ -151,11 +151,11 @@ extension Set<ReplicaID> {
   }
 }
 
-/// What a user gets who sets up a space.
+/// The data that a user needs after setting up a space.
 public struct SpaceSetup: Hashable, Sendable {
   /// The space.
   public let space: SpaceID
-  /// Who this store is in it.
+  /// The replica that this store is in the space.
   public let replica: ReplicaID
   /// The text with which another store joins, within a day; secret.
   public let invitation: String
@@ -175,7 +175,7 @@ public struct SpaceSetup: Hashable, Sendable {
   }
 }
 
-/// What one exchange has done.
+/// The results of one exchange.
 public struct SyncReport: Hashable, Sendable {
   /// The objects whose changes the place has acknowledged; an object counts once in each segment.
   public let sent: Int
@@ -262,7 +262,7 @@ public struct SyncStatus: Hashable, Sendable {
 
   /// The space.
   public let space: SpaceID
-  /// Who this store is in it.
+  /// The replica that this store is in the space.
   public let replica: ReplicaID
   /// The name of this device.
   public let name: String
@@ -280,7 +280,7 @@ public struct SyncStatus: Hashable, Sendable {
   ///
   /// Another device has revoked one since. ``StoreSync/recoveryCode()`` shows the new code.
   public let isRecoveryCodeOutdated: Bool
-  /// Why the place has refused the last exchange, as a sentence for people; `nil` if it has not.
+  /// The reason why the place has refused the last exchange, as a sentence for people; `nil` if it has not.
   public let refused: String?
   /// The objects whose changes wait.
   public let pending: Int
@@ -288,7 +288,7 @@ public struct SyncStatus: Hashable, Sendable {
   public let oldestPending: Timestamp?
   /// The other replicas.
   public let members: [Member]
-  /// Those whose segments cannot be merged.
+  /// The replicas whose segments cannot be merged.
   public let blocked: [BlockedReplica]
   /// The conflicts that are kept.
   public let conflicts: Int

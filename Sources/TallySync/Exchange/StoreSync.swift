@@ -396,7 +396,7 @@ extension StoreSync {
     refusal?.retryInSeconds ?? min(300, 5 * Double(1 << min(failures, 6)))
   }
 
-  /// What passes without anybody doing something here; another device may send the missing key.
+  /// The codes of faults that may pass without an action here: another device may send the missing key.
   private static let retriedCodes: [TallyError.Code] = [
     .syncUnreachable, .syncBusy, .storeBusy, .diskFull, .spaceKeyMissing,
   ]

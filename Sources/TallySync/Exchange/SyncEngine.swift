@@ -9,7 +9,7 @@ struct SyncEngine {
   let store: TaskStore
   let transport: any SyncTransport
 
-  /// What one run has done.
+  /// The results of one run.
   struct Progress {
     /// Objects whose changes were sent, one for each segment in which they are.
     var sent = 0
@@ -376,7 +376,7 @@ extension SyncEngine {
     guard try await reach({ try await transport.snapshots() }).contains(name) else { return false }
     guard let opener = try store.readSynchronization({ try $0.opener(of: name) }) else { return false }
     for number in 0..<name.partCount {
-      // One that cannot be read is not whole, either.
+      // A snapshot with an unreadable part is not whole, either.
       guard let bytes = try? await transport.part(number, of: name), opener.content(of: bytes, number) != nil else {
         return false
       }

@@ -124,7 +124,7 @@ extension TallyError {
       cause: refusal)
   }
 
-  /// What the place has said; `nil` for other errors.
+  /// The refusal by the place; `nil` for other errors.
   var refusal: SyncRefusal? { code == .syncRefused ? cause as? SyncRefusal : nil }
 
   static func conflictNotFound(_ id: UInt64) -> TallyError {

@@ -5,7 +5,7 @@ import Tally
 struct SyncSettings: Codable, Equatable {
   /// The space, as hexadecimal digits.
   var space: String
-  /// Who this store is in it.
+  /// The replica that this store is in the space.
   var replica: UUID
   /// The keys of the space by epoch; empty in a space without encryption.
   var keys: [UInt32: Data]
@@ -15,7 +15,7 @@ struct SyncSettings: Codable, Equatable {
   var deviceName: String
   /// Where the space is: the path of a folder, or the address of a hub.
   var place: String
-  /// What the hub knows this device by; `nil` for a folder.
+  /// The token by which the hub knows this device; `nil` for a folder.
   var token: String?
   /// The tokens of this device at other hubs, by address, for when it returns to a hub or repeats a move.
   var hubTokens: [String: String]?
@@ -35,16 +35,16 @@ struct SyncSettings: Codable, Equatable {
   /// In microseconds since 1970; `nil` if it has never happened.
   var lastSent: Int64?
   var lastReceived: Int64?
-  /// Why the place has refused the last exchange; `nil` if it has not.
+  /// The reason why the place has refused the last exchange; `nil` if it has not.
   var refused: String?
-  /// What identified the files of this replica at the place when it had written them.
+  /// The mark of this replica's files at the place after it had written them.
   var mark: Data?
   /// When those files were checked, and when old ones were deleted.
   var lastCheck: Int64?
   var lastUpkeep: Int64?
   /// Keys besides those in `keys`, of replicas that revoked at the same time.
   var otherKeys: [OtherKey]?
-  /// Who this store was before, the latest last: keys may have been sealed for that replica.
+  /// The replicas that this store was before, the latest last: keys may have been sealed for them.
   var formerReplicas: [FormerReplica]?
   /// Whether another replica has revoked this one.
   var isRevoked: Bool?
@@ -136,7 +136,7 @@ extension SyncSettings {
     otherKeys = space.others.isEmpty ? nil : space.others.map { OtherKey(epoch: $0.epoch, key: Data($0.key.bytes)) }
   }
 
-  /// Who this store is and was, with the secret keys.
+  /// The replicas that this store is and was, with the secret keys.
   func identities() throws -> [(replica: ReplicaID, keys: ReplicaKeys)] {
     let former = (formerReplicas ?? []).compactMap { former in
       ReplicaKeys(bytes: former.keys).map { (ReplicaID(former.replica), $0) }
@@ -221,7 +221,7 @@ struct StreamProgress: Codable {
   var covered: UInt64?
   /// The times that prove that the clock of its author differs; `nil` if none do.
   var clock: ClockComparison?
-  /// Why the next segment cannot be merged, as a sentence; versions before the fields below know only this.
+  /// The reason why the next segment cannot be merged, as a sentence; versions before the fields below know only this.
   var block: String?
   /// The kind of the obstacle, and since when it has been there.
   var blockKind: String?
@@ -281,7 +281,7 @@ extension StoreWriteTransaction {
   }
 }
 
-/// What cannot be in a store that only Tally has written.
+/// A fault of a store that Tally alone cannot have written.
 enum SyncFault: Error {
   case damagedSettings
 }

@@ -5,7 +5,7 @@ import TallySystem
 
 /// Changes files in a folder, each as a whole or not at all.
 struct FolderDisk: Sendable {
-  /// One change that the system makes; between any two of them the machine may stop.
+  /// A change that the system makes as a whole; between two of them the machine may stop.
   enum Step: Hashable {
     case write, flush, publish, removeTemporary, flushDirectory, remove
   }
@@ -251,7 +251,7 @@ extension SegmentFrame {
 
 /// Why the folder of a space could not be read or written.
 public struct FolderFault: Error, Hashable, Sendable {
-  /// What an embedder may want to distinguish.
+  /// The kinds of faults that an embedder may want to distinguish.
   public enum Kind: Hashable, Sendable {
     /// The folder of the space is not there: a disk is not mounted, or the folder was moved.
     case unreachable
@@ -271,7 +271,7 @@ public struct FolderFault: Error, Hashable, Sendable {
   public let kind: Kind
   /// The file or directory.
   public let path: FilePath
-  /// What the system says, or the mistake; a part of a sentence.
+  /// The message of the system, or the mistake, as a part of a sentence.
   public let reason: String
 }
 

@@ -232,7 +232,7 @@ struct FolderListing: Sendable {
   /// The directory of the space.
   let space: FilePath
 
-  /// What belongs to replicas, one directory each.
+  /// The parts of the folder, each with a directory of each replica.
   enum Part: String, CaseIterable {
     case replicas, snapshots
   }
@@ -314,10 +314,10 @@ struct FolderScan: Hashable, Sendable {
   private(set) var replicas: [ReplicaID: [FolderEntry]]
   /// The parts of snapshots.
   private(set) var snapshots: [ReplicaID: [FolderEntry]]
-  /// Why the cards and segments of some replicas cannot be listed; those of all others can.
+  /// The faults of replicas whose cards and segments could not be listed; those of all others were.
   private(set) var unreadable: [ReplicaID: FolderFault] = [:]
 
-  /// Looks at the files.
+  /// Lists the files.
   init(_ listing: FolderListing) throws(FolderFault) {
     try listing.requireReachable()
     (replicas, unreadable) = try Self.entries(.replicas, in: listing)

@@ -207,7 +207,7 @@ extension FolderTransport {
 
   /// Returns when the files differ from those that `heads()` has seen last, or when the time is over.
   ///
-  /// What this transport itself has written counts as seen.
+  /// Files that this transport has written count as seen.
   ///
   /// - Parameter seconds: How long to wait at most.
   /// - Returns: Whether the files differ.

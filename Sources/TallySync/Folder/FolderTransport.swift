@@ -161,7 +161,7 @@ extension FolderTransport {
     var segments: ArraySlice<[UInt8]> = []
     /// Whether a file vanished in the meantime, because its segments are now in a pack.
     var hasVanished = false
-    /// Why a file that should have the segment cannot be read.
+    /// The reason why a file that should have the segment cannot be read.
     var fault: FolderFault?
   }
 
@@ -476,7 +476,7 @@ extension FolderTransport {
     return .stored
   }
 
-  /// What a segment is to those that are stored; `nil` if it is the next one, or has to be stored again.
+  /// How a segment relates to the stored ones; `nil` if it is the next one, or has to be stored again.
   private func answer(
     for range: FolderName.SegmentRange, of replica: ReplicaID, among entries: [FolderEntry]
   ) throws -> AppendAnswer? {

@@ -182,7 +182,7 @@ extension SyncTransport {
 
 /// Segments of a replica that a place cannot return.
 public struct PlaceGap: Hashable, Sendable {
-  /// Why it cannot.
+  /// The reason.
   public enum Cause: Hashable, Sendable {
     /// They are not there.
     case missing
@@ -207,7 +207,7 @@ public struct PlaceGap: Hashable, Sendable {
   public init(_ numbers: ClosedRange<UInt64>?, _ cause: Cause) { (self.numbers, self.cause) = (numbers, cause) }
 }
 
-/// What became of a segment.
+/// The result of appending a segment.
 public enum AppendAnswer: Hashable, Sendable {
   /// It is stored.
   case stored
@@ -226,7 +226,7 @@ public enum AppendAnswer: Hashable, Sendable {
 
 /// The name of a snapshot.
 public struct SnapshotName: Hashable, Sendable {
-  /// Who has made it.
+  /// The replica that has made it.
   public let replica: ReplicaID
   /// The start of the hash of what it covers, eight bytes.
   public let digest: [UInt8]
@@ -251,7 +251,7 @@ public struct SnapshotName: Hashable, Sendable {
 public struct SyncPlace: Hashable, Sendable {
   /// The path of a folder, or the address of a hub, which begins with `https://` or `http://`.
   public let address: String
-  /// What a hub knows this device by; `nil` for a folder.
+  /// The token by which a hub knows this device; `nil` for a folder.
   public let token: String?
 
   /// Takes an address.

@@ -85,7 +85,7 @@ struct ByteReader {
   }
 }
 
-/// Why bytes cannot be the state of an object.
+/// The reason why bytes cannot be the state of an object.
 enum CodingFault: Error, Hashable {
   case endsEarly, numberTooLarge, numberTooLong
   /// Parts are out of order or there twice, so that there would be two forms of one state.

@@ -371,7 +371,7 @@ struct ObservedElement: Hashable, Sendable {
   /// One addition.
   struct Addition: Hashable, Sendable {
     var time: Int64
-    /// What was added; a completion has its instant and its list, a tag nothing.
+    /// The added value: a completion has its instant and its list, a tag nothing.
     var value: [UInt8] = []
 
     func wins(over other: Addition) -> Bool {

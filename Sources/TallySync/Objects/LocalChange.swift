@@ -1,7 +1,7 @@
 import Foundation
 import Tally
 
-/// What local writes have changed of an object since they were last handed over: a state to join with the others.
+/// The changes of an object by local writes since the last ones were sealed: a state to join with the others.
 struct LocalChange {
   let pending: PendingObject
   /// The state that is known so far.
@@ -133,7 +133,7 @@ struct LocalChange {
 
   private func attributes(of task: TaskItem) -> [ObjectState.Field] {
     guard has(.attributes) || isNew else { return [] }
-    // Those for which the record had no room are not gone.
+    // Completions for which the record had no room still exist.
     let changed = known.shownAttributes.union(task.attributes.keys.map(ObjectState.Field.attribute))
     // The part is that of all attributes: one that has not changed is not written.
     return changed.filter { task.value(of: $0) != known.registers[$0]?.value ?? [] }
@@ -176,7 +176,7 @@ extension ObjectChange {
 }
 
 extension Register {
-  /// What identifies the write.
+  /// The identity of the write.
   var stamp: Stamp { Stamp(time: time, replica: replica) }
 }
 

@@ -188,7 +188,7 @@ extension StoreWriteTransaction {
     return local.change(of: task, isDeleted: live == nil, completions: completions)
   }
 
-  /// What the ledger has of a deleted task, as far as a local write may have changed it.
+  /// The completions of a deleted task in the ledger, as far as a local write may have changed them.
   ///
   /// - Returns: The current completion if the ledger has it as that of a deleted task, and all that it has so.
   private func completions(of task: UUID, after local: LocalChange) throws -> StoredCompletions {

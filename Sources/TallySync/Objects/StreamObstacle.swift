@@ -1,7 +1,7 @@
 import Foundation
 import Tally
 
-/// Why a segment does not continue a stream.
+/// The reason why a segment does not continue a stream.
 enum StreamFault: Error {
   case otherNumber
   case unknownReplica
@@ -11,7 +11,7 @@ enum StreamFault: Error {
   /// The value of a field that possibly only a newer version can read.
   case unreadableValue(of: String)
 
-  /// Why the stream stops at the segment.
+  /// The reason why the stream stops at the segment.
   var obstacle: StreamObstacle {
     switch self {
     case .otherNumber:
@@ -31,7 +31,7 @@ enum StreamFault: Error {
 }
 
 extension EnvelopeFault {
-  /// Why a stream stops at a segment that cannot be opened.
+  /// The reason why a stream stops at a segment that cannot be opened.
   var obstacle: StreamObstacle {
     switch self {
     case .needsNewerVersion: StreamObstacle(.needsUpgrade, description)

@@ -41,7 +41,7 @@ extension TaskList: SyncedItem {
 }
 
 extension TaskItem: SyncedItem {
-  /// Those with a register, without attributes; tags and completions are sets.
+  /// The fields with a register, without attributes; tags and completions are sets.
   static let fields: [ObjectState.Field] = [
     .order, .list, .parent, .title, .notes, .progress, .scheduledDate, .due, .reminder, .priority, .recurrence,
     .created,

@@ -120,7 +120,7 @@ extension Card {
   }
 }
 
-/// What everybody can read of a card in a space that has had a revocation.
+/// The part of a card that everybody can read, in a space that has had a revocation.
 struct CardClearPart: Hashable, Sendable {
   /// The record of the newest epoch that the author of the card knows.
   let record: EpochRecord

@@ -184,7 +184,7 @@ struct EnvelopeHeader: Hashable, Sendable {
   /// The identity of an envelope: what its author decides, before any sealing.
   struct Label: Hashable, Sendable {
     var kind: Kind
-    /// Who has written it.
+    /// The replica that has written it.
     var replica: ReplicaID
     /// Of the segment, from 1; of the snapshot's part, from 0; of the card.
     var number: UInt64
@@ -254,7 +254,7 @@ struct EnvelopeHeader: Hashable, Sendable {
   }
 }
 
-/// Why bytes are not an envelope of a space.
+/// The reason why bytes are not an envelope of a space.
 enum EnvelopeFault: Error, Hashable {
   /// Fewer bytes than the header says, or than a header has.
   case tooShort

@@ -1,4 +1,4 @@
-/// What begins an epoch: its new key, sealed for each member, and the replicas that are revoked.
+/// The beginning of an epoch: its new key, sealed for each member, and the replicas that are revoked.
 ///
 /// It is in the clear part of cards, so that members with only older keys can read it. The signature of the card is its
 /// signature.

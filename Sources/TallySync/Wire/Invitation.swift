@@ -143,10 +143,10 @@ struct RecoveryCode: Equatable, Sendable {
 /// Proves to a hub that somebody has the recovery code of a space.
 public struct RecoveryProof: Sendable {
   private let key: Curve25519.Signing.PrivateKey
-  /// What the hub stores to recognize the code.
+  /// The verifier that the hub stores to recognize the code.
   public let verifier: RecoveryVerifier
 
-  /// Takes a code.
+  /// Derives the keys of a code.
   ///
   /// - Parameter text: What somebody has copied or typed.
   /// - Throws: `TallyError` with `invalidInvitation`.
@@ -175,7 +175,7 @@ public struct RecoveryProof: Sendable {
   }
 }
 
-/// What a hub has of a recovery code: a public key (Ed25519), which reveals neither the code nor the key of the space.
+/// The public key (Ed25519) of a recovery code, which a hub stores; it reveals neither the code nor the key of the space.
 public struct RecoveryVerifier: Hashable, Sendable {
   /// The key, 32 bytes.
   public let bytes: [UInt8]
@@ -257,7 +257,7 @@ enum KeyText: String, CaseIterable {
   }
 }
 
-/// Why a text is not an invitation or a recovery code.
+/// The reason why a text is not an invitation or a recovery code.
 enum KeyTextFault: Error, Hashable {
   /// It begins otherwise, as another kind does if one was found.
   case notOfThisKind(KeyText, found: KeyText?)

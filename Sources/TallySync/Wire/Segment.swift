@@ -25,7 +25,7 @@ public struct SegmentHead: Hashable, Sendable {
   public static let none = SegmentHead(number: 0, digest: [])
 }
 
-/// What a place can read of an envelope without a key: whose it is, its number and its length.
+/// The fields of an envelope that a place can read without a key: its replica, its number and its length.
 ///
 /// These fields stay where they are in every format, so that a place stores and returns envelopes of newer versions.
 public struct SegmentFrame: Hashable, Sendable {
@@ -35,7 +35,7 @@ public struct SegmentFrame: Hashable, Sendable {
   let kind: EnvelopeHeader.Kind
   /// The sixteen bytes of the space.
   public let space: [UInt8]
-  /// Who says to have written it; only a key can prove it.
+  /// The replica that claims to have written it; only a key can prove that.
   public let replica: ReplicaID
   /// The number of the segment, of the part of a snapshot, of the card.
   public let number: UInt64

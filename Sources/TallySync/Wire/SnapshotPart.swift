@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a snapshot covers, and which state it holds: the same in all its parts.
+/// The coverage of a snapshot and the hash of its state, which are the same in all its parts.
 struct SnapshotSummary: Hashable, Sendable {
   /// The last segment of each replica whose changes are in it, its author's included.
   var coverage: [ReplicaID: StreamPosition]

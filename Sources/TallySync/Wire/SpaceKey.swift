@@ -147,7 +147,7 @@ extension SpaceKey {
   fileprivate static let encapsulatedByteCount = 32
   fileprivate static let suite = HPKE.Ciphersuite.Curve25519_SHA256_ChachaPoly
 
-  /// What identifies the key without giving it away.
+  /// A hash that identifies the key without revealing it.
   ///
   /// - Parameter space: The space of which it is a key.
   /// - Returns: A hash of both.
@@ -155,7 +155,7 @@ extension SpaceKey {
     ContentHash(of: Array("tally key 1".utf8) + space.bytes + bytes)
   }
 
-  /// What only the receiver of one key of one space opens.
+  /// The bytes that only the receiver of one key of one space can open.
   fileprivate static func context(of epoch: UInt32, in space: SpaceID) -> Data {
     Data(Array("tally epoch 1".utf8) + space.bytes + epoch.bigEndianBytes)
   }
@@ -325,7 +325,7 @@ extension WrappedKey {
   }
 }
 
-/// Why a key cannot be wrapped or unwrapped.
+/// The reason why a key cannot be wrapped or unwrapped.
 enum WrappedKeyFault: Error, Hashable {
   case wrongPassphrase, emptyPassphrase
   case damaged, needsNewerVersion
