@@ -71,12 +71,12 @@ struct HintTests {
       }
       for question in [["--help", "--all"], ["help", "--all"]] {
         let help = try program.runBare(question).output
-        for name in RootCommand.commandNames where name != "help" {
+        for name in CommandDescription.commandNames where name != "help" {
           #expect(help.contains("\n  \(name)"), "\(question): \(name)")
         }
       }
       #expect(StartHelp.commandNames.count == 12)
-      #expect(StartHelp.commandNames.allSatisfy(RootCommand.commandNames.contains))
+      #expect(StartHelp.commandNames.allSatisfy(CommandDescription.commandNames.contains))
     }
   }
 

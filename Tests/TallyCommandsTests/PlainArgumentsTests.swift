@@ -6,11 +6,8 @@ import Testing
 @testable import TallyCommands
 
 @Suite struct PlainArgumentsTests {
-  /// The commands that read plain arguments.
-  private static let commands = [
-    "agenda", "today", "inbox", "upcoming", "past", "overdue", "active", "next", "all", "find", "count", "add", "start",
-    "done", "reopen",
-  ]
+  /// The commands whose names are one word.
+  private static let commands = CommandDescription.commands(below: []).compactMap(\.path.first)
 
   /// Words of all kinds, in any order, right ones and wrong ones.
   private static let words = [
@@ -68,23 +65,57 @@ import Testing
     }
   }
 
+  private func plain(_ name: String, _ words: [String]) -> ParsedCommand? {
+    func read<Own: SessionCommand>(_ command: Own.Type) -> ParsedCommand? {
+      PlainArguments.read(command, named: name, from: words)
+    }
+    return RootCommand.command(named: name).flatMap { read($0) }
+  }
+
+  private func expectWhatTheParserSays(_ name: String, _ words: [String]) throws -> Bool {
+    guard let plain = plain(name, words) else { return false }
+    // It throws where the arguments are to be refused.
+    let parsed = try #require(try RootCommand.parseAsRoot([name] + words) as? any CompleteCommand).parsed
+    #expect(plain.words == parsed.words, "\(name) \(words)")
+    #expect("\(plain.own)" == "\(parsed.own)", "\(name) \(words)")
+    #expect("\(plain.global)" == "\(parsed.global)", "\(name) \(words)")
+    return true
+  }
+
   @Test func plainArgumentsMeanWhatTheParserSays() throws {
     var generator = SeededGenerator(seed: SeededGenerator.chooseSeed(for: "plainArgumentsMeanWhatTheParserSays"))
     var plainCount = 0
     for _ in 1...600 {
       let name = try #require(Self.commands.randomElement(using: &generator))
+      let own = try #require(CommandDescription(of: [name])).arguments.flatMap { $0.spellings + $0.values }
       let count = Int.random(in: 0...5, using: &generator)
-      let words = (0..<count).compactMap { _ in Self.words.randomElement(using: &generator) }
-      guard let plain = PlainCommands.read(words, for: name) else { continue }
-      plainCount += 1
-      // It throws where the arguments are to be refused.
-      let parsed = try #require(try RootCommand.parseAsRoot([name] + words) as? any CompleteCommand).parsed
-      #expect(plain.words == parsed.words, "\(name) \(words)")
-      #expect("\(plain.own)" == "\(parsed.own)", "\(name) \(words)")
-      #expect("\(plain.global)" == "\(parsed.global)", "\(name) \(words)")
+      let words = (0..<count).compactMap { _ in
+        (Bool.random(using: &generator) ? own : Self.words).randomElement(using: &generator)
+      }
+      if try expectWhatTheParserSays(name, words) { plainCount += 1 }
     }
     // The others are the parser's.
     #expect(plainCount > 40)
+  }
+
+  /// Each argument alone and all of them together, with values that every type takes or that its help lists.
+  @Test(arguments: commands) func everyCommandReadsEveryArgumentOfItsOwn(name: String) throws {
+    let arguments = try #require(CommandDescription(of: [name])).ownArguments
+    func words(_ argument: CommandDescription.Argument) -> [String] {
+      let value = argument.values.first ?? "7"
+      return argument.kind == .flag
+        ? [argument.spellings[0]] : argument.kind == .option ? [argument.spellings[0], value] : [value]
+    }
+    let needed = arguments.filter(\.isRequired)
+    for chosen in arguments.map({ [$0] }) + [[], arguments] {
+      let all = chosen + needed.filter { !chosen.contains($0) }
+      let options = all.filter { $0.kind != .positional }
+      let words = options.flatMap(words) + all.filter { $0.kind == .positional }.flatMap(words)
+      for words in [words, words + ["--json", "--week-start", "fri"]] where try !expectWhatTheParserSays(name, words) {
+        // Some arguments need others, or refuse them.
+        #expect(throws: (any Error).self, "\(name) \(words)") { try RootCommand.parseAsRoot([name] + words) }
+      }
+    }
   }
 
   @Test(arguments: [
@@ -93,28 +124,31 @@ import Testing
     ["add", "--tag", "a", "--tag", "b", "Buy", "--due", "friday 17:00"], ["done", "7f3a", "--at", "yesterday 18:30"],
     ["done", "--where", "#home", "--only"], ["count", "is:open"], ["count"], ["find", "#home", "--sort", "due"],
     ["start", "7f3a", "--store", "/s", "--quiet"], ["all", "--week-start", "sun", "--time-zone", "UTC"],
+    ["list", "Work"], ["stats"], ["today", "--plain", "--columns", "handle,title"],
   ])
   func commonCommandsNeedNoParser(arguments: [String]) throws {
-    #expect(PlainCommands.read(Array(arguments.dropFirst()), for: arguments[0]) != nil)
+    #expect(try expectWhatTheParserSays(arguments[0], Array(arguments.dropFirst())))
   }
 
   @Test(arguments: [
     ["add"], ["add", "-"], ["add", "x", "--on=friday"], ["add", "x", "--on"], ["add", "x", "--on", "a", "--on", "b"],
     ["add", "x", "--notes", "--today"], ["today", "x"], ["today", "--limit", "0"], ["today", "--limit", "x"],
     ["today", "--json", "--plain"], ["today", "--store", ""], ["all", "--week-start", "x"], ["find", "--sort", "x"],
-    ["today", "--help"], ["count", "--", "x"], ["list", "Work"], ["stats"],
+    ["today", "--help"], ["count", "--", "x"], ["today", "--open", "--open"], ["lists", "add"], ["show"],
+    ["today", "--columns", "title"], ["today", "--plain", "--columns", "nothing"], ["import", "--format", "x", "y"],
   ])
   func otherArgumentsAreLeftToTheParser(arguments: [String]) {
-    #expect(PlainCommands.read(Array(arguments.dropFirst()), for: arguments[0]) == nil)
+    #expect(plain(arguments[0], Array(arguments.dropFirst())) == nil)
   }
 
   @Test func versionIsAskedForAloneOrBesideOptionsOfEveryCommand() {
-    #expect(PlainCommands.isVersion(["--version"]))
-    #expect(PlainCommands.isVersion(["--now", "2026-11-21T12:00:00Z", "--version", "--json"]))
+    #expect(PlainArguments.isVersion(["--version"]))
+    #expect(PlainArguments.isVersion(["--now", "2026-11-21T12:00:00Z", "--version", "--json"]))
     for words in [
       [], ["today"], ["add", "--version"], ["--version", "--help"], ["--", "--version"], ["--now", "--version"],
+      ["--now", "--version", "x"], ["--version", "--version"], ["--version", "--json", "--plain"],
     ] {
-      #expect(!PlainCommands.isVersion(words), "\(words)")
+      #expect(!PlainArguments.isVersion(words), "\(words)")
     }
   }
 }

@@ -1,7 +1,7 @@
-/// A command and its arguments, as far as completion needs them.
+/// A command and its arguments, as far as completion and plain arguments need them.
 ///
-/// The parser describes a command by reflection, as JSON: that takes longer than the rest of a completion. So
-/// ``table`` keeps the descriptions, and a test compares them with the parser's.
+/// The parser describes a command by reflection, which takes longer than most commands do. So ``table`` keeps what it
+/// says; a test records the table from the definitions of the commands, and compares both.
 struct CommandDescription: Equatable {
   struct Argument: Equatable {
     enum Kind: String, Decodable {
@@ -10,6 +10,10 @@ struct CommandDescription: Equatable {
 
     let kind: Kind
     let isRepeating: Bool
+    /// Whether it must be given at least once.
+    let isRequired: Bool
+    /// What holds if an option is not given; `nil` if nothing does.
+    let defaultValue: String?
     /// The names with their dashes, the long ones first.
     let spellings: [String]
     /// What the help calls the value.
@@ -23,6 +27,13 @@ struct CommandDescription: Equatable {
   let path: [String]
   let abstract: String
   let arguments: [Argument]
+
+  /// The arguments without the one that every command has.
+  var ownArguments: [Argument] { arguments.filter { $0 != .help } }
+
+  /// The names that the first argument may have.
+  static let commandNames =
+    table.map { String($0.prefix { $0 != ":" }) }.filter { !$0.isEmpty && !$0.contains(" ") } + ["help"]
 
   /// The description of a command; `nil` if the program does not have it.
   init?(of path: [String]) {
@@ -45,7 +56,7 @@ extension CommandDescription {
 
   /// Reads an entry of the table: the command's name and abstract, then a line for each argument.
   private init(text: String) {
-    let lines = text.split(separator: "\n")
+    let lines = text.utf8.split(separator: UInt8(ascii: "\n")).map(Substring.init)
     path = Self.path(of: text)
     abstract = String((lines.first ?? "").dropFirst(path.joined(separator: " ").count + 2))
     arguments = lines.dropFirst().compactMap(Argument.init) + [.help]
@@ -57,7 +68,7 @@ extension CommandDescription {
 
   /// An entry of the table, without the argument that every command has.
   var text: String {
-    let lines = arguments.filter { $0 != .help }.map(\.line)
+    let lines = ownArguments.map(\.line)
     return (["\(path.joined(separator: " ")): \(abstract)"] + lines).joined(separator: "\n")
   }
 }
@@ -65,23 +76,42 @@ extension CommandDescription {
 extension CommandDescription.Argument {
   /// The last one of every command.
   fileprivate static let help = Self(
-    kind: .flag, isRepeating: false, spellings: ["--help", "-h"], valueName: "", values: [],
-    abstract: "Show help information.")
+    kind: .flag, isRepeating: false, isRequired: false, defaultValue: nil, spellings: ["--help", "-h"], valueName: "",
+    values: [], abstract: "Show help information.")
 
-  /// Reads a line such as `option | --list -l | name | | Put it into this list.`; an asterisk follows the kind of one
-  /// that may be given several times.
+  /// The one of the program alone.
+  static let version = Self(
+    kind: .flag, isRepeating: false, isRequired: false, defaultValue: nil, spellings: ["--version"], valueName: "",
+    values: [], abstract: "Show the version.")
+
+  /// Reads a line of an entry, such as the following.
+  ///
+  ///     option | --list -l | name | | Put it into this list.
+  ///
+  /// An exclamation mark follows the kind of one that must be given, an asterisk that of one that may be given several
+  /// times; then comes the default, as in `option=place`.
   fileprivate init?(line: Substring) {
-    let fields = line.split(separator: " | ", maxSplits: 4, omittingEmptySubsequences: false)
-    guard fields.count == 5, let kind = Kind(rawValue: String(fields[0].prefix { $0 != "*" })) else { return nil }
+    // By bytes: a separator of several characters is searched for, which takes longer than all else.
+    let pieces = line.utf8.split(separator: UInt8(ascii: "|"), maxSplits: 4, omittingEmptySubsequences: false)
+    let fields = pieces.map { piece in
+      let field = piece.drop { $0 == UInt8(ascii: " ") }
+      return Substring(field.last == UInt8(ascii: " ") ? field.dropLast() : field)
+    }
+    guard fields.count == 5 else { return nil }
+    let parts = fields[0].split(separator: "=", maxSplits: 1)
+    guard let start = parts.first, let kind = Kind(rawValue: String(start.prefix { $0.isLetter })) else { return nil }
     self.init(
-      kind: kind, isRepeating: fields[0].hasSuffix("*"), spellings: fields[1].split(separator: " ").map(String.init),
+      kind: kind, isRepeating: start.hasSuffix("*"), isRequired: start.contains("!"),
+      defaultValue: parts.count > 1 ? String(parts[1]) : nil,
+      spellings: fields[1].split(separator: " ").map(String.init),
       valueName: String(fields[2]), values: fields[3].split(separator: " ").map(String.init),
       abstract: String(fields[4]))
   }
 
   fileprivate var line: String {
     let fields = [
-      kind.rawValue + (isRepeating ? "*" : ""), spellings.joined(separator: " "), valueName,
+      kind.rawValue + (isRequired ? "!" : "") + (isRepeating ? "*" : "") + (defaultValue.map { "=" + $0 } ?? ""),
+      spellings.joined(separator: " "), valueName,
       values.joined(separator: " "), abstract,
     ]
     return fields.joined(separator: " | ")

@@ -77,8 +77,8 @@ extension CommandDescription {
     """
     find: Show the tasks that a filter finds.
     positional* |  | filter |  | Which tasks to look for; all of them without any.
-    option | --sort | order | place due due:reversed priority priority:reversed created created:reversed updated \
-    updated:reversed completed completed:reversed next | How to sort the tasks. Default: place.
+    option=place | --sort | order | place due due:reversed priority priority:reversed created created:reversed \
+    updated updated:reversed completed completed:reversed next | How to sort the tasks. Default: place.
     option | --limit | n |  | Show at most this many.
     flag | --explain |  |  | Print how the tasks are found instead of the tasks.
     """,
@@ -88,14 +88,14 @@ extension CommandDescription {
     """,
     """
     filter: Show the tasks that a saved filter finds.
-    positional |  | name |  | The filter's name.
-    option | --sort | order | place due due:reversed priority priority:reversed created created:reversed updated \
-    updated:reversed completed completed:reversed next | How to sort the tasks. Default: place.
+    positional! |  | name |  | The filter's name.
+    option=place | --sort | order | place due due:reversed priority priority:reversed created created:reversed \
+    updated updated:reversed completed completed:reversed next | How to sort the tasks. Default: place.
     option | --limit | n |  | Show at most this many.
     """,
     """
     search: Find tasks by words in their titles, notes and tags.
-    positional* |  | words |  | The words to look for.
+    positional!* |  | words |  | The words to look for.
     flag | --substring |  |  | Look for the words inside others, too.
     option | --limit | n |  | Show at most this many.
     """,
@@ -121,7 +121,7 @@ extension CommandDescription {
     """,
     """
     show: Show one task in full, with its sub-tasks and recent changes.
-    positional |  | task |  | The task's handle, a longer tail of its id, or its id.
+    positional! |  | task |  | The task's handle, a longer tail of its id, or its id.
     """,
     """
     history: Show what changed, when, by which command and on which device.
@@ -139,7 +139,7 @@ extension CommandDescription {
     else 00:00.
     flag | --as-recorded |  |  | Count days in the time zone where the work was done, so that travel changes \
     nothing.
-    option | --by | period | day week month year | The length of a bar of the series.
+    option=day | --by | period | day week month year | The length of a bar of the series.
     option | --goal | goal |  | A number of tasks per day or week, as 5/day or 20/week.
     option | --html | file |  | Write a page to this file, or '-' for standard output.
     """,
@@ -150,7 +150,7 @@ extension CommandDescription {
     """,
     """
     add: Capture a task.
-    positional* |  | text |  | The title, or '-' to read lines from standard input.
+    positional!* |  | text |  | The title, or '-' to read lines from standard input.
     flag | --today |  |  | Schedule it for today.
     flag | --tomorrow |  |  | Schedule it for tomorrow.
     option | --on | day |  | Schedule it for this day, or none.
@@ -168,12 +168,12 @@ extension CommandDescription {
     """,
     """
     quick: Capture a task from one sentence, with its dates, tags and more.
-    positional* |  | text |  | The sentence; its words are joined by spaces.
+    positional!* |  | text |  | The sentence; its words are joined by spaces.
     flag | --dry-run |  |  | Show the task that the sentence gives, and add nothing.
     """,
     """
     log: Record something that is done already.
-    positional* |  | text |  | The title, or '-' to read lines from standard input.
+    positional!* |  | text |  | The title, or '-' to read lines from standard input.
     option | --at | when |  | When it was done, not in the future: a WHEN with its time. A weekday is the last \
     one.
     flag | --today |  |  | Schedule it for today.
@@ -256,8 +256,8 @@ extension CommandDescription {
     """,
     """
     open: Follow a link: add a task, or show one.
-    positional |  | url |  | The link.
-    option | --scheme | scheme |  | The scheme of the link; applications have their own.
+    positional! |  | url |  | The link.
+    option=tally | --scheme | scheme |  | The scheme of the link; applications have their own.
     """,
     """
     reminders: Show upcoming reminders, soonest first.
@@ -284,35 +284,35 @@ extension CommandDescription {
     """,
     """
     lists add: Create a list.
-    positional |  | name |  | The list's name.
-    option | --color | rrggbb |  | Its colour, six hexadecimal digits.
+    positional! |  | name |  | The list's name.
+    option=007AFF | --color | rrggbb |  | Its colour, six hexadecimal digits.
     flag | --force |  |  | Create it even if another list has this name.
     """,
     """
     lists rename: Rename a list.
-    positional |  | name |  | The list's name, in any case, or its id.
-    positional |  | new |  | The new name.
+    positional! |  | name |  | The list's name, in any case, or its id.
+    positional! |  | new |  | The new name.
     flag | --force |  |  | Rename it even if another list has this name.
     """,
     """
     lists color: Change the colour of a list.
-    positional |  | name |  | The list's name, in any case, or its id.
-    positional |  | rrggbb |  | Six hexadecimal digits.
+    positional! |  | name |  | The list's name, in any case, or its id.
+    positional! |  | rrggbb |  | Six hexadecimal digits.
     """,
     """
     lists move: Move a list before or after another list.
-    positional |  | name |  | The list's name, in any case, or its id.
+    positional! |  | name |  | The list's name, in any case, or its id.
     option | --before | name |  | Put it before this list.
     option | --after | name |  | Put it after this list.
     """,
     """
     lists merge: Move the tasks of a list into another one, and delete the emptied list.
-    positional |  | name |  | The list that is emptied: its name, its id or the end of that.
-    positional |  | name |  | The list that takes its tasks.
+    positional! |  | name |  | The list that is emptied: its name, its id or the end of that.
+    positional! |  | name |  | The list that takes its tasks.
     """,
     """
     lists delete: Delete a list; with --force, also one that holds tasks, together with them.
-    positional |  | name |  | The list's name, in any case, or its id.
+    positional! |  | name |  | The list's name, in any case, or its id.
     flag | --force |  |  | Delete the list's tasks, too.
     """,
     """
@@ -320,32 +320,32 @@ extension CommandDescription {
     """,
     """
     tags rename: Rename a tag on every task and in saved filters, merging it into an existing one.
-    positional |  | tag |  | The tag.
-    positional |  | new |  | Its new name.
+    positional! |  | tag |  | The tag.
+    positional! |  | new |  | Its new name.
     """,
     """
     tags delete: Remove a tag from every task; the tasks stay.
-    positional |  | tag |  | The tag.
+    positional! |  | tag |  | The tag.
     """,
     """
     filters: Show the saved filters, or add and delete them.
     """,
     """
     filters add: Save a filter under a name.
-    positional |  | name |  | The filter's name.
+    positional! |  | name |  | The filter's name.
     positional* |  | filter |  | Which tasks to look for; all of them without any.
     flag | --force |  |  | Replace an existing filter of that name.
     """,
     """
     filters delete: Delete a saved filter; the tasks that it finds stay.
-    positional |  | name |  | The filter's name.
+    positional! |  | name |  | The filter's name.
     """,
     """
     sync: Keep this store the same as those of other devices, through a shared folder or a hub.
     """,
     """
     sync setup: Create a space in a folder or at a hub, with all that this store has.
-    positional |  | folder |  | A folder that all devices share, or the address of a hub.
+    positional! |  | folder |  | A folder that all devices share, or the address of a hub.
     option | --passphrase-file | file |  | Let devices join with the passphrase in a file's first line.
     option | --account-file | file |  | Use the account of a hub whose token is a file's first line.
     option | --hub-secret-file | file |  | Create an account with the hub's secret in a file's first line.
@@ -381,17 +381,17 @@ extension CommandDescription {
     """,
     """
     sync members rename: Give a device another name, on every device.
-    positional |  | device |  | The device's name, handle or replica. A single word renames this device.
+    positional! |  | device |  | The device's name, handle or replica. A single word renames this device.
     positional |  | new |  | The new name.
     """,
     """
     sync role: Change what another device may do at the hub.
-    positional |  | device |  | The device's name, handle or replica, as 'tally sync members' shows it.
-    positional |  | role |  | What it may do: owner, writer or reader.
+    positional! |  | device |  | The device's name, handle or replica, as 'tally sync members' shows it.
+    positional! |  | role |  | What it may do: owner, writer or reader.
     """,
     """
     sync revoke: Revoke a device and give the space a new key.
-    positional |  | device |  | The device's name, handle or replica, as 'tally sync members' shows it.
+    positional! |  | device |  | The device's name, handle or replica, as 'tally sync members' shows it.
     option | --passphrase-file | file |  | Let devices join with the passphrase in a file's first line; without \
     this option, nobody can join with a passphrase any more.
     """,
@@ -400,7 +400,7 @@ extension CommandDescription {
     """,
     """
     sync move: Continue with the space in another folder or at a hub.
-    positional |  | folder |  | The folder, the address of a hub, or an invitation to one.
+    positional! |  | folder |  | The folder, the address of a hub, or an invitation to one.
     option | --account-file | file |  | Use the account of a hub whose token is a file's first line.
     option | --hub-secret-file | file |  | Create an account with the hub's secret in a file's first line.
     flag | --same-hub |  |  | The address is a new address of the same hub; this device keeps its token.
@@ -414,12 +414,12 @@ extension CommandDescription {
     """,
     """
     sync diff: Write all that this store knows into a sealed file, for another store of the space.
-    positional |  | file |  | The file to write.
+    positional! |  | file |  | The file to write.
     option | --from | file |  | A file that the other store has written.
     """,
     """
     sync apply: Merge a file that 'tally sync diff' has written in another store of the space.
-    positional |  | file |  | The file to merge.
+    positional! |  | file |  | The file to merge.
     """,
     """
     conflicts: Show conflicts between devices, and restore or dismiss the overwritten values.
@@ -453,7 +453,7 @@ extension CommandDescription {
     """,
     """
     import: Import the tasks of a file, all of them or none.
-    positional |  | file |  | The file, or '-' for standard input.
+    positional! |  | file |  | The file, or '-' for standard input.
     option | --format | format | json ndjson taskwarrior todotxt ical csv markdown todoist ticktick org | The \
     format. Default: by the file's extension; an import also looks at the contents.
     flag | --dry-run |  |  | Report what would change, and change nothing.
@@ -466,11 +466,11 @@ extension CommandDescription {
     """,
     """
     backup: Copy the whole store into one file.
-    positional |  | file |  | The file to write.
+    positional! |  | file |  | The file to write.
     """,
     """
     restore: Replace the store with a backup.
-    positional |  | file |  | A file written by 'tally backup'.
+    positional! |  | file |  | A file written by 'tally backup'.
     """,
     """
     verify: Check the store for inconsistencies.

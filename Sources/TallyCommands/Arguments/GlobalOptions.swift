@@ -63,32 +63,6 @@ struct GlobalOptions: ParsableArguments {
   }
 }
 
-extension GlobalOptions: PlainOptions {
-  /// Takes the options from plain arguments.
-  mutating func take(from arguments: inout PlainArguments) {
-    let isJSON = arguments.takeFlag("--json")
-    let isPlain = arguments.takeFlag("--plain")
-    let directory = arguments.takeValue(of: "--store")
-    let names = arguments.takeValue(of: "--columns")
-    // The parser says which column there is not.
-    arguments.require(names == nil)
-    columns = nil
-    let dayText = arguments.takeValue(of: "--week-start")
-    let day = dayText.flatMap { WeekStart(argument: $0) }
-    arguments.require(!isJSON || !isPlain)
-    arguments.require(directory != "")
-    arguments.require((dayText == nil) == (day == nil))
-    json = isJSON
-    plain = isPlain
-    store = directory
-    weekStart = day
-    noColor = arguments.takeFlag("--no-color")
-    quiet = arguments.takeFlag("--quiet")
-    now = arguments.takeValue(of: "--now")
-    timeZone = arguments.takeValue(of: "--time-zone")
-  }
-}
-
 /// How results are printed.
 enum OutputFormat {
   case human, plain, json

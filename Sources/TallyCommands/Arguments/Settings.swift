@@ -139,7 +139,7 @@ extension Settings {
     guard isName else {
       throw Fault(message: "An alias needs a name of one word", remedy: "Write it as alias.rent")
     }
-    guard !RootCommand.commandNames.contains(name) else {
+    guard !CommandDescription.commandNames.contains(name) else {
       throw Fault(
         message: "The alias '\(name)' has the name of a command", remedy: "Give it a name that no command has")
     }
@@ -149,7 +149,8 @@ extension Settings {
 
   /// The words of a command line, which must begin with a command: an alias of an alias could lead in a circle.
   private static func words(of text: String, for name: String) throws -> [String] {
-    guard let words = text.shellWords, let command = words.first, RootCommand.commandNames.contains(command) else {
+    guard let words = text.shellWords, let command = words.first, CommandDescription.commandNames.contains(command)
+    else {
       throw Fault(
         message: "\(name) does not begin with a command of tally, or has an open quotation mark",
         remedy: "Write a command and its arguments, as in 'find +home is:open'; an alias cannot name another one")

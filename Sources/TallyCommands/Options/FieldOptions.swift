@@ -45,23 +45,7 @@ struct FieldOptions: ParsableArguments {
   var attributes: [String] = []
 }
 
-extension FieldOptions: PlainOptions {
-  /// Takes the options from plain arguments.
-  mutating func take(from arguments: inout PlainArguments) {
-    today = arguments.takeFlag("--today")
-    tomorrow = arguments.takeFlag("--tomorrow")
-    on = arguments.takeValue(of: "--on")
-    list = arguments.takeValue(of: "--list")
-    due = arguments.takeValue(of: "--due")
-    remind = arguments.takeValue(of: "--remind")
-    notes = arguments.takeValue(of: "--notes")
-    tags = arguments.takeValues(of: "--tag")
-    priority = arguments.takeValue(of: "--priority")
-    parent = arguments.takeValue(of: "--parent")
-    recurrence = arguments.takeValue(of: "--repeat")
-    attributes = arguments.takeValues(of: "--set")
-  }
-
+extension FieldOptions {
   /// Refuses options that contradict each other.
   func check() throws {
     if [today, tomorrow, on != nil].count(where: \.self) > 1 {

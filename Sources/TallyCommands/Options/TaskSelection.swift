@@ -24,13 +24,7 @@ struct TaskSelection: ParsableArguments {
   }
 }
 
-extension TaskSelection: PlainOptions {
-  /// Takes the options from plain arguments, after those of the command.
-  mutating func take(from arguments: inout PlainArguments) {
-    filter = arguments.takeValue(of: "--where")
-    names = arguments.takeRest()
-  }
-
+extension TaskSelection {
   /// Finds the tasks, each once, parents before their sub-tasks; otherwise in the order of the names, or of their places.
   ///
   /// - Parameters:
@@ -136,13 +130,6 @@ struct FilterOptions: ParsableArguments {
   /// Whether a word begins with one dash and is not an option of the command.
   private static func isDashed(_ word: String, after command: String) -> Bool {
     word.count > 2 && word.hasPrefix("-") && !word.hasPrefix("--") && !(command == "export" && word.hasPrefix("-o"))
-  }
-}
-
-extension FilterOptions: PlainOptions {
-  /// Takes the words from plain arguments, after all options.
-  mutating func take(from arguments: inout PlainArguments) {
-    words = arguments.takeRest()
   }
 }
 

@@ -66,7 +66,7 @@ extension CommandFailure {
 
   private init(unknownCommand word: String) {
     let meant = CommandSynonyms.commands(for: word)
-    let near = meant.isEmpty ? word.nearNames(among: RootCommand.commandNames) : meant
+    let near = meant.isEmpty ? word.nearNames(among: CommandDescription.commandNames) : meant
     let guess = near.isEmpty ? "" : "Did you mean \(near.map { "'\($0)'" }.joined(separator: " or "))? "
     self = .usage(
       "There is no command '\(word.escapedForDisplay())'", code: "unknownCommand",
@@ -79,39 +79,10 @@ extension CommandFailure {
   /// `help` it ignores it.
   static func unknownCommand(in arguments: [String]) -> CommandFailure? {
     guard let index = GlobalOptions.indexOfCommand(in: arguments) else { return nil }
-    guard RootCommand.commandNames.contains(arguments[index]) else {
+    guard CommandDescription.commandNames.contains(arguments[index]) else {
       return CommandFailure(unknownCommand: arguments[index])
     }
     return arguments[index] == "help" ? unknownCommand(in: Array(arguments[(index + 1)...])) : nil
-  }
-}
-
-extension RootCommand {
-  /// The names that the first argument may have.
-  static var commandNames: [String] {
-    commandPaths.filter { $0.count == 1 }.flatMap(\.self) + ["help"]
-  }
-
-  /// The words that name a command; none for one that the program does not have.
-  static func words(naming command: any ParsableCommand.Type) -> [String] {
-    allCommands.first { $0.command == command }?.path ?? []
-  }
-
-  /// The words that name each command: one, or more for a subcommand.
-  static var commandPaths: [[String]] { allCommands.map(\.path) }
-
-  /// All commands with the words that name them; each comes before its subcommands.
-  static var allCommands: [(path: [String], command: any ParsableCommand.Type)] {
-    commands(configuration.subcommands, below: [])
-  }
-
-  private static func commands(
-    _ commands: [any ParsableCommand.Type], below path: [String]
-  ) -> [(path: [String], command: any ParsableCommand.Type)] {
-    commands.flatMap { command in
-      let own = path + [command._commandName]
-      return [(own, command)] + self.commands(command.configuration.subcommands, below: own)
-    }
   }
 }
 
@@ -122,7 +93,7 @@ enum CommandSynonyms {
   static func commands(for word: String) -> [String] {
     meanings[word.lowercased(), default: []].filter { meaning in
       meaning.hasPrefix("-")
-        || meaning.split(separator: " ").first.map { RootCommand.commandNames.contains(String($0)) } ?? false
+        || meaning.split(separator: " ").first.map { CommandDescription.commandNames.contains(String($0)) } ?? false
     }
   }
 

@@ -1,136 +1,258 @@
 import ArgumentParser
+import Tally
+import TallyFormats
 
 /// Arguments in their commonest form: options by their whole names, each with its value as the next word, before, after
 /// and between other words.
 ///
 /// The parser finds out what a command takes by reflection, and each type that it looks at for the first time makes the
-/// runtime search all conformances of the program. That takes longer than most commands do. So the commands that people
-/// and prompts run all day read plain arguments themselves, and leave all else to the parser: abbreviations, `--name=value`,
-/// values that begin with a dash, and everything that is to be refused. A test compares both.
+/// runtime search all conformances of the program. That takes longer than most commands do. The table holds what the
+/// parser found, so plain arguments are read by the table, and a command decodes itself from them. All else is left to
+/// the parser: `--name=value`, values that begin with a dash, and everything that is to be refused. A test compares both
+/// for all commands.
 struct PlainArguments {
-  private let words: [String]
-  private var isTaken: [Bool]
-  /// Whether the parser has to look at the arguments.
-  private(set) var needsParser = false
+  /// The arguments that the command takes, in the order in which its properties are declared, with their words.
+  private let given: [(argument: CommandDescription.Argument, words: [String])]
 
-  /// - Parameter words: The arguments without the command's name.
-  init(_ words: [String]) {
-    self.words = words
-    isTaken = Array(repeating: false, count: words.count)
-  }
-
-  /// Whether a flag is given.
-  mutating func takeFlag(_ name: String) -> Bool {
-    let indices = words.indices.filter { words[$0] == name }
-    for index in indices { take(index) }
-    if indices.count > 1 { needsParser = true }
-    return !indices.isEmpty
-  }
-
-  /// The value of an option; `nil` if it is not given.
-  mutating func takeValue(of name: String) -> String? {
-    let values = takeValues(of: name)
-    if values.count > 1 { needsParser = true }
-    return values.first
-  }
-
-  /// The values of an option that may be given several times.
-  mutating func takeValues(of name: String) -> [String] {
-    words.indices.filter { words[$0] == name }.map { index in
-      take(index)
-      guard index + 1 < words.count, !words[index + 1].hasPrefix("-") else {
-        needsParser = true
-        return ""
+  /// Sorts words, without the command's name, to the arguments; `nil` if the parser has to look.
+  private init?(_ words: [String], for arguments: [CommandDescription.Argument]) {
+    var given = arguments.map { (argument: $0, words: [String]()) }
+    var rest: [String] = []
+    var next = words.startIndex
+    while next < words.endIndex {
+      let word = words[next]
+      next += 1
+      guard word.hasPrefix("-") else {
+        rest.append(word)
+        continue
       }
-      take(index + 1)
-      return words[index + 1]
+      guard let index = arguments.firstIndex(where: { $0.spellings.contains(word) }) else { return nil }
+      if arguments[index].kind == .option {
+        guard next < words.endIndex, !words[next].hasPrefix("-") else { return nil }
+        given[index].words.append(words[next])
+        next += 1
+      } else {
+        given[index].words.append(word)
+      }
     }
-  }
-
-  /// The words that belong to no option; called last.
-  mutating func takeRest() -> [String] {
-    let rest = words.indices.filter { !isTaken[$0] }.map { words[$0] }
-    if rest.contains(where: { $0.hasPrefix("-") }) { needsParser = true }
-    isTaken = Array(repeating: true, count: words.count)
-    return rest
-  }
-
-  /// Leaves the arguments to the parser if a condition does not hold.
-  mutating func require(_ condition: Bool) {
-    if !condition { needsParser = true }
-  }
-
-  private mutating func take(_ index: Int) {
-    // A word that two options claim.
-    if isTaken[index] { needsParser = true }
-    isTaken[index] = true
-  }
-}
-
-/// Arguments that can be read without the parser.
-protocol PlainOptions: ParsableArguments {
-  /// Sets each option to what the arguments say; of no use where they need the parser.
-  ///
-  /// Each, as a property that is read and was not set ends the process. Not an initializer, in which an assignment would
-  /// define the property with another default (Swift 6.3).
-  mutating func take(from arguments: inout PlainArguments)
-}
-
-extension PlainOptions {
-  static func taken(from arguments: inout PlainArguments) -> Self {
-    var options = Self()
-    options.take(from: &arguments)
-    return options
-  }
-}
-
-/// A command that can do without the parser.
-typealias PlainCommand = PlainOptions & SessionCommand
-
-/// The commands that read plain arguments.
-enum PlainCommands {
-  /// The command of a name with its options; `nil` if the parser has to look.
-  static func read(_ words: [String], for name: String) -> ParsedCommand? {
-    guard let type = command(named: name) else { return nil }
-    var arguments = PlainArguments(words)
-    let global = GlobalOptions.taken(from: &arguments)
-    let own: any SessionCommand = type.taken(from: &arguments)
-    arguments.require(arguments.takeRest().isEmpty)
-    return arguments.needsParser ? nil : ParsedCommand(words: [name], own: own, global: global)
-  }
-
-  /// The command of a name.
-  ///
-  /// A `switch`, as a table would make the runtime look at every type in it.
-  private static func command(named name: String) -> (any PlainCommand.Type)? {
-    switch name {
-    case "agenda": AgendaCommand.self
-    case "today": ViewCommand<TodayView>.self
-    case "inbox": ViewCommand<InboxView>.self
-    case "upcoming": ViewCommand<UpcomingView>.self
-    case "past": ViewCommand<PastView>.self
-    case "overdue": ViewCommand<OverdueView>.self
-    case "active": ViewCommand<ActiveView>.self
-    case "next": ViewCommand<NextView>.self
-    case "all": ViewCommand<AllView>.self
-    case "find": FindCommand.self
-    case "count": CountCommand.self
-    case "add": AddCommand.self
-    case "start": StartCommand.self
-    case "done": DoneCommand.self
-    case "reopen": ReopenCommand.self
-    default: nil
+    var left = rest[...]
+    for index in arguments.indices where arguments[index].kind == .positional {
+      given[index].words = Array(left.prefix(arguments[index].isRepeating ? left.count : 1))
+      left = left.dropFirst(given[index].words.count)
     }
+    guard left.isEmpty else { return nil }
+    self.given = given
+  }
+
+  /// The command with its options; `nil` if the parser has to look.
+  static func read<Own: SessionCommand>(
+    _ command: Own.Type, named name: String, from words: [String]
+  ) -> ParsedCommand? {
+    guard let description = CommandDescription(of: [name]), let program = CommandDescription(of: []),
+      let arguments = PlainArguments(words, for: description.ownArguments + program.ownArguments)
+    else { return nil }
+    let properties = PlainProperties(arguments.given)
+    guard let own = try? properties.options(Own.self), let global = try? properties.options(GlobalOptions.self),
+      properties.areRead
+    else { return nil }
+    return ParsedCommand(words: [name], own: own, global: global)
   }
 
   /// Whether the arguments ask for the version and for nothing else.
   static func isVersion(_ words: [String]) -> Bool {
-    var arguments = PlainArguments(words)
-    guard arguments.takeFlag("--version") else { return false }
-    _ = GlobalOptions.taken(from: &arguments)
-    return arguments.takeRest().isEmpty && !arguments.needsParser
+    if words == ["--version"] { return true }
+    guard words.contains("--version"), let program = CommandDescription(of: []),
+      let arguments = PlainArguments(words, for: [.version] + program.ownArguments), arguments.given[0].words.count == 1
+    else { return false }
+    return (try? PlainProperties(Array(arguments.given.dropFirst())).options(GlobalOptions.self)) != nil
   }
 }
+
+/// Hands each property of a command what was given for it.
+///
+/// Properties are decoded in the order of their declaration, which is the table's. A property of a type that is missing
+/// below is the parser's, and so is its command.
+private final class PlainProperties: Decoder {
+  /// The arguments cannot be read without the parser.
+  private struct NeedsParser: Error {}
+
+  private var rest: ArraySlice<(argument: CommandDescription.Argument, words: [String])>
+  let codingPath: [any CodingKey] = []
+  let userInfo: [CodingUserInfoKey: Any] = [:]
+
+  init(_ given: [(argument: CommandDescription.Argument, words: [String])]) { rest = given[...] }
+
+  /// Whether every argument has become a property.
+  var areRead: Bool { rest.isEmpty }
+
+  /// Options with their properties, if they are valid.
+  func options<Options: ParsableArguments>(_ type: Options.Type) throws -> Options {
+    var options = try Options(from: self)
+    try options.validate()
+    return options
+  }
+
+  func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedDecodingContainer<Key> {
+    KeyedDecodingContainer(Container(properties: self))
+  }
+
+  func unkeyedContainer() throws -> any UnkeyedDecodingContainer { throw NeedsParser() }
+
+  func singleValueContainer() throws -> any SingleValueDecodingContainer { throw NeedsParser() }
+
+  /// The next property.
+  ///
+  /// By the types themselves: asking for a protocol would search the conformances of the program.
+  fileprivate func property(_ type: Any.Type) throws -> Any {
+    switch type {
+    case is Flag<Bool>.Type: try flag()
+    case is Option<String>.Type: try option(String.self)
+    case is Option<String?>.Type: try optionalOption(String.self)
+    case is Option<[String]>.Type: try options(String.self)
+    case is Option<Int?>.Type: try optionalOption(Int.self)
+    case is Option<UInt16?>.Type: try optionalOption(UInt16.self)
+    case is Option<UInt64?>.Type: try optionalOption(UInt64.self)
+    case is Option<WeekStart?>.Type: try optionalOption(WeekStart.self)
+    case is Option<TaskOrder>.Type: try option(TaskOrder.self)
+    case is Option<Series.Unit>.Type: try option(Series.Unit.self)
+    case is Option<DateOrder?>.Type: try optionalOption(DateOrder.self)
+    case is Option<DocumentFormat?>.Type: try optionalOption(DocumentFormat.self)
+    case is Argument<String>.Type: try argument(String.self)
+    case is Argument<String?>.Type: try optionalArgument(String.self)
+    case is Argument<[String]>.Type: try arguments(String.self)
+    case is Argument<[UInt64]>.Type: try arguments(UInt64.self)
+    case is OptionGroup<FieldOptions>.Type: try group(FieldOptions.self)
+    case is OptionGroup<TaskSelection>.Type: try group(TaskSelection.self)
+    case is OptionGroup<FilterOptions>.Type: try group(FilterOptions.self)
+    case is OptionGroup<CompletionOptions>.Type: try group(CompletionOptions.self)
+    case is OptionGroup<ViewOptions>.Type: try group(ViewOptions.self)
+    case is OptionGroup<LimitOption>.Type: try group(LimitOption.self)
+    case is OptionGroup<QueryOptions>.Type: try group(QueryOptions.self)
+    case is OptionGroup<InsecureOption>.Type: try group(InsecureOption.self)
+    default: throw NeedsParser()
+    }
+  }
+}
+
+extension PlainProperties {
+  private func group<Options: ParsableArguments>(_ type: Options.Type) throws -> OptionGroup<Options> {
+    var group = OptionGroup<Options>()
+    group.wrappedValue = try options(type)
+    return group
+  }
+
+  private func flag() throws -> Flag<Bool> {
+    let words = try next(.flag).words
+    guard words.count <= 1 else { throw NeedsParser() }
+    var flag = Flag(wrappedValue: false)
+    flag.wrappedValue = !words.isEmpty
+    return flag
+  }
+
+  private func option<Value: ExpressibleByArgument>(_ type: Value.Type) throws -> Option<Value> {
+    var option = Option<Value>()
+    option.wrappedValue = try required(value(of: next(.option)))
+    return option
+  }
+
+  private func optionalOption<Value: ExpressibleByArgument>(_ type: Value.Type) throws -> Option<Value?> {
+    var option = Option<Value?>()
+    option.wrappedValue = try value(of: next(.option))
+    return option
+  }
+
+  private func options<Value: ExpressibleByArgument>(_ type: Value.Type) throws -> Option<[Value]> {
+    var option = Option<[Value]>()
+    option.wrappedValue = try values(of: next(.option))
+    return option
+  }
+
+  private func argument<Value: ExpressibleByArgument>(_ type: Value.Type) throws -> Argument<Value> {
+    var argument = Argument<Value>()
+    argument.wrappedValue = try required(value(of: next(.positional)))
+    return argument
+  }
+
+  private func optionalArgument<Value: ExpressibleByArgument>(_ type: Value.Type) throws -> Argument<Value?> {
+    var argument = Argument<Value?>()
+    argument.wrappedValue = try value(of: next(.positional))
+    return argument
+  }
+
+  private func arguments<Value: ExpressibleByArgument>(_ type: Value.Type) throws -> Argument<[Value]> {
+    var argument = Argument<[Value]>()
+    argument.wrappedValue = try values(of: next(.positional))
+    return argument
+  }
+
+  private func next(
+    _ kind: CommandDescription.Argument.Kind
+  ) throws -> (argument: CommandDescription.Argument, words: [String]) {
+    guard let next = rest.popFirst(), next.argument.kind == kind else { throw NeedsParser() }
+    return next
+  }
+
+  /// The value that was given once, or the default; `nil` without either.
+  private func value<Value: ExpressibleByArgument>(
+    of given: (argument: CommandDescription.Argument, words: [String])
+  ) throws -> Value? {
+    guard given.words.count <= 1 else { throw NeedsParser() }
+    guard let text = given.words.first ?? given.argument.defaultValue else { return nil }
+    return try required(Value(argument: text))
+  }
+
+  private func values<Value: ExpressibleByArgument>(
+    of given: (argument: CommandDescription.Argument, words: [String])
+  ) throws -> [Value] {
+    guard !given.words.isEmpty || !given.argument.isRequired else { throw NeedsParser() }
+    return try given.words.map { try required(Value(argument: $0)) }
+  }
+
+  private func required<Value>(_ value: Value?) throws -> Value {
+    guard let value else { throw NeedsParser() }
+    return value
+  }
+
+  /// The properties of a command or of a group of options, whose types are all wrappers of the parser.
+  private struct Container<Key: CodingKey>: KeyedDecodingContainerProtocol {
+    let properties: PlainProperties
+
+    var codingPath: [any CodingKey] { [] }
+    var allKeys: [Key] { [] }
+
+    func decode<Property: Decodable>(_ type: Property.Type, forKey key: Key) throws -> Property {
+      guard let property = try properties.property(type) as? Property else { throw NeedsParser() }
+      return property
+    }
+
+    func contains(_ key: Key) -> Bool { true }
+    func decodeNil(forKey key: Key) throws -> Bool { throw NeedsParser() }
+    func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { throw NeedsParser() }
+    func decode(_ type: String.Type, forKey key: Key) throws -> String { throw NeedsParser() }
+    func decode(_ type: Double.Type, forKey key: Key) throws -> Double { throw NeedsParser() }
+    func decode(_ type: Float.Type, forKey key: Key) throws -> Float { throw NeedsParser() }
+    func decode(_ type: Int.Type, forKey key: Key) throws -> Int { throw NeedsParser() }
+    func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 { throw NeedsParser() }
+    func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 { throw NeedsParser() }
+    func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 { throw NeedsParser() }
+    func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { throw NeedsParser() }
+    func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt { throw NeedsParser() }
+    func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 { throw NeedsParser() }
+    func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 { throw NeedsParser() }
+    func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 { throw NeedsParser() }
+    func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 { throw NeedsParser() }
+
+    func nestedContainer<Nested: CodingKey>(
+      keyedBy type: Nested.Type, forKey key: Key
+    ) throws -> KeyedDecodingContainer<Nested> { throw NeedsParser() }
+
+    func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer { throw NeedsParser() }
+    func superDecoder() throws -> any Decoder { throw NeedsParser() }
+    func superDecoder(forKey key: Key) throws -> any Decoder { throw NeedsParser() }
+  }
+}
+
+/// Arguments from which the words of a command that takes any number of them are set aside.
 
 /// Arguments from which the words of a command that takes any number of them are set aside.
 ///

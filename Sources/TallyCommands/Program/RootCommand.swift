@@ -90,16 +90,57 @@ extension RootCommand {
   ///   whole parser then answers, and its messages name the program.
   static func commandAlone(from arguments: [String]) -> ParsedCommand? {
     var rest = arguments
-    let name = GlobalOptions.indexOfCommand(in: arguments).map { rest.remove(at: $0) }
-    if let command = PlainCommands.read(rest, for: name ?? "agenda") { return command }
-    let command = name.map { name in groups.flatMap(\.commands).first { $0.configuration.commandName == name } }
-    return (command ?? AgendaCommand.self).flatMap { parsed($0, from: rest) }
+    let name = GlobalOptions.indexOfCommand(in: arguments).map { rest.remove(at: $0) } ?? "agenda"
+    return command(named: name).flatMap { parsed($0, named: name, from: rest) }
   }
 
-  private static func parsed<Own: SessionCommand>(_ command: Own.Type, from arguments: [String]) -> ParsedCommand? {
+  /// The command of a name of one word.
+  static func command(named name: String) -> (any SessionCommand.Type)? {
+    let commands = groups.flatMap(\.commands)
+    // The table has the same order. Asking each command for its name would put the help of all of them together.
+    if let index = CommandDescription.commandNames.firstIndex(of: name), commands.indices.contains(index),
+      commands[index].configuration.commandName == name
+    {
+      return commands[index]
+    }
+    return commands.first { $0.configuration.commandName == name }
+  }
+
+  private static func parsed<Own: SessionCommand>(
+    _ command: Own.Type, named name: String, from arguments: [String]
+  ) -> ParsedCommand? {
+    if let plain = PlainArguments.read(command, named: name, from: arguments) { return plain }
     guard command.configuration.subcommands.isEmpty else { return nil }
     return ((try? WithGlobalOptions<Own>.parseAsRoot(arguments)) as? WithGlobalOptions<Own>)?.parsed
   }
+}
+
+extension RootCommand {
+  /// The words that name a command; none for one that the program does not have.
+  static func words(naming command: any ParsableCommand.Type) -> [String] {
+    allCommands.first { $0.command == command }?.path ?? []
+  }
+
+  /// The words that name each command: one, or more for a subcommand.
+  static var commandPaths: [[String]] { allCommands.map(\.path) }
+
+  /// All commands with the words that name them; each comes before its subcommands.
+  static var allCommands: [(path: [String], command: any ParsableCommand.Type)] {
+    commands(configuration.subcommands, below: [])
+  }
+
+  private static func commands(
+    _ commands: [any ParsableCommand.Type], below path: [String]
+  ) -> [(path: [String], command: any ParsableCommand.Type)] {
+    commands.flatMap { command in
+      let own = path + [command._commandName]
+      return [(own, command)] + self.commands(command.configuration.subcommands, below: own)
+    }
+  }
+}
+
+extension CompleteCommand {
+  var parsed: ParsedCommand { ParsedCommand(words: RootCommand.words(naming: Self.self), own: own, global: global) }
 }
 
 /// What `tally --help` prints: the commands for a start; `tally --help --all` has the others, as the parser describes them.

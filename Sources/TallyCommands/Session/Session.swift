@@ -172,10 +172,6 @@ protocol CompleteCommand: ParsableCommand {
   var global: GlobalOptions { get }
 }
 
-extension CompleteCommand {
-  var parsed: ParsedCommand { ParsedCommand(words: RootCommand.words(naming: Self.self), own: own, global: global) }
-}
-
 /// A command's own arguments, then the options that every command takes.
 struct WithGlobalOptions<Own: SessionCommand>: CompleteCommand {
   static var configuration: CommandConfiguration { Own.configuration }

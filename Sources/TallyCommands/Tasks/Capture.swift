@@ -41,16 +41,6 @@ struct AddCommand: SessionCommand {
   func run(in session: Session) throws { try session.capture(text, fields) }
 }
 
-extension AddCommand: PlainOptions {
-  mutating func take(from arguments: inout PlainArguments) {
-    fields = .taken(from: &arguments)
-    let words = arguments.takeRest()
-    // The parser says that the text is missing.
-    arguments.require(!words.isEmpty)
-    text = words
-  }
-}
-
 /// `tally log TEXT…`.
 struct LogCommand: SessionCommand {
   static let configuration = CommandConfiguration(

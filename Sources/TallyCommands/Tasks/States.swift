@@ -25,12 +25,6 @@ struct StartCommand: SessionCommand {
   }
 }
 
-extension StartCommand: PlainOptions {
-  mutating func take(from arguments: inout PlainArguments) {
-    selection = .taken(from: &arguments)
-  }
-}
-
 /// `tally done TASK…`.
 struct DoneCommand: SessionCommand {
   static let configuration = CommandConfiguration(
@@ -93,14 +87,6 @@ extension LocalClock {
   }
 }
 
-extension DoneCommand: PlainOptions {
-  mutating func take(from arguments: inout PlainArguments) {
-    at = arguments.takeValue(of: "--at")
-    only = arguments.takeFlag("--only")
-    selection = .taken(from: &arguments)
-  }
-}
-
 /// `tally reopen TASK…`.
 struct ReopenCommand: SessionCommand {
   static let configuration = CommandConfiguration(
@@ -120,11 +106,5 @@ struct ReopenCommand: SessionCommand {
 
   func run(in session: Session) throws {
     try session.changeTasks(selection, "Reopened") { task, transaction in try transaction.reopen(task.id) }
-  }
-}
-
-extension ReopenCommand: PlainOptions {
-  mutating func take(from arguments: inout PlainArguments) {
-    selection = .taken(from: &arguments)
   }
 }

@@ -43,12 +43,6 @@ struct AgendaCommand: SessionCommand {
   }
 }
 
-extension AgendaCommand: PlainOptions {
-  mutating func take(from arguments: inout PlainArguments) {
-    limited = .taken(from: &arguments)
-  }
-}
-
 /// The agenda, for people and for programs.
 struct AgendaReport {
   static let columns = NamedTask.firstColumns + ["kind"] + NamedTask.laterColumns

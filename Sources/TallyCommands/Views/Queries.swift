@@ -102,20 +102,6 @@ struct CountCommand: SessionCommand {
   }
 }
 
-extension FindCommand: PlainOptions {
-  mutating func take(from arguments: inout PlainArguments) {
-    explain = arguments.takeFlag("--explain")
-    page = .taken(from: &arguments)
-    filter = .taken(from: &arguments)
-  }
-}
-
-extension CountCommand: PlainOptions {
-  mutating func take(from arguments: inout PlainArguments) {
-    filter = .taken(from: &arguments)
-  }
-}
-
 /// `tally due [DAY]`.
 struct DueCommand: SessionCommand {
   static let configuration = CommandConfiguration(

@@ -129,12 +129,6 @@ enum AllView: ViewKind {
   static func title(_ clock: LocalClock) -> String { "All tasks" }
 }
 
-extension ViewCommand: PlainOptions {
-  mutating func take(from arguments: inout PlainArguments) {
-    options = .taken(from: &arguments)
-  }
-}
-
 /// `tally web`.
 struct WebCommand: SessionCommand {
   static let configuration = CommandConfiguration(

@@ -22,15 +22,6 @@ struct ViewOptions: ParsableArguments {
   }
 }
 
-extension ViewOptions: PlainOptions {
-  /// Takes the options from plain arguments.
-  mutating func take(from arguments: inout PlainArguments) {
-    open = arguments.takeFlag("--open")
-    tree = arguments.takeFlag("--tree")
-    limited = .taken(from: &arguments)
-  }
-}
-
 /// `--limit`.
 struct LimitOption: ParsableArguments {
   // Unconditional: a negative number is a wrong value, not a missing one.
@@ -47,17 +38,6 @@ struct LimitOption: ParsableArguments {
   }
 }
 
-extension LimitOption: PlainOptions {
-  /// Takes the option from plain arguments.
-  mutating func take(from arguments: inout PlainArguments) {
-    let text = arguments.takeValue(of: "--limit")
-    let limit = text.flatMap { Int($0) }
-    arguments.require((text == nil) == (limit == nil))
-    arguments.require(limit ?? 1 >= 1)
-    given = limit
-  }
-}
-
 /// The order of found tasks, and how many to show.
 struct QueryOptions: ParsableArguments {
   @Option(help: ArgumentHelp("How to sort the tasks. Default: place.", valueName: "order"))
@@ -71,17 +51,6 @@ struct QueryOptions: ParsableArguments {
   /// The tasks of a filter as a view.
   func description(of filter: TaskFilter, title: String, emptyHint: String) -> ViewDescription {
     ViewDescription(view: TaskQuery(filter, by: sort).view, title: title, emptyHint: emptyHint, limit: limit)
-  }
-}
-
-extension QueryOptions: PlainOptions {
-  /// Takes the options from plain arguments.
-  mutating func take(from arguments: inout PlainArguments) {
-    let text = arguments.takeValue(of: "--sort")
-    let order = text.flatMap { TaskOrder(argument: $0) }
-    arguments.require((text == nil) == (order == nil))
-    sort = order ?? .place
-    limited = .taken(from: &arguments)
   }
 }
 

@@ -18,6 +18,8 @@ private struct ParserDescription: Decodable {
     let kind: CommandDescription.Argument.Kind
     let shouldDisplay: Bool
     let isRepeating: Bool
+    let isOptional: Bool
+    let defaultValue: String?
     let names: [Name]?
     let valueName: String?
     let allValues: [String]?
@@ -43,7 +45,8 @@ extension CommandDescription {
     let description = try JSONDecoder().decode(ParserDescription.self, from: Data(command._dumpHelp().utf8))
     return (description.command.arguments ?? []).filter(\.shouldDisplay).map { argument in
       Argument(
-        kind: argument.kind, isRepeating: argument.isRepeating,
+        kind: argument.kind, isRepeating: argument.isRepeating, isRequired: !argument.isOptional,
+        defaultValue: argument.kind == .flag ? nil : argument.defaultValue,
         spellings: (argument.names ?? []).map { ($0.kind == "long" ? "--" : "-") + $0.name }
           .sorted { $0.count > $1.count },
         valueName: argument.kind == .flag ? "" : argument.valueName ?? "", values: argument.allValues ?? [],
