@@ -192,11 +192,6 @@ extension StoreTransaction where Base: ~Copyable {
   }
 }
 
-extension NamedTask {
-  /// The handle and the title, in a message.
-  var inWords: String { "\(handle) \(task.title.quotedForMessage)" }
-}
-
 extension LocalClock {
   /// Says which is the next task of a series.
   func sentence(aboutNext named: NamedTask) -> String {

@@ -108,3 +108,8 @@ extension SavedFilter {
     ["name": .text(name), "filter": .text(text), "updatedAt": .instant(updatedAt)]
   }
 }
+
+extension NamedTask {
+  /// The handle and the title, in a message.
+  var inWords: String { "\(handle) \(task.title.quotedForMessage)" }
+}
