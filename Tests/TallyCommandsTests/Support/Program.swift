@@ -81,7 +81,8 @@ struct Program {
     // Other tests may do the same at this time. A failure shows when the program is started.
     try? files.createDirectory(at: directory, withIntermediateDirectories: true)
     try? files.linkItem(at: built, to: new)
-    rename(new.path, link.path)
+    // Both paths live through the call.
+    unsafe rename(new.path, link.path)
     // Nothing has been renamed where both are links of one file.
     try? files.removeItem(at: new)
     return link
