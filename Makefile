@@ -12,11 +12,11 @@ export TALLY_SERVERS := 1
 endif
 # What builds a package beside this one.
 ALONE = env -u TALLY_SERVERS
-.PHONY: help demo test check check-release format layers bench bench-readme docs api clean set-up tools lint build program schemas formats readers page smoke smoke-optimised outside faults
+.PHONY: help demo test check check-release format layers bench bench-readme docs api clean set-up tools lint build program schemas formats page smoke smoke-optimised outside faults
 .PHONY: hub demo-hub test-hub test-hub-api test-hub-faults bench-hub test-long test-devices test-faults test-mutants test-sanitizers
 .PHONY: web test-web quick-web bench-web
 .PHONY: install install-web uninstall completions installation
-.PHONY: bench-floor bench-slowed bench-work bench-counts bench-record bench-record-counts bench-peers bench-growth bench-cli bench-observation bench-before bench-search bench-serve bench-sync bench-commits
+.PHONY: bench-floor bench-slowed bench-work bench-counts bench-record bench-record-counts bench-peers bench-growth bench-cli bench-observation bench-before bench-search bench-serve bench-sync
 
 help: ## Lists the targets.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -30,7 +30,7 @@ test: build ## Runs the tests, a line for each suite; the last ones say which to
 
 # Those that take long come first. They depend on nothing but the build and the tools, and share no directory, so that
 # `make --jobs=2 --output-sync=target check` runs two at a time.
-CHECKS = layers test test-web test-hub docs smoke outside faults schemas completions formats page demo readers
+CHECKS = layers test test-web test-hub docs smoke outside faults schemas completions formats page demo
 check: lint $(CHECKS) ## Runs everything that a change must pass: format, warnings, tests, schemas, documentation and more.
 ifneq ($(filter check,$(MAKECMDGOALS)),)
 $(CHECKS) installation: | tools
@@ -90,10 +90,6 @@ bench-observation: ## Measures what observation costs: idle observers, write to 
 	@swift build --package-path Benchmarks --scratch-path .build/benchmarks -c release --product ObservationFigures
 	@.build/benchmarks/release/ObservationFigures
 
-bench-commits: ## Measures commits with a journal and without: the slowest ones, the growth of the file, recovery.
-	@swift build --package-path Benchmarks --scratch-path .build/benchmarks -c release --product CommitFigures
-	@.build/benchmarks/release/CommitFigures 100000
-
 bench-cli: ## Times the command line beside Taskwarrior, as whole processes.
 	@Benchmarks/Scripts/bench.py cli
 
@@ -122,7 +118,7 @@ set-up: ## Installs the libraries that the build needs, if they are missing.
 
 # One after the other, as two installers at a time would fail.
 tools: set-up
-	@for each in formats shells readers database bench cli $(BROWSER); do Scripts/set-up.sh $$each || exit; done
+	@for each in formats shells database bench cli $(BROWSER); do Scripts/set-up.sh $$each || exit; done
 
 lint: ## Lists deviations from .swift-format.
 	swift format lint --strict --recursive --parallel $(SWIFT_FILES)
@@ -166,10 +162,6 @@ uninstall: ## Removes what `make install` and `make install-web` have installed:
 formats: build ## Moves tasks to Taskwarrior, calendars, todo.txt, tables and checklists, and back.
 	@Scripts/check-formats.py
 	@Scripts/check-calendars.py
-
-readers: build ## Lets mdb_stat, mdb_dump and py-lmdb read files with a journal that are closed, open or were not closed.
-	@Scripts/set-up.sh readers
-	@Scripts/check-readers.py
 
 page: build ## Checks the page of statistics in a headless Chromium, if there is one.
 	@Scripts/check-page.py

@@ -159,6 +159,7 @@ let package = Package(
       name: "TallyTestSupport",
       dependencies: ["LMDB", "Tally", "TestSupport", .product(name: "SystemPackage", package: "swift-system")],
       path: "Tests/TallyTestSupport",
+      exclude: ["left-stores.tar.gz"],
       swiftSettings: settings
     ),
     // A separate program for what one process cannot show: other processes, forks, resource limits, failing disks.

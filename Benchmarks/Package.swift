@@ -61,7 +61,6 @@ let package = Package(
       swiftSettings: settings
     ),
     .executableTarget(name: "ObservationFigures", dependencies: [tally, systemPackage], swiftSettings: settings),
-    .executableTarget(name: "CommitFigures", dependencies: [tally, systemPackage], swiftSettings: settings),
     .executableTarget(
       name: "WorkFigures",
       dependencies: ["BenchmarkData", "CRawLMDB", tally, systemPackage],

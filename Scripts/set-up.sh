@@ -1,11 +1,10 @@
 #!/usr/bin/env bash
-# Installs missing programs and libraries: Scripts/set-up.sh [bench|counts|cli|formats|readers|shells|hub|database|faults|browser]
+# Installs missing programs and libraries: Scripts/set-up.sh [bench|counts|cli|formats|shells|hub|database|faults|browser]
 #   without an argument: LMDB's library and header, pkg-config, by which SwiftPM finds them, and the tz database
 #   bench    also SQLite's library, for the benchmarks
 #   counts   also SQLite's library, valgrind and strace, which count what work costs
 #   cli      also hyperfine, which times whole processes, and Taskwarrior
 #   formats  also Taskwarrior, for Scripts/check-formats.py
-#   readers  also the programs of liblmdb, for Scripts/check-readers.py
 #   shells   also zsh, fish and man, for Scripts/check-completions.py and Scripts/check-install.sh
 #   hub      also libpq, PostgreSQL's library
 #   database also a PostgreSQL server, which the tests of the hub start by themselves
@@ -51,7 +50,7 @@ need() {
 }
 
 case ${1-} in
-  '' | bench | counts | cli | formats | readers | shells | hub | database | faults) ;;
+  '' | bench | counts | cli | formats | shells | hub | database | faults) ;;
   browser)
     if ! command -v chromium >/dev/null && [ -z "${TALLY_NO_BROWSER-}" ]; then
       find_installer
@@ -61,7 +60,7 @@ case ${1-} in
     fi
     exit 0
     ;;
-  *) fail "unknown argument $1: give bench, counts, cli, formats, readers, shells, hub, database, faults, browser or none" ;;
+  *) fail "unknown argument $1: give bench, counts, cli, formats, shells, hub, database, faults, browser or none" ;;
 esac
 
 command -v swift >/dev/null || fail 'Swift is missing: install 6.2 or newer from https://www.swift.org/install'
@@ -83,9 +82,6 @@ case ${1-} in cli | formats)
   command -v task >/dev/null || need taskwarrior task task task
   ;;
 esac
-if [ "${1-}" = readers ]; then
-  command -v mdb_stat >/dev/null || need lmdb-utils lmdb lmdb lmdb
-fi
 case ${1-} in hub | database | faults)
   pkg-config --exists libpq 2>/dev/null || need libpq-dev libpq-devel postgresql-libs libpq
   ;;

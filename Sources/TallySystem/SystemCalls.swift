@@ -200,23 +200,6 @@ package enum SystemCalls {
     #endif
   }
 
-  /// Writes a part of a file's changed bytes to the disk and waits for it; a flush then has less to write.
-  ///
-  /// An error is that of a flush, which the next one may not report again. Where there is no such call nothing is done.
-  ///
-  /// The corresponding C function is `sync_file_range`.
-  package static func writeBack(_ descriptor: FileDescriptor, from offset: Int, byteCount: Int) throws(Errno) {
-    #if os(Linux)
-      // SYNC_FILE_RANGE_WRITE and SYNC_FILE_RANGE_WAIT_AFTER.
-      let writesAndWaits: UInt32 = 2 | 4
-      guard sync_file_range(descriptor.rawValue, off_t(offset), off_t(byteCount), writesAndWaits) != 0 else { return }
-      switch Errno(rawValue: errno) {
-      case .noFunction, .invalidArgument, .interrupted, .illegalSeek: return
-      case let error: throw error
-      }
-    #endif
-  }
-
   /// Asks the system to begin writing a file's changed bytes to the disk, without waiting; a flush then waits less.
   ///
   /// An error is left for the flush, which reports it. Nothing is done for a pipe, nor where there is no such call.

@@ -11,8 +11,7 @@ struct FaultSuite: Sendable {
 
   static let all: [FaultSuite] = [
     FaultSuite(name: "crash-images", minutes: 3, run: CrashImageSuite.run),
-    FaultSuite(name: "journal-images", minutes: 6, run: JournalImageSuite.run),
-    FaultSuite(name: "store-images", minutes: 3, run: StoreImageSuite.run),
+    FaultSuite(name: "journal-recovery", minutes: 3, run: JournalRecoverySuite.run),
     FaultSuite(name: "power-cuts", minutes: 4, run: PowerCutSuite.run),
     FaultSuite(name: "directory-flushes", minutes: 1, run: DirectoryFlushSuite.run),
     FaultSuite(name: "sync-images", minutes: 10, run: SyncImageSuite.run),

@@ -68,8 +68,6 @@ extension TaskStore.Configuration {
     configuration.calendar.firstWeekday = 2
     // Under ThreadSanitizer a process has room for four maps of the usual size, and waiting tests keep theirs.
     configuration.mapSizeInBytes = 1 << 36
-    // For a run of the tests, or of the faults, over stores with a journal.
-    configuration.usesJournal = ProcessInfo.processInfo.environment["TALLY_JOURNAL"] != nil
     return configuration
   }
 }

@@ -17,11 +17,8 @@ struct Peers: Sendable {
   let project: UUID
 
   /// Opens copies of the kept data sets, at the same durability.
-  init(
-    _ name: String, of dataSet: DataSet = Self.dataSet, isDurable: Bool = true, usesJournal: Bool = false
-  ) throws {
-    tally = try dataSet.openCopy(
-      "peers-\(name)", durability: isDurable ? .durable : .relaxed, usesJournal: usesJournal)
+  init(_ name: String, of dataSet: DataSet = Self.dataSet, isDurable: Bool = true) throws {
+    tally = try dataSet.openCopy("peers-\(name)", durability: isDurable ? .durable : .relaxed)
     sqlite = try SQLiteDataSet(of: dataSet)
       .openCopy("peers-\(name)-sqlite", synchronous: isDurable ? .full : .normal)
     var random = SeededRandom(seed: TaskGenerator.seed)

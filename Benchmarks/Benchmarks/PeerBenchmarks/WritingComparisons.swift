@@ -12,16 +12,13 @@ enum WritingComparisons {
   private static let createsPerCaller = 8
 
   static func register() {
-    for usesJournal in [false, true] {
-      let suffix = usesJournal ? "-journal" : ""
-      for isSteady in [false, true] {
-        let name = suffix + (isSteady ? "-steady" : "")
-        creates("create-durable\(name)", isDurable: true, usesJournal: usesJournal, isSteady: isSteady)
-        creates("create-relaxed\(name)", isDurable: false, usesJournal: usesJournal, isSteady: isSteady)
-      }
-      concurrentCreates("create-durable-16\(suffix)", isDurable: true, usesJournal: usesJournal)
-      concurrentCreates("create-relaxed-16\(suffix)", isDurable: false, usesJournal: usesJournal)
+    for isSteady in [false, true] {
+      let suffix = isSteady ? "-steady" : ""
+      creates("create-durable\(suffix)", isDurable: true, isSteady: isSteady)
+      creates("create-relaxed\(suffix)", isDurable: false, isSteady: isSteady)
     }
+    concurrentCreates("create-durable-16", isDurable: true)
+    concurrentCreates("create-relaxed-16", isDurable: false)
     comparison("create-durable-raw") {
       let peers = try Peers("create-durable-raw")
       let raw = try RawStore(copyOf: Peers.dataSet, "create-durable-raw-lmdb")
@@ -50,9 +47,9 @@ enum WritingComparisons {
   private static let pairsBeforeSteady = BenchmarkFolder.isSmoke ? 2 : 1_200
   private static let steadyPairs = 3_000
 
-  private static func creates(_ name: String, isDurable: Bool, usesJournal: Bool, isSteady: Bool) {
+  private static func creates(_ name: String, isDurable: Bool, isSteady: Bool) {
     comparison(name, iterations: isSteady ? steadyPairs : 200, seconds: isSteady ? 30 : 6) {
-      let peers = try Peers(name, isDurable: isDurable, usesJournal: usesJournal)
+      let peers = try Peers(name, isDurable: isDurable)
       let tally: @Sendable (Int) throws -> Void = { number in
         _ = try peers.tally.writeAndWait { try $0.add(title(number), to: .list(peers.project)) }
       }
@@ -138,9 +135,9 @@ enum WritingComparisons {
   }
 
   /// Sixteen callers that each wait for their own creates; the time is that of all of them together.
-  private static func concurrentCreates(_ name: String, isDurable: Bool, usesJournal: Bool) {
+  private static func concurrentCreates(_ name: String, isDurable: Bool) {
     comparison(name, iterations: 60) {
-      let peers = try Peers(name, isDurable: isDurable, usesJournal: usesJournal)
+      let peers = try Peers(name, isDurable: isDurable)
       let creates = callerCount * createsPerCaller
       return Comparison(
         tally: { number in

@@ -64,13 +64,9 @@ package struct DataSet {
   }
 
   /// Opens a copy that a benchmark may change.
-  package func openCopy(
-    _ name: String, durability: TaskStore.Durability = .durable, usesJournal: Bool = false
-  ) throws -> TaskStore {
+  package func openCopy(_ name: String, durability: TaskStore.Durability = .durable) throws -> TaskStore {
     let copy = try BenchmarkFolder.makeScratch(name).appending("store")
     try BenchmarkFolder.copy(directory, to: copy)
-    var configuration = Self.configuration(durability: durability)
-    configuration.usesJournal = usesJournal
-    return try TaskStore(at: copy, configuration: configuration)
+    return try TaskStore(at: copy, configuration: Self.configuration(durability: durability))
   }
 }

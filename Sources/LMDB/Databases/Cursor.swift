@@ -110,7 +110,7 @@ extension DatabaseCursor where Access == WriteAccess {
     // Copied, because the page changes.
     let key = try [UInt8](decoding: keyBytes)
     place = .nowhere
-    try handle.remove(key)
+    try handle.remove()
     // By the key and not by `MDB_NEXT`, which has had faults in liblmdb where a removal had emptied a page.
     return try move(.atOrAfter, encoding: key, otherwise: .afterLast)
   }

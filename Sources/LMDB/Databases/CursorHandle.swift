@@ -7,24 +7,22 @@ struct CursorHandle {
   // Valid until `close`; the cursor that owns this closes it once, in its `deinit`.
   private let handle: OpaquePointer
   private let core: TransactionCore
-  /// `nil` for that of names.
-  private let database: DatabaseHandle?
 
   @usableFromInline
   init(of database: DatabaseHandle, in core: TransactionCore) throws(LMDBError) {
     // The handle is live: the core has just checked it.
     try unsafe self.init(
-      of: database.index, database, in: core, core.usableHandle(for: database, "open cursor"))
+      of: database.index, in: core, core.usableHandle(for: database, "open cursor"))
   }
 
   /// Opens a cursor of the database without a name, whose keys are the names of all others.
   init(ofNamesIn core: TransactionCore) throws(LMDBError) {
     // liblmdb gives it this number always, so that it needs no handle. As above.
-    try unsafe self.init(of: 1, nil, in: core, core.usableHandle("open cursor"))
+    try unsafe self.init(of: 1, in: core, core.usableHandle("open cursor"))
   }
 
   private init(
-    of index: UInt32, _ database: DatabaseHandle?, in core: TransactionCore, _ transaction: OpaquePointer
+    of index: UInt32, in core: TransactionCore, _ transaction: OpaquePointer
   ) throws(LMDBError) {
     var opened: OpaquePointer?
     // The caller has checked the transaction; the cursor is closed before it ends.
@@ -33,7 +31,6 @@ struct CursorHandle {
     // Opened above, and closed once, by `close`.
     unsafe handle = opened
     self.core = core
-    self.database = database
   }
 
   @usableFromInline
@@ -58,15 +55,6 @@ struct CursorHandle {
     // The cursor is open.
     let result = unsafe mdb_cursor_del(handle, 0)
     guard result == MDB_SUCCESS else { throw core.failed(result, "remove") }
-  }
-
-  /// Removes the entry at which the cursor is, whose key the caller has copied.
-  @usableFromInline
-  func remove(_ key: [UInt8]) throws(LMDBError) {
-    try remove()
-    guard let database else { return }
-    // Copied within the call.
-    unsafe key.withUnsafeBytes { unsafe core.note(.remove, database, key: $0) }
   }
 
   /// Moves to the first entry at or after a key, or to the first of all without one.

@@ -45,9 +45,6 @@ extension TransactionCore {
       let result = unsafe mdb_drop(transaction, database.index, 1)
       guard result == MDB_SUCCESS else { throw failed(result, operation) }
       stamps.clear(database.index)
-      // Without bytes.
-      unsafe note(.drop, database)
-      redo?.forget(database.index)
     }
   }
 }

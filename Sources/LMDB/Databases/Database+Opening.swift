@@ -8,17 +8,7 @@ extension TransactionCore {
     let transaction = try unsafe usableHandle(operation)
     // The owner keeps the environment alive.
     try unsafe environment.reserveDatabaseOpening(operation, for: thread)
-    guard creating, redo != nil else {
-      return try unsafe openDatabase(named: name, flags: creating ? UInt32(MDB_CREATE) : 0, in: transaction)
-    }
-    do throws(LMDBError) {
-      return try unsafe openDatabase(named: name, flags: 0, in: transaction)
-    } catch  where error.code == .databaseNotFound {
-      let database = try unsafe openDatabase(named: name, flags: UInt32(MDB_CREATE), in: transaction)
-      // Without bytes.
-      unsafe note(.create, database)
-      return database
-    }
+    return try unsafe openDatabase(named: name, flags: creating ? UInt32(MDB_CREATE) : 0, in: transaction)
   }
 
   func openDatabase(
@@ -43,8 +33,6 @@ extension TransactionCore {
       stamp = stamps.assign(index)
       openedDatabases.append(index)
     }
-    // The owner keeps the environment alive.
-    unsafe environment.journal?.names.withLock { $0[index] = name }
     // The transaction is live, as above.
     try unsafe requireNoFlags(of: index, in: transaction)
     return DatabaseHandle(index: index, stamp: stamp)

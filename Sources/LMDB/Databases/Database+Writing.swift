@@ -116,7 +116,6 @@ extension Database {
       let written = unsafe output.finalize(for: page)
       // Bytes that the codec did not write are what the allocator left there: they must not reach the file.
       guard written == page.count else { throw unsafe core.failShortValue(written, of: page) }
-      unsafe core.noteStored(UnsafeRawBufferPointer(page), forKey: encoded, in: handle)
       return true
     }
   }

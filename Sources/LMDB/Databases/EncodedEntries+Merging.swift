@@ -101,7 +101,7 @@ extension TransactionCore {
       move = .next
     }
     let transaction = try unsafe usableHandle(for: database, "put")
-    // Empties it. Not noted for a journal, whose record holds only the new entries.
+    // Zero empties it.
     let result = unsafe mdb_drop(transaction, database.index, 0)
     guard result == MDB_SUCCESS else { throw failed(result, "put") }
     return all

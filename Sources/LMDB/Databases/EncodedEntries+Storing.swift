@@ -46,7 +46,6 @@ extension TransactionCore {
     // A key that cannot be appended is in the batch twice.
     if unsafe page == nil { unsafe page = try reserve(value.count, for: key, .replace, in: database, by: cursor) }
     unsafe page?.copyMemory(from: value)
-    unsafe noteStored(value, forKey: key, in: database)
   }
 
   /// The first key that is in a batch twice or is stored already.

@@ -71,10 +71,7 @@ extension TransactionCore {
     // liblmdb reads the key within the call only, and never writes to it.
     var keyBytes = unsafe MDB_val(key)
     let result = unsafe mdb_del(transaction, database.index, &keyBytes, nil)
-    if result == MDB_SUCCESS {
-      unsafe note(.remove, database, key: key)
-      return true
-    }
+    if result == MDB_SUCCESS { return true }
     if result == MDB_NOTFOUND { return false }
     throw failed(result, "remove")
   }
@@ -91,8 +88,6 @@ extension TransactionCore {
       // The key is read before anything changes.
       let key = unsafe try cursor.moveToFirst(atOrAfter: bounds.lower)?.key
       guard let key = unsafe key, unsafe !reaches(key.bytes, bounds.upper) else { return count }
-      // Before the page goes; if removing it fails, the transaction cannot be committed.
-      unsafe note(.remove, database, key: key)
       try cursor.remove()
       count += 1
     }
@@ -104,8 +99,6 @@ extension TransactionCore {
     // Zero empties; one would delete the database and its handle, which may be in use.
     let result = unsafe mdb_drop(transaction, database.index, 0)
     guard result == MDB_SUCCESS else { throw failed(result, "remove all") }
-    // Without bytes.
-    unsafe note(.removeAll, database)
   }
 }
 

@@ -12,8 +12,6 @@ extension LMDBEnvironment {
   ///
   /// The corresponding C function is `mdb_env_close`.
   public func close(waitingAtMost limit: Duration = .zero) throws(LMDBError) {
-    // The thread may wait for this one's own transaction, which keeps the environment from being closed anyway.
-    if !isInUseByThisThread { journal?.stopKeeper() }
     do throws(LMDBError) {
       try drained("close", waitingAtMost: limit) { (state) throws(LMDBError) in
         try flushBeforeClosing()
@@ -22,19 +20,13 @@ extension LMDBEnvironment {
         endWriteTurn(in: &state)
       }
     } catch {
-      guard error.code == .closed else {
-        journal?.resumeKeeper(self)
-        throw error
-      }
+      guard error.code == .closed else { throw error }
       return
     }
     closeHandle()
   }
 
   private func flushBeforeClosing() throws(LMDBError) {
-    // After a failed flush another one could succeed with less than it should have written.
-    if let journal, journal.isFailed { return }
-    if let journal { return try LMDBError.translating("close") { try journal.flushRecords() } }
     guard options.durability == .noMetaSync, !options.isReadOnly else { return }
     // Nothing else is inside liblmdb, and the handle is open until `closeHandle`.
     let result = unsafe mdb_env_sync(handle, 1)
@@ -57,13 +49,11 @@ extension LMDBEnvironment {
       return state.idle
     }
     for reader in idle { reader.abortHandle() }
-    journal?.endPin()
     // From here on the system may reuse the inodes of deleted files.
     EnvironmentRegistry.mark(\.isClosing, of: entry)
     // Nothing of the environment is live, and `isClosed` keeps it so.
     unsafe mdb_env_close(handle)
     lockFile?.close()
-    journal?.leave()
     EnvironmentRegistry.leave(entry)
   }
 

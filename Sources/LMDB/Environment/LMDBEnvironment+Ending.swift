@@ -6,8 +6,6 @@ extension LMDBEnvironment {
   func beginNested(in parent: TransactionCore) throws(LMDBError) -> WriteTransaction {
     let parentHandle = try unsafe parent.usableHandle("begin nested write")
     let core = TransactionCore(environment: self, isWrite: true, thread: parent.thread, parent: parent)
-    core.redo = parent.redo
-    core.redoMark = parent.redo?.mark
     // The parent is live, and waits until its child has ended; the call writes into the core's own field.
     let result = unsafe mdb_txn_begin(handle, parentHandle, 0, &core.handle)
     guard result == MDB_SUCCESS else { throw parent.failed(result, "begin nested write") }
@@ -21,75 +19,25 @@ extension LMDBEnvironment {
     guard core.thread == currentThread() else { throw LMDBError(.wrongThread, operation: "commit") }
     // Only read, while it is live.
     let transactionID = unsafe Int(mdb_txn_id(transaction))
-    // If it throws, the owner's `deinit` aborts.
-    try prepareRecord(of: core, transactionID)
     if core.parent == nil { forgetWriter() }
     // Forgotten before it is freed, so that nothing can use it afterwards.
     unsafe core.handle = nil
     // Frees the transaction whatever it returns.
     let result = unsafe mdb_txn_commit(transaction)
     if result != MDB_SUCCESS { core.dropOpenedDatabases() }
-    let outcome = Result { () throws(LMDBError) in try concludeRecord(of: core, transactionID, result) }
+    let outcome = Result { () throws(LMDBError) in
+      if result != MDB_SUCCESS { try resolve(commit: transactionID, that: result, core) }
+    }
     var isLookDue = false
     if core.parent == nil {
       let time = Self.clockTime
       leaveWriter(core) { isLookDue = $0.readerLook.isDue(after: transactionID, at: time) }
     }
-    yield(to: try outcome.get())
+    try outcome.get()
     if isLookDue { lookAtReaders(after: transactionID) }
     guard let parent = core.parent else { return }
     parent.openedDatabases += core.openedDatabases
     parent.batched.formUnion(core.batched)
-  }
-
-  /// Ends a commit, still in its turn, and returns what its writer does afterwards.
-  private func concludeRecord(
-    of core: TransactionCore, _ transactionID: Int, _ result: Int32
-  ) throws(LMDBError) -> Journal.Pressure {
-    guard let journal, let write = core.journalWrite else {
-      if result != MDB_SUCCESS {
-        core.undoNestedRedo()
-        try resolve(commit: transactionID, that: result, core)
-      }
-      return .none
-    }
-    // As when it was cleared.
-    if write.isFlushedByLMDB { unsafe mdb_env_set_flags(handle, UInt32(MDB_NOSYNC), 1) }
-    guard result == MDB_SUCCESS else {
-      if !write.isFlushedByLMDB && isPanicked {
-        // The record may be on the disk; recovery finds out.
-        journal.fail()
-        throw LMDBError(.commitOutcomeUnknown, operation: "commit", returnCode: result)
-      }
-      do {
-        try journal.void(write)
-      } catch {
-        throw LMDBError(.commitOutcomeUnknown, operation: "commit", returnCode: result)
-      }
-      try resolve(commit: transactionID, that: result, core)
-      return .none
-    }
-    defer { journal.startKeeper(self) }
-    return try LMDBError.translating("commit") { try journal.noteCommit(write, transaction: UInt64(transactionID)) }
-  }
-
-  /// Writes the record of an outermost transaction.
-  private func prepareRecord(of core: TransactionCore, _ transactionID: Int) throws(LMDBError) {
-    guard let journal, let write = core.journalWrite else { return }
-    try LMDBError.translating("commit") {
-      try journal.prepare(write, transaction: UInt64(transactionID), self)
-    }
-  }
-
-  /// Lets checkpoints keep up with commits.
-  private func yield(to pressure: Journal.Pressure) {
-    switch pressure {
-    case .none: break
-    case .pause(let duration): pause(microseconds: UInt32(duration / .microseconds(1)))
-    case .checkpoint:
-      // The commit is safe without it; if it fails the keeper tries again, and the next writer looks.
-      try? journal?.checkpoint(.routine, self)
-    }
   }
 
   /// Aborts what has not ended; called when the transaction is dropped.
@@ -97,7 +45,6 @@ extension LMDBEnvironment {
     // In a child of a fork the transaction and its lock are the parent's.
     guard unsafe core.handle != nil, !isForked else { return }
     if core.parent != nil {
-      core.undoNestedRedo()
       core.abortHandle()
     } else if core.thread == currentThread() {
       forgetWriter()
@@ -165,7 +112,6 @@ extension LMDBEnvironment {
 
   /// Whether liblmdb refuses everything since a failure, so that the environment must be opened again.
   package var hasPanicked: Bool {
-    if let journal, journal.isFailed { return true }
     do {
       return try whileOpen("look for a failure") { isPanicked }
     } catch {

@@ -10,11 +10,6 @@ extension LMDBEnvironment {
   /// The corresponding C function is `mdb_env_sync`.
   public func sync(force: Bool = true) throws(LMDBError) {
     if options.isReadOnly { throw LMDBError(.readOnly, operation: "sync") }
-    if let journal {
-      return try whileOpen("sync") { () throws(LMDBError) in
-        try LMDBError.translating("sync") { try journal.flushRecords(force: force) }
-      }
-    }
     let result = try whileOpen("sync") { unsafe mdb_env_sync(handle, force ? 1 : 0) }
     guard result == MDB_SUCCESS else { throw explain(result, "sync") }
   }

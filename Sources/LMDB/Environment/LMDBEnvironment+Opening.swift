@@ -123,8 +123,7 @@ extension LMDBEnvironment {
       var flags = UInt32(MDB_NOTLS)
       if options.isReadOnly { flags |= UInt32(MDB_RDONLY) }
       if options.isFrozenFile { flags |= UInt32(MDB_NOSUBDIR | MDB_NOLOCK) }
-      if options.journal != nil && !options.isReadOnly {
-        // Safe only beside a journal, which says how far the pages have been flushed.
+      if options.skipsFlushes {
         flags |= UInt32(MDB_NOSYNC)
       } else if options.durability == .noMetaSync {
         flags |= UInt32(MDB_NOMETASYNC)

@@ -57,11 +57,10 @@ extension LMDBEnvironment {
     /// directory, so that every process must set one: one that does not holds up the others without limit. Waiting
     /// means trying again and again.
     public var writeWaitLimit: Duration?
-    /// How commits share one flush each; `nil` for liblmdb's own two flushes.
-    ///
-    /// Every process that writes must set it once one has. Where no limit is set for the wait for other writers, there
-    /// is one that is never reached.
-    package var journal: JournalOptions?
+    /// Whether a data file that a journal of an earlier version has left behind is recovered before it is opened.
+    package var recoversJournal = false
+    /// Whether commits are left to a flush of the data file that its owner makes; recovery does.
+    var skipsFlushes = false
     /// What the locks belong to that make this process visible to others; tests set a weaker owner.
     package var lockOwner = ByteLock.strongestOwner
     /// Called once for each snapshot that keeps pages from being reused for too long.

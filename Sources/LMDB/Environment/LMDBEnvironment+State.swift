@@ -17,8 +17,6 @@ extension LMDBEnvironment {
     ///
     /// The size of a `ContinuousClock.Instant` is known at run time only, and every read would pay for that.
     var courtesyEnd: Duration?
-    /// How many threads wait for a turn before all others, as a checkpoint does.
-    var urgentCount = 0
     /// The thread that holds the write lock.
     var writer: UInt?
     /// How many write transactions have begun.

@@ -21,19 +21,10 @@ extension LMDBEnvironment {
   }
 
   /// Waits for the other threads, then for the other processes; does nothing where waiting has no limit.
-  func beginWriteTurn(
-    _ thread: UInt, waitingAtMost ownLimit: Duration? = nil, isUrgent: Bool = false
-  ) throws(LMDBError) {
-    guard let limit = ownLimit ?? options.writeWaitLimit, let writeLock else { return }
+  func beginWriteTurn(_ thread: UInt) throws(LMDBError) {
+    guard let limit = options.writeWaitLimit, let writeLock else { return }
     let deadline = ContinuousClock.Instant.after(limit)
-    if isUrgent { state.withLock { $0.urgentCount += 1 } }
-    defer {
-      if isUrgent {
-        state.withLock { $0.urgentCount -= 1 }
-        state.wakeAll()
-      }
-    }
-    try waitForThreads(thread, limit, isUrgent: isUrgent)
+    try waitForThreads(thread, limit)
     do throws(LMDBError) {
       try waitForProcesses(writeLock, until: deadline)
     } catch {
@@ -59,13 +50,12 @@ extension LMDBEnvironment {
   /// Longer than the longest pause of a process that waits.
   private static let courtesy = Duration.microseconds(200)
 
-  private func waitForThreads(_ thread: UInt, _ limit: Duration, isUrgent: Bool) throws(LMDBError) {
+  private func waitForThreads(_ thread: UInt, _ limit: Duration) throws(LMDBError) {
     let isTaken = try state.wait(atMost: limit) { (state) throws(LMDBError) -> Bool? in
       if state.isClosed { throw LMDBError(.closed, operation: "begin write") }
       reclaimStranded(in: &state, on: thread)
       try refuseEndlessWait(thread, state)
-      // A thread that writes again and again would hardly ever let another one in between.
-      guard !state.isWriteTurnTaken, isUrgent || state.urgentCount == 0 else { return nil }
+      guard !state.isWriteTurnTaken else { return nil }
       state.isWriteTurnTaken = true
       return true
     }

@@ -13,35 +13,10 @@ extension LMDBEnvironment {
   /// The corresponding C function is `mdb_txn_begin`.
   @available(*, noasync, message: "a write transaction must end on the thread it began on")
   public func beginWrite() throws(LMDBError) -> WriteTransaction {
-    guard let journal else { return try beginPlainWrite() }
-    for _ in 0..<Self.checkpointAttempts {
-      let transaction = try beginPlainWrite()
-      let write = try LMDBError.translating("begin write") { try unsafe journal.begin(transaction.core.handle, self) }
-      if let write {
-        transaction.core.record(in: write)
-        return transaction
-      }
-      transaction.abort()
-      try LMDBError.translating("begin write") { try journal.makeWritable(self) }
-    }
-    throw LMDBError(.busy, operation: "begin write", message: "Other programs write at the same time without a journal")
-  }
-
-  /// How many write transactions this environment has begun, including those that changed nothing.
-  package var begunWriteCount: Int { state.withLock(\.begunWriteCount) }
-
-  /// How often a writer makes a checkpoint before it gives up: another one's commit may come in between.
-  private static let checkpointAttempts = 16
-
-  /// Begins a write transaction that must not be committed where there is a journal, as it has no record.
-  @available(*, noasync, message: "a write transaction must end on the thread it began on")
-  func beginPlainWrite(
-    waitingAtMost limit: Duration? = nil, isUrgent: Bool = false
-  ) throws(LMDBError) -> WriteTransaction {
     try checkProcess("begin write")
     if options.isReadOnly { throw LMDBError(.readOnly, operation: "begin write") }
     let thread = currentThread()
-    try beginWriteTurn(thread, waitingAtMost: limit, isUrgent: isUrgent)
+    try beginWriteTurn(thread)
     do throws(LMDBError) {
       return try beginWriteInTurn(thread)
     } catch {
@@ -50,6 +25,9 @@ extension LMDBEnvironment {
       throw error
     }
   }
+
+  /// How many write transactions this environment has begun, including those that changed nothing.
+  package var begunWriteCount: Int { state.withLock(\.begunWriteCount) }
 
   private func beginWriteInTurn(_ thread: UInt) throws(LMDBError) -> WriteTransaction {
     while true {

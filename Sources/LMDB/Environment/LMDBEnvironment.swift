@@ -34,8 +34,6 @@ public final class LMDBEnvironment: Sendable {
   let stamps: DatabaseStamps
   /// Taken before liblmdb's own lock between processes, which has no limit; `nil` if there is to be none.
   let writeLock: FileLock?
-  /// Where commits are recorded before they are flushed as pages; `nil` where liblmdb flushes each.
-  let journal: Journal?
   /// Makes this process visible to others; `nil` for a frozen file, and if the lock file cannot be opened.
   let lockFile: LockFile?
   // Guarded by itself.
@@ -55,8 +53,6 @@ public final class LMDBEnvironment: Sendable {
   public init(path: FilePath, options: Options = Options()) throws(LMDBError) {
     var options = options
     if options.isFrozenFile { options.isReadOnly = true }
-    // The order of commits in the journal is that of the write turns.
-    if options.journal != nil { options.writeWaitLimit = options.writeWaitLimit ?? .longestWait }
     let generation = ForkDetection.generation
     let opened = generation.current
     try Self.createDirectory(path, options: options)
@@ -65,11 +61,16 @@ public final class LMDBEnvironment: Sendable {
       identity, files: options.isFrozenFile ? [identity] : Self.files(in: path), generation: opened,
       waitingAtMost: options.waitLimit)
     var lockFile: LockFile?
+    var presence: FileLock?
+    // Once the handle has been announced, a process that would recover the file sees it.
+    defer { presence?.release() }
     do throws(LMDBError) {
       writeLock = try Self.writeLock(of: path, options: options)
       try Self.checkNumbers(of: options)
       lockFile = try LockFile(in: path, options: options)
-      journal = try Self.openJournal(in: path, options: options, turn: writeLock)
+      if options.recoversJournal && !options.isFrozenFile {
+        presence = try LMDBError.translating("open") { try JournalRecovery.run(in: path, options: options) }
+      }
       // Kept for the life of this object, which closes it once.
       let handle = try unsafe Self.openHandle(path: path, options: options)
       try unsafe Self.announce(handle, lockFile, enteredAs: entry)
@@ -96,12 +97,7 @@ public final class LMDBEnvironment: Sendable {
       defer { state.isClosed = true }
       return !state.isClosed
     }
-    if isOpen {
-      journal?.stopKeeper()
-      // Nobody is left to learn of a failure; the next opening recovers.
-      try? journal?.flushRecords()
-      closeHandle()
-    }
+    if isOpen { closeHandle() }
   }
 
   /// The file with the data.

@@ -22,12 +22,6 @@ final class TransactionCore {
   var openedDatabases: [UInt32] = []
   /// Databases into which a batch of entries has been written here.
   var batched: Set<UInt32> = []
-  /// How an outermost write transaction will be committed, where there is a journal.
-  var journalWrite: JournalWrite?
-  /// What it and its nested ones have changed.
-  var redo: RedoLog?
-  /// Where a nested transaction's changes begin.
-  var redoMark: RedoLog.Mark?
   /// Keeps the environment of a stranded transaction alive until its thread has freed it.
   var strandedEnvironment: LMDBEnvironment?
   // Guarded by the state of the environment.

@@ -28,28 +28,10 @@ public struct StoreInformation: Sendable {
   public let usedMapSizeInBytes: Int64
   /// How much address space is reserved, in bytes.
   public let mapSizeInBytes: Int64
-  /// The state of the journal; `nil` if the store has none.
-  public let journal: StoreJournalInformation?
   /// The processes of the reader slots in use.
   public let readers: [ReaderInformation]
   /// The number of reader slots.
   public let maximumReaderCount: Int
-}
-
-/// The state of a store's journal.
-public struct StoreJournalInformation: Hashable, Sendable {
-  /// Whether the data file alone is the whole store: a plain, flushed LMDB file that other programs may read and copy.
-  ///
-  /// Otherwise the data file may be out of date after a power cut, and the next opening replays the journal.
-  public let isClean: Bool
-  /// The sequence of a commit up to which the data file is known to be flushed.
-  public let steadySequence: UInt64
-  /// How many commits the next opening would have to replay after a power cut.
-  public let pendingCommitCount: Int
-  /// How many bytes of the journal those commits use.
-  public let usedSizeInBytes: Int64
-  /// The size of the journal, in bytes.
-  public let sizeInBytes: Int64
 }
 
 /// A process that reads a store or has read it.
@@ -71,12 +53,11 @@ extension TaskStore {
   /// - Throws: `storeClosed` or `storageFailed`.
   /// - Complexity: reads the keys of the applications' values; the rest is known without counting.
   public func information() throws -> StoreInformation {
-    let (pages, readers, size, journal) = try connection.use { store in
+    let (pages, readers, size) = try connection.use { store in
       let size = (try? store.environment.dataFile.stat().size) ?? 0
       let environment = store.environment
       return (
-        try environment.information(), try environment.readers().filter(\.isOfOthersOrHasSnapshot), size,
-        try environment.journalInformation()
+        try environment.information(), try environment.readers().filter(\.isOfOthersOrHasSnapshot), size
       )
     }
     return try read { transaction in
@@ -90,20 +71,9 @@ extension TaskStore {
         sizeInBytes: size,
         usedMapSizeInBytes: Int64(pages.pageCount) * Int64(pages.pageSizeInBytes),
         mapSizeInBytes: Int64(pages.mapSizeInBytes),
-        journal: journal.map { StoreJournalInformation($0, sequence: header.sequence) },
         readers: try readers.map { try transaction.information(on: $0, at: header.sequence, pages.lastTransactionID) },
         maximumReaderCount: pages.maxReaders)
     }
-  }
-}
-
-extension StoreJournalInformation {
-  /// Counts back from the last commit: each waiting record raised the sequence by at most one.
-  fileprivate init(_ journal: JournalInformation, sequence: UInt64) {
-    isClean = journal.isClean
-    pendingCommitCount = journal.recordCount
-    steadySequence = sequence - min(sequence, UInt64(journal.recordCount))
-    (usedSizeInBytes, sizeInBytes) = (Int64(journal.usedBytes), Int64(journal.ringSizeInBytes))
   }
 }
 

@@ -1,5 +1,5 @@
 public import Foundation
-package import LMDB
+import LMDB
 public import Logging
 
 extension TaskStore {
@@ -43,12 +43,6 @@ extension TaskStore {
     public var durability = Durability.durable
     /// The longest time that a relaxed write stays unflushed, in seconds.
     public var flushIntervalInSeconds = 1.0
-    /// Whether a store gets a journal, so that a commit flushes one file once instead of flushing twice.
-    ///
-    /// The store gets the journal when it is created, or when it is opened for writing while no other process has it
-    /// open, and then keeps it whatever this option says. Versions of Tally that do not know the journal refuse to open
-    /// the store.
-    public var usesJournal = false
     /// Whether a missing store is created.
     public var createsIfMissing = true
     /// Whether the store is opened for reading only: writes are refused, and nothing is created or migrated.
@@ -80,8 +74,6 @@ extension TaskStore {
     /// The logger for events that concern an operator; it never receives text that the user wrote.
     public var logger = Logger(label: "tally.store", factory: { _ in SwiftLogNoOpLogHandler() })
 
-    /// How the journal works; set by tests.
-    package var journal = JournalOptions()
     /// Pauses between two attempts; a test may move its clock instead.
     var pause: @Sendable (Duration) -> Void = { Thread.sleep(forTimeInterval: $0 / .seconds(1)) }
     /// The clock that limits waiting: unlike `now`, nobody can set it.

@@ -22,8 +22,6 @@ import LMDB
 struct Repair {
   let report: VerificationReport
   let now: Timestamp
-  /// The features that a new header must have besides the format.
-  let features: StoreFeatures
 
   func run(in transaction: inout WriteTransaction) throws {
     // Creates the missing tables and opens the others.
@@ -122,7 +120,7 @@ struct Repair {
   }
 
   private func newHeader(in transaction: inout WriteTransaction) throws -> StoreHeader {
-    var header = StoreHeader(storeID: UUIDv7.next(), sequence: 0).requiring(features)
+    var header = StoreHeader(storeID: UUIDv7.next(), sequence: 0)
     if try SyncTables.areUsed(in: &transaction) { header.writerFeatures.insert(.synchronises) }
     return header
   }

@@ -48,7 +48,7 @@ extension TaskStore {
       let after = try staging.dataFile.stat().size
       // Nobody else has the store open, or can open it before the lock is released.
       try store.environment.close()
-      guard try LMDBEnvironment.isDataFileReplaceable(in: directory) else { throw TallyError.unsettledJournal }
+      try opening.settleJournal()
       try opening.detachLockFile()
       try SystemCalls.rename(staging.dataFile, to: opening.dataFile)
       try TallyError.flush(directory, after: "The store has been compacted")

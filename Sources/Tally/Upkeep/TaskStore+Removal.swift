@@ -31,7 +31,7 @@ extension StoreOpening {
     defer { access.end() }
     // A crash must not leave a data file that needs journal records which have been removed.
     try recoverClosedStore()
-    try removeJournal()
+    try JournalRecovery.removeFiles(in: directory)
     // The data file goes first: what remains after a crash counts as an empty directory.
     try removeIfThere(Self.dataFileName)
     try SystemCalls.flushDirectory(directory)

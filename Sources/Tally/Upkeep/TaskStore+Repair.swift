@@ -45,8 +45,7 @@ extension TaskStore {
           remedy: "Restore a backup or import an export")
       }
       let kept = try opening.keepSafetyCopy(of: store.environment, because: .repair)
-      let repair = Repair(
-        report: before, now: configuration.now(), features: store.environment.hasJournal ? .journal : [])
+      let repair = Repair(report: before, now: configuration.now())
       try store.environment.write { transaction in try repair.run(in: &transaction) }
       try store.environment.checkStructure()
       let after = try Verification.run(on: store.environment, registering: indexes, observer: progress)

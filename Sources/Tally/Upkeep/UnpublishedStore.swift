@@ -21,6 +21,7 @@ struct UnpublishedStore {
       guard var header = try StoreOpening.header(in: environment) else { throw TallyError.noBackup }
       let admission = try opening.admission(of: header)
       guard admission != .reading else { throw TallyError.unknownWriterFeature }
+      header = try StoreOpening.removeMark(from: header, in: environment)
       header = try migrations.run(migrations.steps(from: header), from: header, in: environment)
       let report = try Verification.run(on: environment, observer: progress)
       guard report.isSound else { throw TallyError.unsound(report) }

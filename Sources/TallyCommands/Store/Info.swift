@@ -45,11 +45,6 @@ struct InfoReport {
       "sizeInBytes": .integer(exists ? information.sizeInBytes : 0),
       "usedMapSizeInBytes": .integer(exists ? information.usedMapSizeInBytes : 0),
       "mapSizeInBytes": .integer(exists ? information.mapSizeInBytes : 0),
-      "journal": .text(journalState),
-      "steadySequence": .integer(exists ? Int64(journal?.steadySequence ?? information.sequence) : 0),
-      "pendingCommits": .count(journal?.pendingCommitCount ?? 0),
-      "journalUsedInBytes": .integer(journal?.usedSizeInBytes ?? 0),
-      "journalSizeInBytes": .integer(journal?.sizeInBytes ?? 0),
       "maximumReaders": .count(information.maximumReaderCount),
       .init("readers", onlyIn: .json): .array(
         readers.map {
@@ -79,24 +74,6 @@ struct InfoReport {
 extension InfoReport {
   private var readers: [ReaderInformation] { exists ? information.readers : [] }
 
-  private var journal: StoreJournalInformation? { exists ? information.journal : nil }
-
-  private var journalState: String { journal.map { $0.isClean ? "clean" : "dirty" } ?? "none" }
-
-  /// What a power cut would leave to repeat, where there is a journal.
-  private var journalLines: [(String, String)] {
-    guard let journal else { return [] }
-    if journal.isClean { return [("journal", "clean: the file alone is the store")] }
-    let pending = journal.pendingCommitCount.counted("commit")
-    return [
-      (
-        "journal",
-        "dirty: steady at \(Int(journal.steadySequence).grouped), \(pending) after it in "
-          + "\(journal.usedSizeInBytes.inBytes) of \(journal.sizeInBytes.inBytes)"
-      )
-    ]
-  }
-
   private var lines: [(String, String)] {
     guard exists else { return [("path", path.string.escapedForDisplay()), ("tasks", "none; there is no store yet")] }
     let share = Double(information.usedMapSizeInBytes) / Double(max(1, information.mapSizeInBytes)) * 100
@@ -112,8 +89,7 @@ extension InfoReport {
     ] + ownDataLines + [
       ("on disk", information.sizeInBytes.inBytes),
       ("map", "\(percent)% of \(information.mapSizeInBytes.inBytes) used"),
-    ] + journalLines + [
-      ("readers", readersInWords)
+      ("readers", readersInWords),
     ]
   }
 

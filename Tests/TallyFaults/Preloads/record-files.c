@@ -13,9 +13,7 @@
 //   R  from directory 1 to directory 2: inode 3 has moved; the bytes are both names, a NUL between them
 //   U  directory 1 has lost an entry; the bytes are its name
 //
-// $TALLY_FLUSH_MICROSECONDS is the longest time that a flush takes. The process ends, as by a kill, before the recorded call
-// numbered $TALLY_END_AFTER, some calls after its header of a journal numbered $TALLY_END_AFTER_HEADER, or after
-// $TALLY_END_AFTER_MILLISECONDS. $TALLY_FULL_DISK is the share of writes to a data file's pages that fail, in a thousand.
+// The process ends, as by a kill, before the recorded call numbered $TALLY_END_AFTER.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -32,16 +30,10 @@
 #include <unistd.h>
 
 static int log_descriptor = -1;
-static long calls_left = -1, headers_left, flush_microseconds, full_disk_permille;
-static unsigned random_seed;
+static long calls_left = -1;
 static uint64_t flush_count;
 // Held over a call and its record: a thread that ends the process finds every call of the others recorded, or not made.
 static pthread_mutex_t call_lock = PTHREAD_MUTEX_INITIALIZER;
-
-static long number_of(const char *name, long otherwise) {
-  const char *text = getenv(name);
-  return text ? atol(text) : otherwise;
-}
 
 static void record(char kind, uint64_t first, uint64_t second, uint64_t third, const struct iovec *parts, int count);
 
@@ -57,19 +49,6 @@ static void begin_call(void) {
   if (calls_left > 0 && --calls_left == 0) end_process();
 }
 
-/// Counts the headers of a journal, its first two blocks.
-static void note_header(int64_t offset, size_t count) {
-  if (headers_left <= 0 || offset < 0 || offset >= 8192 || count != 4096 || --headers_left > 0) return;
-  calls_left = 1 + rand_r(&random_seed) % 4;
-}
-
-static void *end_later(void *milliseconds) {
-  usleep((useconds_t)(intptr_t)milliseconds * 1000);
-  pthread_mutex_lock(&call_lock);
-  end_process();
-  return 0;
-}
-
 static void end_call(void) {
   if (log_descriptor >= 0) pthread_mutex_unlock(&call_lock);
 }
@@ -78,14 +57,8 @@ __attribute__((constructor)) static void open_log(void) {
   const char *path = getenv("TALLY_FILE_LOG");
   // The system call itself: the function of that name is ours.
   if (path) log_descriptor = (int)syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-  calls_left = number_of("TALLY_END_AFTER", -1);
-  flush_microseconds = number_of("TALLY_FLUSH_MICROSECONDS", 0);
-  full_disk_permille = number_of("TALLY_FULL_DISK", 0);
-  random_seed = (unsigned)getpid();
-  headers_left = number_of("TALLY_END_AFTER_HEADER", 0);
-  long milliseconds = number_of("TALLY_END_AFTER_MILLISECONDS", 0);
-  pthread_t thread;
-  if (milliseconds) pthread_create(&thread, 0, end_later, (void *)(intptr_t)milliseconds);
+  const char *end = getenv("TALLY_END_AFTER");
+  if (end) calls_left = atol(end);
 }
 
 static void record(char kind, uint64_t first, uint64_t second, uint64_t third, const struct iovec *parts, int count) {
@@ -136,24 +109,6 @@ static void record_entry(const char *path, int flags) {
   if (flags & O_TRUNC) record('T', status.st_ino, 0, 0, 0, 0);
 }
 
-static unsigned char is_data_file[4096];
-
-static void note_data_file(int descriptor, const char *path) {
-  if (descriptor >= 0 && descriptor < 4096) is_data_file[descriptor] = !strcmp(name_of(path), "data.mdb");
-}
-
-static int is_of_data_file(int descriptor) {
-  return descriptor >= 0 && descriptor < 4096 && is_data_file[descriptor];
-}
-
-/// Whether a write is to fail as on a full disk.
-static int is_disk_full(int descriptor, int64_t offset) {
-  if (!full_disk_permille || !is_of_data_file(descriptor) || offset < 8192) return 0;
-  if (rand_r(&random_seed) % 1000 >= full_disk_permille) return 0;
-  errno = ENOSPC;
-  return 1;
-}
-
 #define OPENING(name)                                                                \
   int name(const char *path, int flags, ...) {                                       \
     va_list rest;                                                                    \
@@ -165,7 +120,6 @@ static int is_disk_full(int descriptor, int64_t offset) {
     int descriptor = NEXT(name)(path, flags, mode);                                  \
     if (descriptor >= 0 && changes) record_entry(path, flags);                       \
     if (changes) end_call();                                                         \
-    note_data_file(descriptor, path);                                                \
     return descriptor;                                                               \
   }
 
@@ -223,11 +177,9 @@ static int64_t start_of(int descriptor, ssize_t written) {
 
 #define WRITING_AT(name, type)                                                           \
   ssize_t name(int descriptor, const void *bytes, size_t count, type offset) {           \
-    if (is_disk_full(descriptor, offset)) return -1;                                     \
     begin_call();                                                                        \
     ssize_t written = NEXT(name)(descriptor, bytes, count, offset);                      \
     record_write(descriptor, offset, &(struct iovec){(void *)bytes, count}, 1, written); \
-    if (written > 0 && !is_of_data_file(descriptor)) note_header(offset, count);         \
     end_call();                                                                          \
     return written;                                                                      \
   }
@@ -246,7 +198,6 @@ ssize_t write(int descriptor, const void *bytes, size_t count) {
 }
 
 ssize_t writev(int descriptor, const struct iovec *parts, int count) {
-  if (is_disk_full(descriptor, full_disk_permille ? lseek(descriptor, 0, SEEK_CUR) : 0)) return -1;
   begin_call();
   ssize_t written = NEXT(writev)(descriptor, parts, count);
   int error = errno;
@@ -267,7 +218,6 @@ static uint64_t begin_flush(int descriptor) {
   uint64_t number = (uint64_t)getpid() << 32 | ++flush_count;
   record_inode('B', descriptor, number);
   end_call();
-  if (flush_microseconds) usleep((useconds_t)(rand_r(&random_seed) % flush_microseconds));
   return number;
 }
 

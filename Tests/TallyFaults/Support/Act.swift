@@ -17,13 +17,8 @@ struct Act {
     switch name {
     case "workload": try WorkloadAct(self).run()
     case "check-images": try CrashImageCheck(self).run()
-    case "journal-work":
-      var work = try JournalWorkAct(self)
-      try work.run()
-    case "journal-read": try JournalReadAct(self).run()
-    case "journal-recover": try JournalRecoverAct(self).run()
-    case "check-store-images": try StoreImageCheck(self).run()
-    case "check-journal-images": try JournalImageCheck(self).run()
+    case "check-left-stores": try LeftStoreCheck(self).run()
+    case "recover-left-store": try RecoverLeftStoreAct(self).run()
     case "power-cut": try PowerCutAct(self).run()
     case "copy-environment": try CopyAct(self).run()
     case "rival":

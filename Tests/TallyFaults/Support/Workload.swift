@@ -119,20 +119,17 @@ struct StoreComparison {
 }
 
 /// Runs transactions in a store and records each in a file:
-/// `workload STORE FILE SEED COUNT durable|relaxed [JOURNAL-RULES]`.
+/// `workload STORE FILE SEED COUNT durable|relaxed`.
 ///
-/// A store that is not new continues from its sequence. With the last word it has a journal, without the rules of that
-/// number.
+/// A store that is not new continues from its sequence.
 struct WorkloadAct {
   private let directory: FilePath
   private let acknowledgements: FilePath
   private let seed: UInt64
   private let count: UInt64
   private let isRelaxed: Bool
-  private let brokenRules: UInt32?
 
   init(_ act: Act) throws {
-    brokenRules = act.arguments.count > 5 ? try act.number(5) : nil
     directory = try act.path(0)
     acknowledgements = try act.path(1)
     seed = try act.number(2)
@@ -144,7 +141,6 @@ struct WorkloadAct {
     var workload = Workload(seed: seed)
     var configuration = workload.configuration
     configuration.durability = isRelaxed ? .relaxed : .durable
-    if let brokenRules { configuration.useSmallJournal(breaking: brokenRules) }
     // Flushed by this act alone, so that it knows which writes are flushed.
     configuration.flushIntervalInSeconds = 100_000
     let store = try TaskStore(at: directory, configuration: configuration)

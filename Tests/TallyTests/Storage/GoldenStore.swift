@@ -29,10 +29,8 @@ struct GoldenStore {
   }
 
   /// Creates the store, returns its entries and removes it.
-  func entries(usesJournal: Bool = false) throws -> (entries: [Entry], tasks: [TaskItem]) {
-    var configuration = TaskStore.Configuration.testing(clock: clock)
-    configuration.usesJournal = usesJournal
-    return try withStore(configuration) { store in
+  func entries() throws -> (entries: [Entry], tasks: [TaskItem]) {
+    try withStore(.testing(clock: clock)) { store in
       try fixIdentity(of: store)
       try fill(store)
       return (try Tables.names.flatMap { try entries(of: $0, in: store) }, try store.read { try $0.view(.all).tasks })
@@ -42,8 +40,7 @@ struct GoldenStore {
   private func fixIdentity(of store: TaskStore) throws {
     try store.environment.write { base in
       let meta = try store.tables.meta
-      let features = try meta.value(forKey: .header, in: base)?.requiredFeatures ?? []
-      let header = StoreHeader(storeID: Self.id(0xFF), sequence: 0).requiring(features)
+      let header = StoreHeader(storeID: Self.id(0xFF), sequence: 0)
       try meta.put(header, forKey: .header, in: &base)
     }
   }

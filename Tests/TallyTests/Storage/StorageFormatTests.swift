@@ -20,19 +20,6 @@ import Testing
     #expect(text.split(separator: "\n") == golden.split(separator: "\n"))
   }
 
-  @Test func aJournalChangesNothingButTheMark() throws {
-    let plain = try GoldenStore().entries().entries
-    let journaled = try GoldenStore().entries(usesJournal: true).entries
-    let differences = zip(plain, journaled).filter { $0 != $1 }
-    #expect(plain.count == journaled.count && differences.count == 1)
-    let (before, after) = try #require(differences.first)
-    #expect(after.table == "meta" && after.key == before.key)
-    var marked = before.value
-    // Bit 1 of the required features, behind the number of the format.
-    marked[5] |= 1 << 1
-    #expect(after.value == marked)
-  }
-
   @Test func theTasksOfTheGoldenStoreAreAsWrittenDown() throws {
     let golden = GoldenStore()
     #expect(try golden.entries().tasks == (try golden.expectedTasks()))

@@ -48,13 +48,6 @@ struct StoreHeader: BinaryCodable, Hashable {
     self.sequence = sequence
   }
 
-  /// The header with additional required features.
-  func requiring(_ features: StoreFeatures) -> StoreHeader {
-    var header = self
-    header.requiredFeatures.formUnion(features)
-    return header
-  }
-
   @_lifetime(output: copy output)
   func encode(into output: inout OutputRawSpan) {
     output.append(bigEndian: majorFormat)
@@ -90,10 +83,9 @@ struct StoreFeatures: OptionSet, Hashable, Sendable {
   /// Records have tagged fields, as in every store of format 1; earlier development versions had none.
   static let taggedRecords = StoreFeatures(rawValue: 1 << 0)
 
-  /// Commits may go through a journal beside the data file, which replays them after a power cut.
+  /// Commits may have gone through a journal beside the data file, which repeats them after a power cut.
   ///
-  /// The bit is set before the first such commit and is never cleared: a version that does not know the journal would
-  /// read or overwrite pages that are out of date.
+  /// Earlier versions set it before the first of them. This one writes no journal, and removes it before it writes.
   static let journal = StoreFeatures(rawValue: 1 << 1)
 
   /// Writes record their changes for other replicas, see `SyncNotes`.

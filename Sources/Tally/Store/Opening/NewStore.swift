@@ -15,10 +15,9 @@ import TallySystem
 struct NewStore {
   private let directory: FilePath
   private let options: LMDBEnvironment.Options
-  private let features: StoreFeatures
 
-  init(at directory: FilePath, options: LMDBEnvironment.Options, features: StoreFeatures) {
-    (self.directory, self.features) = (directory, features)
+  init(at directory: FilePath, options: LMDBEnvironment.Options) {
+    self.directory = directory
     var options = options
     options.durability = .full
     self.options = options
@@ -51,7 +50,7 @@ struct NewStore {
     defer { try? environment.close() }
     try environment.write { transaction in
       let tables = try Tables(creatingIn: &transaction)
-      let header = StoreHeader(storeID: UUIDv7.next(), sequence: 0).requiring(features)
+      let header = StoreHeader(storeID: UUIDv7.next(), sequence: 0)
       try tables.meta.put(header, forKey: .header, in: &transaction)
     }
     try environment.close()

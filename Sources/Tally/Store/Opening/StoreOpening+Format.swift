@@ -36,27 +36,41 @@ extension StoreOpening {
     return try environment.read { transaction in try? meta.value(forKey: .header, in: transaction) }
   }
 
-  /// Opens a store that must be intact: checks the format, then migrates it if necessary.
+  /// Opens a store that must be whole: checks the format, then migrates, and removes what a journal has left.
   func openAdmitted() throws -> OpenEnvironment {
+    for _ in 0..<Self.changeAttempts {
+      if let opened = try openUnlessOlder() { return opened }
+      guard !configuration.isReadOnly else { throw TallyError.olderFormat }
+      let alone = try openEnvironment(.exclusive)
+      defer { alone.close() }
+      try removeJournal(of: alone)
+      try migrateIfOlder(alone)
+    }
+    throw TallyError.storeChanging
+  }
+
+  /// A process of an earlier version may give the store a journal between two attempts.
+  private static let changeAttempts = 8
+
+  /// Opens a store that must be whole; `nil` if a process that has it alone must change it before it can be used.
+  private func openUnlessOlder() throws -> OpenEnvironment? {
     let opened = try openEnvironment(.shared)
     do {
       guard let header = try Self.header(in: opened.environment) else { throw try headerFault(in: opened.environment) }
       switch try admission(of: header) {
-      case .everything: return try withRightJournal(opened)
+      case .everything where configuration.isReadOnly: return opened
+      case .everything where !header.hasJournal:
+        removeUnmarkedJournal()
+        return opened
       case .reading: return configuration.isReadOnly ? opened : try reopenForReading(opened)
-      case .nothingBeforeMigration: break
+      case .everything, .nothingBeforeMigration: break
       }
     } catch {
       opened.close()
       throw error
     }
     opened.close()
-    guard !configuration.isReadOnly else { throw TallyError.olderFormat }
-    let alone = try openEnvironment(.exclusive)
-    defer { alone.close() }
-    try migrateIfOlder(alone)
-    alone.close()
-    return try withRightJournal(openEnvironment(.shared))
+    return nil
   }
 
   /// Checks the format of a store that is open already and may lack anything, including its header.
@@ -65,11 +79,11 @@ extension StoreOpening {
   func admitDamaged(_ opened: OpenEnvironment, _ mode: FileLock.Mode) throws {
     guard let header = try Self.header(in: opened.environment) else { return }
     switch try admission(of: header) {
-    case .everything: if mode == .exclusive { try markWithJournal(opened, header) }
+    case .everything: if mode == .exclusive { try removeJournal(of: opened) }
     case .reading: if mode == .exclusive { throw TallyError.unknownWriterFeature }
     case .nothingBeforeMigration:
       guard mode == .exclusive, !configuration.isReadOnly else { throw TallyError.olderFormat }
-      try markWithJournal(opened, header)
+      try removeJournal(of: opened)
       try migrateIfOlder(opened)
     }
   }
@@ -129,6 +143,9 @@ extension TallyError {
 
   static let impossibleHeader = TallyError(
     .damagedStore, "The store's header cannot be right", remedy: "Run a repair, or restore a backup")
+
+  static let storeChanging = TallyError(
+    .storeBusy, "Other processes keep changing the store while it is opened", remedy: "Try again")
 
   static let noMigration = TallyError(
     .internalFault, "There is no migration from the store's format to the current one", remedy: "Please report it")

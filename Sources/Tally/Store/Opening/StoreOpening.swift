@@ -18,8 +18,8 @@ struct StoreOpening {
   static let dataFileName = LMDBEnvironment.dataFileName
   static let lockFileName = LMDBEnvironment.lockFileName
   static let fileNames = [dataFileName, lockFileName]
-  /// The files that a failed opening may leave behind in a directory without a store.
-  private static let ownNames = Set([lockFileName, StoreAccess.fileName] + LMDBEnvironment.journalFileNames)
+  /// The files that a failed opening may leave in a directory without a store.
+  private static let ownNames = Set([lockFileName, StoreAccess.fileName] + JournalRecovery.fileNames)
   /// The files that must not be replaced while the store is open.
   static let storeNames = ownNames.union(fileNames)
   private static let creationAttempts = 3
@@ -126,17 +126,16 @@ struct StoreOpening {
     }
   }
 
-  func openEnvironment(_ mode: FileLock.Mode, _ journal: JournalUse = .found) throws -> OpenEnvironment {
+  func openEnvironment(_ mode: FileLock.Mode) throws -> OpenEnvironment {
     try refuseRemoteFilesystem(directory)
     if mode == .shared { detachForeignLockFile() }
-    return try openEnvironment(StoreAccess(mode, to: directory, configuration: configuration), journal)
+    return try openEnvironment(StoreAccess(mode, to: directory, configuration: configuration))
   }
 
-  /// Opens the environment for a holder of the lock; after a crash, the file is first recovered from its journal.
-  func openEnvironment(_ access: StoreAccess, _ journal: JournalUse = .none) throws -> OpenEnvironment {
+  /// Opens the environment for a holder of the lock; what a journal has left is recovered first.
+  func openEnvironment(_ access: StoreAccess) throws -> OpenEnvironment {
     try refuseOtherFiles()
     var options = environmentOptions
-    options.journal = journalOptions(journal)
     // Other processes may write, too.
     options.writeWaitLimit = configuration.waitLimit
     _ = LMDBEnvironment.isOpenInThisProcess(directory, forLongerThan: configuration.dropLimit)
@@ -214,6 +213,7 @@ struct StoreOpening {
     options.maxDatabases = Tables.maximumCount
     options.isReadOnly = configuration.isReadOnly
     options.isFrozenFile = isSnapshot
+    options.recoversJournal = true
     options.durability = configuration.durability == .durable ? .full : .noMetaSync
     options.onLongRead = { [configuration] in configuration.report($0) }
     return options
@@ -337,8 +337,7 @@ struct StoreOpening {
     let parent = directory.parentOrCurrent
     try SystemCalls.createDirectories(upTo: parent, permissions: .ownerReadWriteExecute)
     try refuseRemoteFilesystem(parent)
-    let features: StoreFeatures = configuration.usesJournal ? .journal : []
-    try NewStore(at: directory, options: environmentOptions, features: features).create()
+    try NewStore(at: directory, options: environmentOptions).create()
   }
 
   private var createsIfMissing: Bool { configuration.createsIfMissing && !configuration.isReadOnly }

@@ -19,8 +19,7 @@ extension TaskStore {
     try? opening.withDamagedStore(.exclusive) { store in
       guard try StoreOpening.header(in: store.environment)?.sequence == 0 else { return }
       try store.environment.close()
-      try opening.removeJournal()
-      // The data file goes first, because without it the rest is not a store.
+      // The data file first: without it the rest is not a store.
       for name in [StoreOpening.dataFileName, StoreOpening.lockFileName, StoreAccess.fileName] {
         try SystemCalls.removeFile(directory.appending(name))
       }

@@ -12,15 +12,12 @@ import TallySystem
 /// A block has 4,096 bytes, so that no write touches a sector of an older record, whatever the disk's sectors are.
 struct JournalFile {
   static let fileName = "journal"
-  static let temporaryFileName = "journal.tmp"
   static let blockSizeInBytes = 4_096
   private static let sharedOffset = 2 * blockSizeInBytes
   static let ringOffset = 3 * blockSizeInBytes
   static let minimumRingSizeInBytes = 16 * blockSizeInBytes
 
   let descriptor: FileDescriptor
-  /// The rules that a control breaks.
-  var brokenRules: JournalOptions.BrokenRules = []
 
   /// Opens a journal; `nil` if there is none.
   init?(in directory: FilePath, readOnly: Bool = false) throws {
@@ -31,38 +28,6 @@ struct JournalFile {
     } catch Errno.noSuchFileOrDirectory {
       return nil
     }
-  }
-
-  /// Creates a journal for a clean data file: a file of that name is always whole, and on the disk with its name.
-  static func create(in directory: FilePath, options: JournalOptions, permissions: FilePermissions) throws {
-    let blocks = max(options.ringSizeInBytes, minimumRingSizeInBytes) / blockSizeInBytes
-    let temporary = directory.appending(temporaryFileName)
-    let descriptor = try FileDescriptor.open(
-      temporary, .writeOnly, options: [.create, .truncate, .closeOnExec, .noFollow], permissions: permissions)
-    try descriptor.closeAfter {
-      for slot in 0..<2 {
-        let header = JournalHeader(cleanWithRingSizeInBytes: blocks * blockSizeInBytes, generation: UInt64(1 + slot))
-        _ = try descriptor.writeAll(header.encoded.padded(to: blockSizeInBytes))
-      }
-      _ = try descriptor.writeAll([UInt8](repeating: 0, count: blockSizeInBytes))
-      try SystemCalls.flush(descriptor)
-    }
-    try SystemCalls.rename(temporary, to: directory.appending(fileName))
-    if !options.brokenRules.contains(.directoryFlush) { try SystemCalls.flushDirectory(directory) }
-  }
-
-  /// Makes room for the ring, before the first record is written: a store that is never dirty does without.
-  func makeRing(ofBytes size: Int) throws {
-    let end = Self.ringOffset + size
-    var place = Int(try descriptor.stat().size)
-    guard place < end else { return }
-    // Written and not only reserved: a later flush of a record then changes no metadata.
-    let zeros = [UInt8](repeating: 0, count: 16 * Self.blockSizeInBytes)
-    while place < end {
-      try write(Array(zeros.prefix(end - place)), at: place)
-      place += min(zeros.count, end - place)
-    }
-    try SystemCalls.flush(descriptor)
   }
 
   func close() {
@@ -79,12 +44,6 @@ struct JournalFile {
   /// The header in a slot, whole or `nil`.
   func header(inSlot slot: Int) throws -> JournalHeader? {
     JournalHeader(try bytes(count: JournalHeader.byteCount, at: slot * Self.blockSizeInBytes))
-  }
-
-  /// The generation of the header in a slot, whether it is whole or not.
-  func generation(inSlot slot: Int) throws -> UInt64 {
-    let bytes = try bytes(count: 8, at: slot * Self.blockSizeInBytes + JournalHeader.generationOffset)
-    return bytes.number(at: 0, as: UInt64.self)?.littleEndian ?? 0
   }
 
   /// The newest whole header, with its slot.
@@ -108,7 +67,7 @@ struct JournalFile {
     var generation: UInt64
     /// The run of the system in which somebody made sure of that.
     var boot: UInt64
-    /// Whether a flush has failed: nobody may write until the last process has closed the file.
+    /// Whether a flush has failed: what should be on the disk may be gone, although it can be read.
     var isFailed: Bool
 
     private static let magic: UInt64 = 0x4A53_4841_5245_4431
@@ -137,8 +96,32 @@ struct JournalFile {
   }
 
   func share(_ shared: Shared) throws {
-    // Not through a map: a page that is dirtied through one makes each flush of the file dearer.
     try write(shared.encoded, at: Self.sharedOffset)
+  }
+
+  // MARK: Records
+
+  /// The changes of the record that continues a place, and where it ends; `nil` if it is missing or incomplete (R5).
+  func record(at place: JournalPosition, _ header: JournalHeader) throws -> (payload: [UInt8], end: JournalPosition)? {
+    let ring = UInt64(header.ringSizeInBytes)
+    // A record that does not fit into the rest of the ring begins at its start.
+    let wrapped = place.offset + (ring - place.offset % ring) % ring
+    for offset in wrapped == place.offset ? [place.offset] : [place.offset, wrapped] {
+      let physical = Int(offset % ring)
+      let head = try bytes(count: JournalRecord.byteCount, at: Self.ringOffset + physical)
+      guard let record = JournalRecord(head), record.continues(place, header.epoch), record.payloadByteCount >= 0,
+        record.payloadByteCount <= Int(ring) - physical - JournalRecord.byteCount
+      else { continue }
+      let payload = try bytes(count: record.payloadByteCount, at: Self.ringOffset + physical + JournalRecord.byteCount)
+      // Read within the call only.
+      guard unsafe payload.withUnsafeBytes({ unsafe record.computedChecksum(of: $0) }) == record.checksum else {
+        continue
+      }
+      let end = JournalPosition(
+        sequence: record.sequence, offset: offset + UInt64(record.ringByteCount), chain: record.checksum)
+      return (payload, end)
+    }
+    return nil
   }
 
   // MARK: Bytes
@@ -163,5 +146,41 @@ extension [UInt8] {
 extension LMDBError {
   static func damagedJournal(_ message: String) -> LMDBError {
     LMDBError(.corrupted, operation: "open the journal", message: "The journal is damaged. \(message)")
+  }
+}
+
+/// The checksum of headers and records: 64 bits, eight bytes at a time by folded multiplication.
+///
+/// It recognises torn and stale blocks; somebody who writes a file on purpose can forge it. CRC-32 misses one
+/// torn record in 2³², and needs tables or instructions that differ between machines.
+enum JournalChecksum {
+  private static let multiplier: UInt64 = 0xD6E8_FEB8_6659_FD93
+  private static let increment: UInt64 = 0xA076_1D64_78BD_642F
+
+  /// Adds bytes to a checksum.
+  static func of(_ bytes: UnsafeRawBufferPointer, after seed: UInt64) -> UInt64 {
+    var sum = fold(seed ^ UInt64(bytes.count))
+    var offset = 0
+    while offset + 8 <= bytes.count {
+      // In bounds by the condition.
+      sum = unsafe fold(sum ^ bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self).littleEndian)
+      offset += 8
+    }
+    var rest: UInt64 = 0
+    while offset < bytes.count {
+      rest = unsafe rest << 8 | UInt64(bytes[offset])
+      offset += 1
+    }
+    return fold(sum ^ rest)
+  }
+
+  /// Adds numbers to a checksum.
+  static func of(_ words: [UInt64], after seed: UInt64) -> UInt64 {
+    words.reduce(fold(seed ^ UInt64(words.count))) { fold($0 ^ $1) }
+  }
+
+  private static func fold(_ word: UInt64) -> UInt64 {
+    let product = (word ^ increment).multipliedFullWidth(by: multiplier)
+    return product.high ^ product.low ^ increment
   }
 }

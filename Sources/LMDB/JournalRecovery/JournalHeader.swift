@@ -32,8 +32,6 @@ struct JournalHeader: Equatable {
   static let metaByteCount = MetaPage.byteCount - MetaPage.headByteCount
   private static let magic: UInt64 = 0x314C_4E4A_594C_4C54
   private static let wordCount = 13
-  /// Where a slot has the generation.
-  static let generationOffset = 8
   private static let seed: UInt64 = 77
   private static let maximumPageSizeInBytes = 65_536
   /// So that no sum of two overflows.
@@ -71,12 +69,6 @@ struct JournalHeader: Equatable {
     pageSizeInBytes = pageSize
     rootSum = words[11]
     meta = Array(body[(Self.wordCount * 8)...])
-  }
-
-  /// The header of a new journal.
-  init(cleanWithRingSizeInBytes ringSize: Int, generation: UInt64) {
-    self.generation = generation
-    (state, boot, ringSizeInBytes) = (.clean, BootIdentity.current, ringSize)
   }
 
   private static func checksum(_ bytes: [UInt8]) -> UInt64 {

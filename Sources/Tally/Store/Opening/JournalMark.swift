@@ -1,0 +1,79 @@
+import LMDB
+import Logging
+import SystemPackage
+import TallySystem
+
+// Stores to which an earlier version gave a journal: "What a journal has left" in `docs/design.md`.
+//
+// The header of such a store has a mark, for good: every process that writes then uses the journal. This version writes none.
+// So it takes the mark away before it writes, while nobody else has the store open. Without the mark the store is a plain one for
+// every version.
+
+extension StoreOpening {
+  /// Makes a store with the mark a plain one; nobody else may have it open.
+  ///
+  /// A crash leaves the mark, or a clean journal without it, which the next opening for writing removes.
+  func removeJournal(of opened: OpenEnvironment) throws {
+    guard !configuration.isReadOnly, let header = try Self.header(in: opened.environment), header.hasJournal,
+      try admission(of: header) != .reading
+    else { return }
+    // Opening the environment has recovered it.
+    guard try JournalRecovery.isClean(in: directory) else { throw TallyError.unsettledJournal }
+    _ = try Self.removeMark(from: header, in: opened.environment)
+    removeUnmarkedJournal()
+    configuration.logger.notice("removed the store's journal")
+  }
+
+  /// Takes the mark from a header, and returns the new one; does nothing where there is none.
+  static func removeMark(from header: StoreHeader, in environment: LMDBEnvironment) throws -> StoreHeader {
+    guard header.hasJournal else { return header }
+    var plain = header
+    plain.requiredFeatures.remove(.journal)
+    let meta = try Database<MetaKey, StoreHeader>(opening: "meta", in: environment)
+    try environment.write { [plain] transaction in try meta.put(plain, forKey: .header, in: &transaction) }
+    return plain
+  }
+
+  /// Removes a clean journal that no header names; others may have the store open, and none of them uses it.
+  ///
+  /// Where that is refused the file stays and means nothing.
+  func removeUnmarkedJournal() {
+    guard JournalRecovery.isThere(in: directory), (try? JournalRecovery.isClean(in: directory)) == true else { return }
+    try? JournalRecovery.removeFiles(in: directory)
+  }
+
+  /// Brings the file of a store that nobody has open to its last commit, if a crash has left it behind.
+  ///
+  /// Throws `diskFull` only: a file that cannot be recovered is what its user wants to replace.
+  func recoverClosedStore() throws(LMDBError) {
+    if (try? JournalRecovery.isClean(in: directory)) == true { return }
+    do throws(LMDBError) {
+      try LMDBEnvironment(path: directory, options: environmentOptions).close()
+    } catch {
+      if error.code == .diskFull { throw error }
+    }
+  }
+
+  /// Removes the journal of a data file that is about to be replaced, before it is.
+  ///
+  /// One that could not be recovered takes its records with it.
+  func settleJournal() throws {
+    if (try? JournalRecovery.isClean(in: directory)) != true,
+      let data = try? FileDescriptor.open(dataFile, .readOnly, options: .closeOnExec)
+    {
+      // Without a power cut since, everything is in the file as processes see it.
+      try data.closeAfter { try SystemCalls.flush(data) }
+    }
+    try JournalRecovery.removeFiles(in: directory)
+  }
+}
+
+extension StoreHeader {
+  /// Whether an earlier version has given the store a journal.
+  var hasJournal: Bool { requiredFeatures.contains(.journal) }
+}
+
+extension TallyError {
+  static let unsettledJournal = TallyError(
+    .storageFailed, "The store's file could not be flushed", remedy: "Check the disk, then try again")
+}
