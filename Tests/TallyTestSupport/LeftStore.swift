@@ -19,7 +19,9 @@ public struct LeftStore: CustomStringConvertible, Sendable {
     case cut
   }
 
+  /// The directory's name.
   public let name: String
+  /// How it was left.
   public let end: End
   /// The store's sequence; `nil` for an environment with other tables.
   public let sequence: UInt64?
@@ -29,6 +31,7 @@ public struct LeftStore: CustomStringConvertible, Sendable {
   public let tables: [String]
   private let files: [String: Data]
 
+  /// The directory's name.
   public var description: String { name }
   /// Whether a `TaskStore` can open it.
   public var isStore: Bool { sequence != nil }
@@ -57,7 +60,8 @@ public struct LeftStore: CustomStringConvertible, Sendable {
     let number = { (word: String) in
       lines.first { $0.hasPrefix(word + " ") }.flatMap { UInt64($0.dropFirst(word.count + 1)) }
     }
-    guard let end = name.split(separator: "-").dropLast().last.flatMap({ End(rawValue: String($0)) }) else { return nil }
+    let words = name.split(separator: "-").dropLast()
+    guard let end = words.last.flatMap({ End(rawValue: String($0)) }) else { return nil }
     (self.name, self.end, sequence, acknowledged) = (name, end, number("sequence"), number("acknowledged") ?? 0)
     tables = lines.filter { $0.hasPrefix("table ") }
     files = ["data.mdb": try data("data.mdb"), "journal": try data("journal")]

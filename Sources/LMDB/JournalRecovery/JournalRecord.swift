@@ -76,7 +76,9 @@ struct JournalChangeReader {
   /// Throws `corrupted` for bytes that no record has.
   mutating func next() throws(LMDBError) -> JournalChange? {
     while !rest.isEmpty {
-      guard rest.count >= 8, let kind = JournalChange.Kind(rawValue: rest[rest.startIndex]) else { throw Self.malformed }
+      guard rest.count >= 8, let kind = JournalChange.Kind(rawValue: rest[rest.startIndex]) else {
+        throw Self.malformed
+      }
       let head = Array(rest.prefix(8))
       let keyCount = Int(head[2]) | Int(head[3]) << 8
       let valueCount = (4..<8).reduce(0) { $0 | Int(head[$1]) << (8 * ($1 - 4)) }
