@@ -48,64 +48,6 @@ extension Data: BinaryCodable, KeyCodable {
   }
 }
 
-/// A value that is stored as JSON, for types that have no binary form of their own.
-///
-/// ```swift
-/// struct Person: Codable { var name: String }
-/// let people = try Database<UInt64, JSONValue<Person>>(opening: "people", creating: true, in: &transaction)
-/// try people.put(JSONValue(Person(name: "Ada")), forKey: 1, in: &transaction)
-/// let name = try people.value(forKey: 1, in: transaction)?.value.name
-/// ```
-///
-/// JSON takes more room and time than a type's own ``BinaryCodable``, and can be read by other programs. Its keys are
-/// sorted, so that the same value always gives the same bytes.
-public struct JSONValue<Value: Codable & Sendable>: BinaryCodable {
-  /// The value itself.
-  public let value: Value
-  /// Its text, in UTF-8.
-  private let json: Data
-
-  /// Encodes a value, once for all times that it is stored.
-  ///
-  /// Throws `unencodable` if it has no form in JSON, such as a number that is infinite.
-  public init(_ value: Value) throws(LMDBError) {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    do {
-      json = try encoder.encode(value)
-    } catch {
-      throw LMDBError(
-        .unencodable, operation: "encode", message: "A \(Value.self) has no form in JSON", cause: error.withoutValues)
-    }
-    self.value = value
-  }
-
-  /// The length of the text.
-  public var encodedByteCount: Int { json.count }
-
-  /// Writes the text.
-  public func encode(into output: inout OutputRawSpan) {
-    json.encode(into: &output)
-  }
-
-  /// Reads a value.
-  ///
-  /// Throws `undecodable` if the bytes are not the JSON of such a value.
-  public init(decoding bytes: RawSpan) throws(LMDBError) {
-    json = try Data(decoding: bytes)
-    do {
-      value = try JSONDecoder().decode(Value.self, from: json)
-    } catch {
-      throw LMDBError.undecodable("\(Value.self)", byteCount: bytes.byteCount, cause: error.withoutValues)
-    }
-  }
-}
-
-extension JSONValue: Equatable where Value: Equatable {
-  /// Whether the values are equal, whatever their texts.
-  public static func == (left: Self, right: Self) -> Bool { left.value == right.value }
-}
-
 extension Error {
   /// A coder's error without anything that it quotes of a value, which may be private; its kind and its coding path remain.
   ///

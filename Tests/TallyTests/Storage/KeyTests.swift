@@ -152,8 +152,10 @@ extension InstantKey: OrderedKey {
   }
 }
 
-extension FlaggedInstantKey: OrderedKey {
-  func precedes(_ other: Self) -> Bool { flag == other.flag ? instant.precedes(other.instant) : other.flag }
+extension CompletionKey: OrderedKey {
+  func precedes(_ other: Self) -> Bool {
+    isTaskDeleted == other.isTaskDeleted ? completed.precedes(other.completed) : other.isTaskDeleted
+  }
 }
 
 extension DueKey: OrderedKey {
