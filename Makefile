@@ -179,7 +179,7 @@ test-faults: set-up ## Causes thousands of faults of every kind and prints their
 	@Web/Scripts/soak.py
 
 test-mutants: set-up ## Leaves out or changes some hundreds of steps of the sources, one at a time: a test must notice each.
-	@Scripts/mutants.py
+	@$(ALONE) Scripts/mutants.py
 
 test-devices: build ## Changes tasks at random on two and five devices that share folders, kills some, and compares them all.
 	@Scripts/check-sync.py

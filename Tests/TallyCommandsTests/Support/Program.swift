@@ -81,9 +81,8 @@ struct Program {
     // Other tests may do the same at this time. A failure shows when the program is started.
     try? files.createDirectory(at: directory, withIntermediateDirectories: true)
     try? files.linkItem(at: built, to: new)
-    // Both paths live through the call.
+    // Unsafe by signature only: the paths are copied for the call. It does nothing where both are links of one file.
     unsafe rename(new.path, link.path)
-    // Nothing has been renamed where both are links of one file.
     try? files.removeItem(at: new)
     return link
   }()
