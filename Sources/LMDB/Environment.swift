@@ -1,0 +1,373 @@
+import CLMDB
+public import SystemPackage
+import TallySystem
+
+/// An open LMDB environment: one directory with a memory map, its databases and its readers.
+///
+/// ```swift
+/// let environment = try LMDBEnvironment(path: "/var/lib/example")
+/// let names = try environment.write { transaction in
+///   let names = try Database<UInt64, String>(opening: "names", creating: true, in: &transaction)
+///   try names.put("Ada", forKey: 1, in: &transaction)
+///   return names
+/// }
+/// let name = try environment.read { try names.value(forKey: 1, in: $0) }
+/// ```
+///
+/// Rules of LMDB that the compiler or the binding keeps: one environment per directory and process, none used after a
+/// fork, a write transaction ends on its thread, the map is never moved under a live transaction. One rule is left to
+/// the caller: no remote filesystem.
+///
+/// Transactions keep their environment alive; the last reference to go closes it.
+@safe
+public final class LMDBEnvironment: Sendable {
+  /// Where the environment lies.
+  public let path: FilePath
+
+  // Constants.
+  let options: Options
+  let entry: UInt64
+  let forkGeneration: ForkGeneration
+  let openedInGeneration: UInt32
+  // Synchronises itself, apart from what `state` guards: closing, remapping and opening databases.
+  nonisolated(unsafe) let handle: OpaquePointer
+  let stamps: DatabaseStamps
+  /// Taken before liblmdb's own lock between processes, which has no limit; `nil` if there is to be none.
+  let writeLock: FileLock?
+  /// Makes this process visible to others; `nil` for a frozen file, and if the lock file cannot be opened.
+  let lockFile: LockFile?
+  // Guarded by itself.
+  let state: Monitor<State>
+
+  /// Opens the environment in a directory that must exist, unless ``Options/createsDirectory`` is set; creates its
+  /// files unless it is opened for reading only.
+  ///
+  /// With ``Options/isFrozenFile`` the path is that of a file instead.
+  ///
+  /// Throws `alreadyOpen` if this process has the directory open under any path, or another directory with the same data
+  /// file or lock file; `noSuchFile`, `permissionDenied`, `invalidFile`, `versionMismatch`; `diskFull` if there is no room
+  /// for the lock file, which reading needs, too; `outOfMemory` if even the smallest map is refused; `busy` if other
+  /// processes kept opening and closing it.
+  ///
+  /// The corresponding C functions are `mdb_env_create` and `mdb_env_open`.
+  public init(path: FilePath, options: Options = Options()) throws(LMDBError) {
+    var options = options
+    if options.isFrozenFile { options.isReadOnly = true }
+    let generation = ForkDetection.generation
+    let opened = generation.current
+    try Self.createDirectory(path, options: options)
+    let identity = try LMDBError.translating("open", path) { try FileIdentity(of: path) }
+    let entry = try EnvironmentRegistry.enter(
+      identity, files: options.isFrozenFile ? [identity] : Self.files(in: path), generation: opened,
+      waitingAtMost: options.waitLimit)
+    var lockFile: LockFile?
+    var presence: FileLock?
+    // Once the handle has been announced, a process that would recover the file sees it.
+    defer { presence?.release() }
+    do throws(LMDBError) {
+      writeLock = try Self.writeLock(of: path, options: options)
+      try Self.checkNumbers(of: options)
+      lockFile = try LockFile(in: path, options: options)
+      if options.recoversJournal && !options.isFrozenFile {
+        presence = try LMDBError.translating("open") { try JournalRecovery.run(in: path, options: options) }
+      }
+      // Kept for the life of this object, which closes it once.
+      let handle = try unsafe Self.openHandle(path: path, options: options)
+      try unsafe Self.announce(handle, lockFile, enteredAs: entry)
+      unsafe self.handle = handle
+    } catch {
+      lockFile?.close()
+      EnvironmentRegistry.leave(entry)
+      throw error
+    }
+    self.lockFile = lockFile
+    self.path = path
+    self.options = options
+    self.entry = entry
+    forkGeneration = generation
+    openedInGeneration = opened
+    stamps = DatabaseStamps(capacity: options.maxDatabases + Self.coreDatabases)
+    state = Monitor(State())
+  }
+
+  deinit {
+    // In a child of a fork everything here belongs to the parent: even closing would clear the parent's slots.
+    guard !isForked else { return }
+    let isOpen = state.withLock { state in
+      defer { state.isClosed = true }
+      return !state.isClosed
+    }
+    if isOpen { closeHandle() }
+  }
+
+  /// The file with the data.
+  package var dataFile: FilePath { options.isFrozenFile ? path : path.appending(Self.dataFileName) }
+
+  /// The name that liblmdb gives its file.
+  package static let dataFileName = "data.mdb"
+  /// The name that liblmdb gives the file of its locks.
+  package static let lockFileName = "lock.mdb"
+
+  /// LMDB's own two databases, of free pages and of names, which take the first two handles.
+  static let coreDatabases = 2
+
+  /// Whether this process is a child of the one that opened the environment.
+  package var isForked: Bool { forkGeneration.current != openedInGeneration }
+}
+
+extension LMDBEnvironment {
+  /// What the environment knows about its own transactions.
+  struct State {
+    var isClosed = false
+    /// Whether the system refused the map when it was to be moved: only closing is left.
+    var hasLostMap = false
+    /// Set while somebody waits for the last transaction to end, to move the map or to close; new ones wait.
+    var isDraining = false
+    /// Transactions and calls inside liblmdb that need the map to stay where it is.
+    var liveCount = 0
+    /// Whether some thread writes or waits for other processes to end writing, where ``Options/writeWaitLimit`` is set.
+    var isWriteTurnTaken = false
+    /// When this process may write again, if another one was waiting when its last turn ended: the time since
+    /// `LMDBEnvironment.clockStart`.
+    ///
+    /// The size of a `ContinuousClock.Instant` is known at run time only, and every read would pay for that.
+    var courtesyEnd: Duration?
+    /// The thread that holds the write lock.
+    var writer: UInt?
+    /// How many write transactions have begun.
+    var begunWriteCount = 0
+    /// A write transaction that was dropped on a foreign thread, and waits for its own.
+    var stranded: TransactionCore?
+    /// The thread that has an uncommitted handle of a database.
+    var databaseOpener: UInt?
+    /// The thread of ``groupCommit(_:)``, once it has been called.
+    var writeQueue: WriteQueue<WriteTransaction>?
+    /// Every reader with a slot, live or idle.
+    var readers: [TransactionCore] = []
+    /// Those that wait to be used again: beginning one of these needs no lock between processes.
+    var idle: [TransactionCore] = []
+    var readerLook = ReaderLook()
+
+    /// Whether the thread has a live transaction: making it wait for the end of all would be waiting for itself.
+    func hasTransaction(on thread: UInt) -> Bool {
+      writer == thread || readers.contains { $0.isLive && $0.thread == thread }
+    }
+  }
+
+  /// How many idle readers keep their slot.
+  ///
+  /// More readers than this at once still work, at the price of a new slot each.
+  static let idleReadersLimit = 16
+
+  /// Throws if the environment belongs to another process; the first thing every call does.
+  func checkProcess(_ operation: String) throws(LMDBError) {
+    if isForked { throw LMDBError(.forked, operation: operation) }
+  }
+
+  /// Runs a body that needs an open environment whose map stays where it is, as every call into liblmdb does.
+  func whileOpen<R>(_ operation: String, _ body: () throws(LMDBError) -> R) throws(LMDBError) -> R {
+    try checkProcess(operation)
+    try enter(operation) { _ in }
+    defer { leave() }
+    return try body()
+  }
+
+  /// Counts a transaction or call in, after waiting while somebody drains the environment.
+  func enter<R>(_ operation: String, _ body: (inout State) throws(LMDBError) -> R) throws(LMDBError) -> R {
+    let thread = currentThread()
+    let entered = try state.wait(atMost: options.waitLimit) { (state) throws(LMDBError) -> R? in
+      if state.isClosed { throw LMDBError(.closed, operation: operation) }
+      if state.hasLostMap { throw LMDBError(.panic, operation: operation) }
+      reclaimStranded(in: &state, on: thread)
+      if state.isDraining && !state.hasTransaction(on: thread) { return nil }
+      let result = try body(&state)
+      state.liveCount += 1
+      return result
+    }
+    guard let entered else { throw LMDBError(.busy, operation: operation) }
+    return entered
+  }
+
+  /// Counts a transaction or call out.
+  func leave(_ change: (inout State) -> Void = { _ in }) {
+    let isAwaited = state.withLock { state in
+      change(&state)
+      assert(state.liveCount > 0, "more have left than entered")
+      state.liveCount -= 1
+      return state.isDraining
+    }
+    if isAwaited { state.wakeAll() }
+  }
+
+  /// Aborts a write transaction that was dropped elsewhere, now that its own thread is here.
+  func reclaimStranded(in state: inout State, on thread: UInt) {
+    guard let stranded = state.stranded, stranded.thread == thread else { return }
+    assert(state.writer == thread && state.liveCount > 0, "a stranded transaction is no longer live")
+    state.stranded = nil
+    state.writer = nil
+    state.liveCount -= 1
+    if state.databaseOpener == thread { state.databaseOpener = nil }
+    stranded.abortHandle()
+    endWriteTurn(in: &state)
+    // Others may wait for the end of this transaction, or for their turn to open databases; the lock is held here.
+    self.state.wakeAll()
+  }
+}
+
+/// The state of an environment in numbers.
+public struct EnvironmentInformation: Sendable, Hashable {
+  /// The size of the map of this process.
+  public let mapSizeInBytes: Int
+  /// The size of a page.
+  public let pageSizeInBytes: Int
+  /// The number of pages the file has ever needed; free ones among them are used again.
+  public let pageCount: Int
+  /// The last committed transaction.
+  ///
+  /// A compacted copy starts again from the beginning, so this is not a number to remember.
+  public let lastTransactionID: Int
+  /// How many reader slots have been in use at once.
+  public let readerCount: Int
+  /// How many there are.
+  public let maxReaders: Int
+  /// How many transactions old the oldest live snapshot is: pages freed since then cannot be used again.
+  public let oldestReaderLag: Int
+}
+
+extension LMDBEnvironment {
+  /// Returns size, last transaction and use of the reader table.
+  ///
+  /// Throws `closed`, `forked`; `busy` if a map that must move stood waiting too long.
+  ///
+  /// The corresponding C functions are `mdb_env_info`, `mdb_env_stat` and `mdb_reader_list`.
+  public func information() throws(LMDBError) -> EnvironmentInformation {
+    try whileOpen("information") { () throws(LMDBError) in try liveInformation() }
+  }
+
+  /// Returns the shape of the tree that holds the names of databases.
+  ///
+  /// Throws as ``information()``.
+  ///
+  /// The corresponding C function is `mdb_env_stat`.
+  public func statistics() throws(LMDBError) -> DatabaseStatistics {
+    try whileOpen("statistics") { DatabaseStatistics(nameStatistics) }
+  }
+
+  /// Counts the pages that are free to be used again, as a snapshot sees them.
+  ///
+  /// Costs a walk over the list of free pages. Throws `badTransaction`, `ioFailure`, `corrupted`.
+  ///
+  /// The corresponding C function is `mdb_cursor_get` on the database of free pages.
+  package func freePageCount(in transaction: borrowing ReadTransaction) throws(LMDBError) -> Int {
+    let core = transaction.core
+    let operation = "count free pages"
+    // The handle is live: it has just been checked.
+    let reader = try unsafe core.usableHandle(operation)
+    var opened: OpaquePointer?
+    // The first database is that of free pages; a reader may look at it. The cursor is closed below.
+    let result = unsafe mdb_cursor_open(reader, 0, &opened)
+    guard result == MDB_SUCCESS, let cursor = unsafe opened else { throw core.failed(result, operation) }
+    defer { unsafe mdb_cursor_close(cursor) }
+    var count = 0
+    while true {
+      // The call makes both point into the map, which is read before the next one.
+      var (key, value) = unsafe (MDB_val(), MDB_val())
+      let moved = unsafe mdb_cursor_get(cursor, &key, &value, MDB_NEXT)
+      if moved == MDB_NOTFOUND { return count }
+      guard moved == MDB_SUCCESS else { throw core.failed(moved, operation) }
+      // Each value is a list of page numbers that begins with its length.
+      count += unsafe value.bytes.loadUnaligned(as: Int.self)
+    }
+  }
+
+  /// The newest transaction whose meta page is written, acknowledged or not.
+  ///
+  /// Throws as ``information()``, which also looks at every reader.
+  package func lastTransactionID() throws(LMDBError) -> Int {
+    try whileOpen("information") { newestTransactionID }
+  }
+
+  /// Whether readers that begin now see a transaction: its commit has ended.
+  ///
+  /// Throws as ``beginRead()``.
+  package func hasAcknowledged(transaction: Int) throws(LMDBError) -> Bool {
+    let reader = try beginRead()
+    // Live until the end of this function.
+    return unsafe mdb_txn_id(reader.core.handle) >= transaction
+  }
+
+  /// As ``lastTransactionID()``; the caller keeps the environment open.
+  var newestTransactionID: Int {
+    // A plain number.
+    unsafe mapInformation.me_last_txnid
+  }
+
+  /// The size of the map of this process; the caller keeps the environment open.
+  var mapSizeInBytes: Int {
+    // A plain number.
+    unsafe mapInformation.me_mapsize
+  }
+
+  private var mapInformation: MDB_envinfo {
+    var information = unsafe MDB_envinfo()
+    // The call only writes into the local it is given.
+    unsafe mdb_env_info(handle, &information)
+    return unsafe information
+  }
+
+  /// Gathers the numbers; the caller keeps the environment open.
+  func liveInformation() throws(LMDBError) -> EnvironmentInformation {
+    // Plain numbers, as below.
+    let information = unsafe mapInformation
+    let last = unsafe information.me_last_txnid
+    let oldest = try readerTable().compactMap(\.transactionID).min() ?? last
+    return unsafe EnvironmentInformation(
+      mapSizeInBytes: information.me_mapsize,
+      pageSizeInBytes: Int(nameStatistics.ms_psize),
+      pageCount: information.me_last_pgno + 1,
+      lastTransactionID: last,
+      readerCount: Int(information.me_numreaders),
+      maxReaders: Int(information.me_maxreaders),
+      oldestReaderLag: max(last - oldest, 0)
+    )
+  }
+
+  private var nameStatistics: MDB_stat {
+    var statistics = MDB_stat()
+    // The call only writes into the local it is given.
+    unsafe mdb_env_stat(handle, &statistics)
+    return statistics
+  }
+}
+
+extension LMDBEnvironment {
+  /// Room without which a short write is taken for a full disk.
+  private static let leastRoomInBytes: UInt64 = 1 << 16
+
+  /// Creates the error of a code, with what the environment knows about it.
+  func explain(_ returnCode: Int32, _ operation: String) -> LMDBError {
+    switch returnCode {
+    case MDB_MAP_FULL:
+      return LMDBError(returnCode: returnCode, operation: operation, message: mapUsage())
+    case Errno.ioError.rawValue where SystemCalls.isFilesystemFull(at: path, neededBytes: Self.leastRoomInBytes):
+      // liblmdb reports a short write, which is what a full disk gives, as a failure of the disk.
+      return LMDBError(.diskFull, operation: operation, returnCode: returnCode)
+    default:
+      return LMDBError(returnCode: returnCode, operation: operation)
+    }
+  }
+
+  /// What fills the map: data, or a reader that keeps old pages.
+  private func mapUsage() -> String? {
+    // The error is clear without these numbers.
+    guard let now = try? liveInformation() else { return nil }
+    let oldest = (try? readerTable())?.filter { $0.transactionID != nil }.min {
+      $0.transactionID ?? 0 < $1.transactionID ?? 0
+    }
+    let oldestProcess = oldest.map { " in process \($0.processID)" } ?? ""
+    return """
+      The memory map is full: \(now.pageCount) of \(now.mapSizeInBytes / now.pageSizeInBytes) pages used, map size \
+      \(now.mapSizeInBytes) bytes, oldest reader \(now.oldestReaderLag) transactions behind\(oldestProcess)
+      """
+  }
+}

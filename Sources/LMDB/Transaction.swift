@@ -1,0 +1,375 @@
+import CLMDB
+import SystemPackage
+
+/// A read or a write transaction, for what both can do.
+///
+/// Only ``ReadTransaction`` and ``WriteTransaction`` conform.
+public protocol LMDBTransaction: ~Copyable {
+  /// The way into the transaction for this module's own calls; nobody else can do anything with it.
+  var access: TransactionAccess {
+    @_lifetime(borrow self)
+    get
+  }
+}
+
+/// The inside of a transaction, which ends with the borrow of it.
+///
+/// Public only because a protocol names it. It cannot be kept: what it leads to is freed with the transaction. Copies end
+/// with the borrow as well; without them the compiler (6.3.1) ends itself where it optimises.
+public struct TransactionAccess: ~Escapable {
+  @usableFromInline
+  let core: TransactionCore
+
+  @inlinable
+  @_lifetime(borrow transaction)
+  init<T: LMDBTransaction & ~Copyable>(_ core: TransactionCore, of transaction: borrowing T) {
+    self.core = core
+  }
+}
+
+extension LMDBTransaction where Self: ~Copyable {
+  @inlinable var core: TransactionCore { access.core }
+}
+
+/// A consistent snapshot of the environment at the time when the transaction began.
+///
+/// Spans and cursors taken from it end before it, which the compiler checks. While it lives, pages it can see are not
+/// reused: a long one lets the file grow.
+public struct ReadTransaction: ~Copyable, LMDBTransaction {
+  // Keeps the environment open until the transaction has ended.
+  let environment: LMDBEnvironment
+  @usableFromInline
+  let core: TransactionCore
+
+  /// The way into the transaction for this module's own calls.
+  @inlinable public var access: TransactionAccess {
+    @_lifetime(borrow self)
+    get { TransactionAccess(core, of: self) }
+  }
+
+  /// The number of the acknowledged transaction that this snapshot shows; two snapshots with one number are the same.
+  ///
+  /// Do not store the number: in a compacted copy it starts again from the beginning.
+  package var snapshotNumber: Int {
+    // Live until this is dropped.
+    unsafe Int(mdb_txn_id(core.handle))
+  }
+
+  /// Whether the snapshot is still protected from being overwritten: its slot is in the table of readers.
+  ///
+  /// If not, another program has cleared the table, and reads may return anything.
+  package var isHeld: Bool {
+    environment.isHeld(self.core)
+  }
+
+  deinit {
+    environment.endRead(core)
+  }
+}
+
+/// The environment's only write transaction at a time, across all processes.
+///
+/// It sees its own changes; others see them once it is committed. Dropping it aborts it. It must end on the thread it
+/// began on. After an error that may have left a change half done every later call throws `badTransaction`.
+public struct WriteTransaction: ~Copyable, LMDBTransaction {
+  // Keeps the environment open until the transaction has ended.
+  let environment: LMDBEnvironment
+  @usableFromInline
+  let core: TransactionCore
+
+  /// The way into the transaction for this module's own calls.
+  @inlinable public var access: TransactionAccess {
+    @_lifetime(borrow self)
+    get { TransactionAccess(core, of: self) }
+  }
+
+  deinit {
+    environment.abortWrite(core)
+  }
+
+  /// Makes the changes permanent and visible, or throws and changes nothing.
+  ///
+  /// After a nested transaction's commit they belong to its parent.
+  ///
+  /// Throws `badTransaction` after an earlier failure; `wrongThread` on another thread than it began on, in which case
+  /// the write lock stays taken until the thread it began on calls the environment again, which aborts it; `diskFull`,
+  /// `ioFailure`; `commitOutcomeUnknown` if the disk failed at the very last step and the outcome is unknown.
+  /// With ``LMDBEnvironment/Options/writeWaitLimit``, by which nobody else can have written meanwhile, that is looked up,
+  /// and the commit throws only if it has not taken place. Every later call throws `panic` in either case.
+  ///
+  /// The corresponding C function is `mdb_txn_commit`.
+  public consuming func commit() throws(LMDBError) {
+    try environment.commitWrite(core)
+  }
+
+  /// Undoes the changes.
+  ///
+  /// The corresponding C function is `mdb_txn_abort`.
+  public consuming func abort() {
+    // Dropping it is all there is to do; the method makes that visible to a reader of the call.
+  }
+
+  /// Runs a body with a transaction inside this one, whose changes become part of this one when the body returns; if it
+  /// throws, they are undone.
+  ///
+  /// ```swift
+  /// try transaction.nested { nested in
+  ///   try names.remove(forKey: 1, in: &nested)
+  ///   try names.put("Ada", forKey: 2, in: &nested)
+  /// }
+  /// ```
+  ///
+  /// An error leaves this transaction unchanged, except `mapFull`: then the whole must run again on a larger map. Costs
+  /// some microseconds.
+  ///
+  /// Throws `badTransaction` after an earlier failure, also one that the body caught; `outOfMemory`, and what the body
+  /// throws.
+  ///
+  /// The corresponding C functions are `mdb_txn_begin` with a parent and `mdb_txn_commit`.
+  public mutating func nested<R: ~Copyable>(_ body: (inout WriteTransaction) throws -> R) throws -> R {
+    var nested = try environment.beginNested(in: core)
+    let result = try body(&nested)
+    try nested.commit()
+    return result
+  }
+}
+
+/// The part of a transaction that is not generic: its handle and the checks before each use of it.
+@safe
+@usableFromInline
+final class TransactionCore {
+  // The transaction that owns this core keeps the environment alive, so neither outlives it. A strong reference would
+  // create a cycle through the idle readers.
+  unowned(unsafe) let environment: LMDBEnvironment
+  let stamps: DatabaseStamps
+  let forkGeneration: ForkGeneration
+  let isWrite: Bool
+  let parent: TransactionCore?
+  // Used by the owner of the transaction only, one access at a time; a check of that at run time would cost a tenth of a
+  // read.
+  @exclusivity(unchecked) var handle: OpaquePointer?
+  /// The size of the map a write transaction has, for growing it no more than once.
+  let mapSizeInBytes: Int
+  /// Why nothing but an abort is left, if so.
+  var failure: LMDBError.Code?
+  /// Databases first opened here: an abort invalidates their handles.
+  var openedDatabases: [UInt32] = []
+  /// Databases into which a batch of entries has been written here.
+  var batched: Set<UInt32> = []
+  /// Keeps the environment of a stranded transaction alive until its thread has freed it.
+  var strandedEnvironment: LMDBEnvironment?
+  // Guarded by the state of the environment.
+  var isLive = true
+  var thread: UInt
+  var position = 0
+
+  init(environment: LMDBEnvironment, isWrite: Bool, thread: UInt, parent: TransactionCore? = nil) {
+    // The transaction keeps it alive, see above.
+    unsafe self.environment = environment
+    stamps = environment.stamps
+    forkGeneration = environment.forkGeneration
+    self.isWrite = isWrite
+    mapSizeInBytes = isWrite ? environment.mapSizeInBytes : 0
+    self.thread = thread
+    self.parent = parent
+  }
+
+  /// Returns the handle for use with a database, or throws what prevents it.
+  @inline(__always)
+  func usableHandle(for database: DatabaseHandle, _ operation: StaticString) throws(LMDBError) -> OpaquePointer {
+    guard unsafe handle != nil, failure == nil, stamps.contains(database), isOfThisProcess else {
+      throw refusal(of: database, "\(operation)")
+    }
+    // Not `nil`, by the guard.
+    return unsafe handle.unsafelyUnwrapped
+  }
+
+  /// Returns the handle, or throws what prevents any use.
+  @inline(__always)
+  func usableHandle(_ operation: @autoclosure () -> String) throws(LMDBError) -> OpaquePointer {
+    guard let handle = unsafe handle, failure == nil, isOfThisProcess else {
+      throw refusal(of: nil, operation())
+    }
+    // For a call that ends before the transaction does.
+    return unsafe handle
+  }
+
+  private var isOfThisProcess: Bool {
+    // The owner keeps the environment alive.
+    unsafe forkGeneration.current == environment.openedInGeneration
+  }
+
+  private func refusal(of database: DatabaseHandle?, _ operation: String) -> LMDBError {
+    if !isOfThisProcess { return LMDBError(.forked, operation: operation) }
+    if let failure {
+      let message = "The transaction failed before with \(failure)"
+      return LMDBError(.badTransaction, operation: operation, message: message)
+    }
+    if let database, !stamps.contains(database) { return LMDBError(.badDatabase, operation: operation) }
+    return LMDBError(.badTransaction, operation: operation)
+  }
+
+  /// Aborts, whatever kind it is; the databases it opened are gone.
+  func abortHandle() {
+    guard let handle = unsafe handle else { return }
+    unsafe self.handle = nil
+    // The handle is forgotten before it is freed, so nothing can use it afterwards.
+    unsafe mdb_txn_abort(handle)
+    dropOpenedDatabases()
+  }
+}
+
+@available(*, unavailable)
+extension TransactionCore: Sendable {}
+
+extension TransactionCore {
+  /// Creates the error of a failed call, and remembers whether only an abort is left.
+  ///
+  /// liblmdb marks a transaction as bad in most such places, not in all: a transaction whose last change was only half
+  /// done must not be committed.
+  func failed(_ returnCode: Int32, _ operation: String) -> LMDBError {
+    if returnCode == Errno.invalidArgument.rawValue {
+      // The arguments are sound: the handle is younger than the transaction.
+      let message = "The transaction began before the database was opened"
+      return LMDBError(.badDatabase, operation: operation, message: message, returnCode: returnCode)
+    }
+    // The owner keeps the environment alive.
+    let error = unsafe environment.explain(returnCode, operation)
+    if isWrite && !Self.harmless.contains(returnCode) { fail(error.code) }
+    return error
+  }
+
+  /// Marks the transaction as one that can only be aborted.
+  ///
+  /// A full map is the environment's trouble, not the nested transaction's: it marks the parents too, so that somebody
+  /// who swallows a nested failure still has the whole run again on a larger map.
+  func fail(_ code: LMDBError.Code) {
+    if failure == nil { failure = code }
+    if code == .mapFull { parent?.fail(code) }
+  }
+
+  /// Codes that mean that the call did nothing.
+  private static let harmless: [Int32] = [MDB_NOTFOUND, MDB_KEYEXIST, MDB_BAD_VALSIZE, MDB_DBS_FULL, MDB_INCOMPATIBLE]
+}
+
+/// What storing does about an existing value.
+@usableFromInline
+enum StoreMode: Sendable {
+  case replace, insert, append
+}
+
+extension TransactionCore {
+  /// Finds the bytes of a key; they belong to the transaction.
+  @usableFromInline
+  func find(_ key: UnsafeRawBufferPointer, in database: DatabaseHandle) throws(LMDBError) -> UnsafeRawBufferPointer? {
+    let transaction = try unsafe usableHandle(for: database, "get")
+    // liblmdb reads the key within the call only, and never writes to it.
+    var keyBytes = unsafe MDB_val(key)
+    var value = unsafe MDB_val()
+    let result = unsafe mdb_get(transaction, database.index, &keyBytes, &value)
+    // A page of the map: the caller ties it to the transaction.
+    if result == MDB_SUCCESS { return unsafe value.bytes }
+    if result == MDB_NOTFOUND { return nil }
+    throw failed(result, "get")
+  }
+
+  /// Reserves room for a value and returns it to be written, or `nil` if the mode forbids it.
+  ///
+  /// With a cursor of the database, the search for the place begins where the cursor is.
+  @usableFromInline
+  func reserve(
+    _ byteCount: Int,
+    for key: UnsafeRawBufferPointer,
+    _ mode: StoreMode,
+    in database: DatabaseHandle,
+    by cursor: CursorHandle? = nil
+  ) throws(LMDBError) -> UnsafeMutableRawBufferPointer? {
+    // The handle is live: it has just been checked.
+    let transaction = try unsafe usableHandle(for: database, "put")
+    guard byteCount >= 0, byteCount <= LMDBLimits.valueSizeInBytes else {
+      throw LMDBError(.badValueSize, operation: "put")
+    }
+    // liblmdb reads the key within the call only, and never writes to it.
+    var keyBytes = unsafe MDB_val(key)
+    // With MDB_RESERVE only the size is read, and the address of the room is returned.
+    var value = unsafe MDB_val(mv_size: byteCount, mv_data: nil)
+    let result =
+      if let cursor {
+        unsafe cursor.put(&keyBytes, &value, mode.flags)
+      } else {
+        unsafe mdb_put(transaction, database.index, &keyBytes, &value, mode.flags)
+      }
+    if result == MDB_SUCCESS { return unsafe UnsafeMutableRawBufferPointer(start: value.mv_data, count: byteCount) }
+    if result == MDB_KEYEXIST { return nil }
+    throw failed(result, "put")
+  }
+
+  /// Clears a value whose codec stopped early, and returns the error to throw.
+  @usableFromInline
+  func failShortValue(_ written: Int, of page: UnsafeMutableRawBufferPointer) -> LMDBError {
+    for index in written..<page.count { unsafe page[index] = 0 }
+    fail(.badValueSize)
+    return LMDBError(
+      .badValueSize,
+      operation: "put",
+      message: "The codec announced \(page.count) bytes and wrote \(written)"
+    )
+  }
+
+  /// Removes a key, and returns whether there was one.
+  @usableFromInline
+  func remove(_ key: UnsafeRawBufferPointer, in database: DatabaseHandle) throws(LMDBError) -> Bool {
+    let transaction = try unsafe usableHandle(for: database, "remove")
+    // liblmdb reads the key within the call only, and never writes to it.
+    var keyBytes = unsafe MDB_val(key)
+    let result = unsafe mdb_del(transaction, database.index, &keyBytes, nil)
+    if result == MDB_SUCCESS { return true }
+    if result == MDB_NOTFOUND { return false }
+    throw failed(result, "remove")
+  }
+
+  /// Removes the keys of a range, and returns how many there were.
+  @usableFromInline
+  func removeAll(within bounds: EncodedBounds, in database: DatabaseHandle) throws(LMDBError) -> Int {
+    let cursor = try CursorHandle(of: database, in: self)
+    // Nothing else is done with it, and the transaction is still live then.
+    defer { cursor.close() }
+    var count = 0
+    while true {
+      // By the bound and not by `MDB_NEXT`, which has had faults in liblmdb where a removal had emptied a page.
+      // The key is read before anything changes.
+      let key = unsafe try cursor.moveToFirst(atOrAfter: bounds.lower)?.key
+      guard let key = unsafe key, unsafe !reaches(key.bytes, bounds.upper) else { return count }
+      try cursor.remove()
+      count += 1
+    }
+  }
+
+  /// Removes every key of a database.
+  func removeAll(in database: DatabaseHandle) throws(LMDBError) {
+    let transaction = try unsafe usableHandle(for: database, "remove all")
+    // Zero empties; one would delete the database and its handle, which may be in use.
+    let result = unsafe mdb_drop(transaction, database.index, 0)
+    guard result == MDB_SUCCESS else { throw failed(result, "remove all") }
+  }
+}
+
+extension StoreMode {
+  fileprivate var flags: UInt32 {
+    switch self {
+    case .replace: UInt32(MDB_RESERVE)
+    case .insert: UInt32(MDB_RESERVE | MDB_NOOVERWRITE)
+    case .append: UInt32(MDB_RESERVE | MDB_APPEND)
+    }
+  }
+}
+
+extension MDB_val {
+  /// A view of bytes that liblmdb will only read.
+  init(_ bytes: UnsafeRawBufferPointer) {
+    unsafe self.init(mv_size: bytes.count, mv_data: UnsafeMutableRawPointer(mutating: bytes.baseAddress))
+  }
+
+  /// The bytes liblmdb points to.
+  var bytes: UnsafeRawBufferPointer { unsafe UnsafeRawBufferPointer(start: mv_data, count: mv_size) }
+}
