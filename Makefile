@@ -122,6 +122,7 @@ tools: set-up
 
 lint: ## Lists deviations from .swift-format.
 	swift format lint --strict --recursive --parallel $(SWIFT_FILES)
+	@Scripts/mutants.py --list >/dev/null
 
 build: set-up ## Builds the libraries, the command line and the tests; a warning fails.
 	swift build --build-tests
