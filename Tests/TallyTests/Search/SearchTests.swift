@@ -131,7 +131,8 @@ import Testing
   }
 
   /// Segments of long texts are not joined into one, which would take as long as making all of them.
-  @Test func onlyAsManyBytesAreIndexedAgainAtOnce() throws {
+  @Test(.enabled(if: TestSize.isLong, "every byte takes its time in a debug build: half a minute"))
+  func onlyAsManyBytesAreIndexedAgainAtOnce() throws {
     try withStore { store in
       let notes = String(repeating: "gamma ", count: 180_000)
       for number in 0..<20 {
