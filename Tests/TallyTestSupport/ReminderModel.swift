@@ -41,7 +41,16 @@ public enum ReminderModel {
       task.reminderDate = task.reminderDate.map { reminder($0, from: old, to: task, in: zone) }
       let daysChange =
         task.scheduledDate != old.scheduledDate || task.dueDate != old.dueDate || task.dueDay != old.dueDay
-      if isNoted, daysChange { note(original.map { reminder($0, from: old, to: task, in: zone) }, in: &task) }
+      if isNoted, daysChange {
+        let moved = original.map { reminder($0, from: old, to: task, in: zone) }
+        // A snooze to a day before the new one ends.
+        if let moved, moved != original, let snoozed = task.reminderDate, snoozed == old.reminderDate,
+          floorDay(localSecond(snoozed, zone)) < floorDay(localSecond(moved, zone))
+        {
+          task.reminderDate = moved
+        }
+        note(moved, in: &task)
+      }
     }
     if task.reminderDate != old.reminderDate, !isNoteValid(task) { task.attributes[noteName] = nil }
   }

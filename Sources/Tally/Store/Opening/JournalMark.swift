@@ -3,7 +3,7 @@ import Logging
 import SystemPackage
 import TallySystem
 
-// Stores to which an earlier version gave a journal: "What a journal has left" in `docs/design.md`.
+// Stores to which an earlier version gave a journal: "What a journal has left" in `docs/binding.md`.
 //
 // The header of such a store has a mark, for good: every process that writes then uses the journal. This version writes none.
 // So it takes the mark away before it writes, while nobody else has the store open. Without the mark the store is a plain one for
