@@ -11,6 +11,7 @@ import base64
 import pathlib
 import sys
 import tempfile
+import traceback
 
 import scenarios_hands  # noqa: F401
 import scenarios_live  # noqa: F401
@@ -81,7 +82,8 @@ def run(function, axe, width, height, scheme, is_quick=False):
             try:
                 function(page, Terminal(f"{folder}/store"), name)
             except AssertionError as failure:
-                raise AssertionError(f"{function.__name__}, {name}: {failure}") from failure
+                place = traceback.extract_tb(failure.__traceback__)[-1]
+                raise AssertionError(f"{function.__name__}, {name}, {pathlib.Path(place.filename).name}:{place.lineno}: {failure or place.line}") from failure
 
 
 if __name__ == "__main__":

@@ -22,8 +22,6 @@ KEYS = {
     "Delete": ("Delete", "Delete", 46, ""), "/": ("/", "Slash", 191, "/"), "?": ("?", "Slash", 191, "?"),
 }
 ALT = 1
-# Longer than a finger must stay to carry a row.
-HOLDING_IN_SECONDS = 0.6
 SHIFT = 8
 
 
@@ -190,14 +188,14 @@ class Page(Browser):
         if is_mouse:
             self.call("Input.dispatchMouseEvent", type="mousePressed", x=x, y=y, button="left", clickCount=1)
         else:
-            self.call("Input.dispatchTouchEvent", type="touchStart", touchPoints=[{"x": x, "y": y}])
-            time.sleep(HOLDING_IN_SECONDS)
+            self.lift(x, y)
         for step in range(1, 6):
             point = {"x": x + (goal_x - x) * step / 5, "y": y + (goal_y - y) * step / 5}
             if is_mouse:
                 self.call("Input.dispatchMouseEvent", type="mouseMoved", button="left", buttons=1, **point)
             else:
                 self.call("Input.dispatchTouchEvent", type="touchMove", touchPoints=[point])
+        self.draw()
         shown = self.evaluate(
             "[...document.querySelectorAll('.drop-before, .drop-after, .target')].map(element =>"
             " ['drop-before', 'drop-after', 'target'].find(name => element.classList.contains(name))).join()")
@@ -220,12 +218,21 @@ class Page(Browser):
         """Drags with a finger, which stays for a while before it moves."""
         x, y = self.center(start)
         box = self.evaluate(f"(() => {{ const box = ({end}).getBoundingClientRect(); return [box.x + box.width / 2, box.y + box.height / 2]; }})()")
-        self.call("Input.dispatchTouchEvent", type="touchStart", touchPoints=[{"x": x, "y": y}])
-        time.sleep(HOLDING_IN_SECONDS)
+        self.lift(x, y)
         for step in range(1, 6):
             point = {"x": x + (box[0] - x) * step / 5, "y": y + (box[1] + below - y) * step / 5}
             self.call("Input.dispatchTouchEvent", type="touchMove", touchPoints=[point])
+        self.draw()
         self.call("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
+
+    def lift(self, x, y):
+        """Puts a finger on a row and leaves it there until the page carries the row."""
+        self.call("Input.dispatchTouchEvent", type="touchStart", touchPoints=[{"x": x, "y": y}])
+        self.wait("document.querySelector('.row.dragged')", "the row under the finger to be carried")
+
+    def draw(self):
+        """Waits until the page has handled what was sent to it, and has drawn it."""
+        self.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(0))))", awaits=True)
 
     def touch(self, expression):
         x, y = self.center(expression)
