@@ -2,7 +2,7 @@ import TallySystem
 
 /// What a header slot of the journal says: where recovery begins.
 struct JournalHeader: Equatable {
-  /// Whether the data file can be trusted as it is; persistent numbers, do not change.
+  /// Whether the data file can be trusted as it is; the raw values are stored: do not change them.
   enum State: UInt64 {
     /// It is a plain, flushed file; the records mean nothing.
     case clean = 1
@@ -34,7 +34,7 @@ struct JournalHeader: Equatable {
   private static let wordCount = 13
   private static let seed: UInt64 = 77
   private static let maximumPageSizeInBytes = 65_536
-  /// So that no sum of two overflows.
+  /// Greater numbers are refused, so that the sum of two never overflows.
   private static let limitOfNumbers: UInt64 = 1 << 60
   /// Words, then the meta page, then the checksum.
   static let byteCount = wordCount * 8 + metaByteCount + 8

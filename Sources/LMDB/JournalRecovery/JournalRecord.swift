@@ -14,13 +14,13 @@ struct JournalRecord {
   let chain: UInt64
   let checksum: UInt64
 
-  /// How much of the ring it takes.
+  /// The number of bytes that the record takes in the ring.
   var ringByteCount: Int {
     let block = JournalFile.blockSizeInBytes
     return (Self.byteCount + payloadByteCount + block - 1) / block * block
   }
 
-  /// Reads a head, without a look at its payload; `nil` for other bytes.
+  /// Reads a head without its payload; `nil` for other bytes.
   init?(_ bytes: [UInt8]) {
     let words = (0..<7).compactMap { bytes.number(at: $0 * 8, as: UInt64.self)?.littleEndian }
     guard words.count == 7, words[0] == Self.magic, let count = Int(exactly: words[1]), count < Int(UInt32.max) else {
@@ -30,7 +30,7 @@ struct JournalRecord {
     (sequence, transaction, epoch, chain, checksum) = (words[2], words[3], words[4], words[5], words[6])
   }
 
-  /// Whether it is the one after a place, in an epoch (R5).
+  /// Whether this record is the next one after a place, in an epoch (R5).
   func continues(_ place: JournalPosition, _ epoch: UInt64) -> Bool {
     sequence == place.sequence + 1 && self.epoch == epoch && chain == place.chain
   }
@@ -48,7 +48,7 @@ struct JournalRecord {
 /// Each is stored as: kind (1 byte), number of the table (1), size of the key (2), size of the value (4), key, value. A table
 /// gets its number, counted from 0, by an entry of its own before its first change, with the name as its key.
 struct JournalChange {
-  /// Persistent numbers, do not change.
+  /// The raw values are stored: do not change them.
   enum Kind: UInt8 {
     case table = 1
     case put, remove, removeAll, drop

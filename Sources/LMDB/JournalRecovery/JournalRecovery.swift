@@ -7,7 +7,7 @@ import TallySystem
 /// Versions up to 0e4248f could commit without liblmdb's flushes: they flushed one record beside the data file instead. Such a
 /// file was *dirty* until a checkpoint flushed it. What a power cut leaves of a dirty file counts only up to its steady commit,
 /// whose meta page the journal's header holds; the records repeat the commits since. This version writes no journal.
-/// "What a journal has left" in `docs/binding.md` has the rules (R1 to R6), to which the comments here refer.
+/// "What a journal has left" in `docs/binding.md` has the rules (R1 to R8), to which the comments here refer.
 package struct JournalRecovery {
   private let directory: FilePath
   private let options: LMDBEnvironment.Options
