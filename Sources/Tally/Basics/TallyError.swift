@@ -14,7 +14,7 @@ public import Foundation
 /// ```
 ///
 /// Calls on values and their texts declare `throws(TallyError)` because they throw nothing else. Around such calls
-/// alone, write `catch where error.code == .invalidDay` without `as TallyError`, which crashes the compiler (6.3.1).
+/// alone, write `catch where error.code == .invalidDay`; with `as TallyError` there, the compiler (6.3.1) crashes.
 /// Calls whose errors are usually caught by code, such as opening a store, have plain `throws`.
 public struct TallyError: Error, Sendable {
   /// The kind of failure; compare it with the constants.
@@ -148,7 +148,7 @@ extension TallyError {
     public static let invalidAttribute = Code("invalidAttribute")
     /// A sub-task would be nested too deeply, be its own ancestor, or lie in another list than its parent.
     public static let invalidParent = Code("invalidParent")
-    /// A change could not be undone, and was to be made only if it could be.
+    /// A change that was to be made only if it can be undone cannot be undone.
     public static let irreversible = Code("irreversible")
     /// The key of a value or of an application's index, or a namespace, is empty, too long or of the wrong type.
     public static let invalidKey = Code("invalidKey")

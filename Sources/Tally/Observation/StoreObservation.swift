@@ -34,7 +34,7 @@ public struct StoreObservation<Element: Sendable>: AsyncSequence, Sendable {
         } catch let error as TallyError where error.code == .storeClosed {
           return nil
         } catch let error as TallyError where error.code == .storeSuspended {
-          // The store is suspended: continue when it is resumed.
+          // The observation continues when the store is resumed.
         }
         await store.watch.wait(after: count, followsTime: followsTime)
       }

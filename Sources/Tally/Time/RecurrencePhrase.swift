@@ -17,7 +17,8 @@
 ///
 /// `ev` is short for `every`, and `every!` counts from each completion. A phrase with two meanings is refused: `every
 /// second Monday` can be every other Monday or the second of each month. `every 3rd friday` means the third Friday of
-/// the month, and `every 3rd day` means every three days. Only weekdays need no word between them.
+/// the month, and `every 3rd day` means every three days. Weekdays may follow each other without a comma or `and`;
+/// no other days may.
 struct RecurrencePhrase {
   let words: [String]
   /// The next word to read.

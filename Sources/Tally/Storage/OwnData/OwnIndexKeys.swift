@@ -3,7 +3,7 @@ import LMDB
 
 /// The key of `ownIndexes`, and the prefix of every key of the other two tables: a hash of name and version; 8 bytes.
 ///
-/// It is a hash because numbers would have to be assigned in order. Stored: do not change it.
+/// A hash needs no table that assigns numbers. It is stored: do not change it.
 struct OwnIndexID: KeyCodable, Hashable {
   static let width = 8
   let hash: UInt64

@@ -21,7 +21,7 @@ extension StoreTransaction where Base: ~Copyable {
   /// - Complexity: one lookup.
   public func savedFilter(named name: String) throws -> SavedFilter? {
     let key = SavedFilter.key(of: name)
-    // A stored name cannot have such a key.
+    // No saved filter has a key of such a length.
     guard (1...SavedFilter.maximumNameLengthInBytes).contains(key.utf8.count) else { return nil }
     return try value(forKey: key, in: SavedFilter.namespace)
   }
