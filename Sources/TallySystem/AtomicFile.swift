@@ -218,7 +218,7 @@ package final class TemporaryItem: Sendable {
   }
 
   private static func removeDirectory(_ path: FilePath) {
-    // A store may have been in the making inside it.
+    // A process may have been killed while it created a store inside.
     sweep(path)
     guard let names = try? SystemCalls.names(in: path) else { return }
     let store = path.appending(storeName)
@@ -256,7 +256,7 @@ extension UInt8 {
 }
 
 extension Error {
-  /// Runs a body, and makes an error of this type of the one that it throws.
+  /// Runs a body, and converts the error that it throws to this type.
   package static func replacing<R: ~Copyable>(
     _ replacement: (any Error) -> Self, _ body: () throws -> R
   ) throws(Self) -> R {

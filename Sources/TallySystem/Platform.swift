@@ -21,7 +21,7 @@ package struct FileIdentity: Hashable, Sendable {
   package let device: UInt64
   package let inode: UInt64
 
-  /// Looks a path up, following links.
+  /// Reads the status of the file at a path, following links.
   package init(of path: FilePath) throws(Errno) {
     // `stat` only writes into the local that it is given.
     try self.init { status in unsafe path.withPlatformString { unsafe stat($0, &status) } }
@@ -42,7 +42,7 @@ package struct FileIdentity: Hashable, Sendable {
 }
 
 extension FilePath {
-  /// The directory that holds what this path names; the current one for a lone name.
+  /// The directory of the file that this path names; the current directory for a name alone.
   package var parentOrCurrent: FilePath {
     let parent = removingLastComponent()
     return parent.isEmpty ? "." : parent
@@ -163,7 +163,7 @@ package enum RemoteFilesystem {
   /// Whether a path that exists lies on such a filesystem.
   ///
   /// Linux names the type of each mounted filesystem in `/proc/self/mountinfo` (proc(5)); Swift does not
-  /// import glibc's `statfs`, which has it as a number. Where nothing can be learned the answer is no.
+  /// import glibc's `statfs`, which has it as a number. If the system does not say, the answer is no.
   package static func contains(_ path: FilePath) -> Bool {
     #if canImport(Darwin)
       var information = statfs()
@@ -186,7 +186,7 @@ package enum RemoteFilesystem {
     let major = (device >> 8) & 0xFFF | (device >> 32) & ~0xFFF
     let minor = device & 0xFF | (device >> 12) & ~0xFF
     let number = "\(major):\(minor)"
-    // By bytes: to look for characters takes longer than everything else of opening a store.
+    // Bytes are compared: comparing characters takes longer than all other steps of opening a store.
     for line in mounts.utf8.split(separator: UInt8(ascii: "\n")) {
       let words = line.split(separator: UInt8(ascii: " "))
       guard words.count > 2, words[2].elementsEqual(number.utf8),

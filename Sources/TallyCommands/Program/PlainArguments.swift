@@ -253,8 +253,6 @@ extension PlainProperties {
 }
 
 /// Arguments from which the words of a command that takes any number of them are set aside.
-
-/// Arguments from which the words of a command that takes any number of them are set aside.
 ///
 /// The parser's time grows with the square of the number of words, and `xargs` passes thousands.
 struct ManyWords {

@@ -19,7 +19,10 @@ final class Session {
   /// The columns of a line; `nil` if lines may be of any length.
   let width: Int?
   let output: BufferedOutput
-  /// Its output is for the library to write to; what `output` still holds comes after it.
+  /// How the program was called.
+  ///
+  /// Commands write to `output`. An export writes to `invocation.output` itself, and so before what `output` still
+  /// buffers.
   let invocation: Invocation
 
   /// - Throws: ``CommandFailure``, or the library's error for an instant that does not exist.
@@ -66,7 +69,7 @@ final class Session {
 }
 
 extension Session {
-  /// Prints what changed, for people; with `--json` and `--plain` the result says it.
+  /// Prints what has changed, for people only: with `--json` and `--plain` the result says it.
   func say(_ message: String) {
     if options.format == .human { note(message) }
   }
@@ -76,11 +79,11 @@ extension Session {
     if options.format != .json { note(message) }
   }
 
-  /// Prints what goes with a result without being part of it, in any format.
+  /// Prints a message to standard error, beside the result, in any format.
   ///
   /// - Parameters:
   ///   - message: what to say.
-  ///   - wrapped: whether to break it into lines that fit the terminal, where it is no command to be copied.
+  ///   - wrapped: whether to break it into lines that fit the terminal; false for a command that a person copies.
   func note(_ message: String, wrapped: Bool = true) {
     guard !options.quiet else { return }
     // On a terminal it comes after the results so far. If those cannot be printed, the last flush fails, too.

@@ -161,7 +161,7 @@ extension StatisticsReport {
   var rankedPriorities: [RankedGroup] { statistics.byPriority.map { ($0.priority.name, $0.completed) } }
 }
 
-// What the text and the page word the same way.
+// Words that the text and the page share.
 
 extension StatisticsReport {
   var title: String { list.map { "Statistics of \($0.name.escapedForDisplay())" } ?? "Statistics" }
@@ -214,7 +214,7 @@ extension StatisticsReport {
     return [completed.todayMessage, completed.weekMessage, completed.monthMessage]
   }
 
-  /// Days in a row.
+  /// The current and the longest number of days in a row.
   var streakInWords: String { "Streak: \(inWords(statistics.streak, of: "day"))" }
 
   /// How often the goal was met; empty without one.

@@ -29,7 +29,7 @@ struct VerifyCommand: SessionCommand {
     var report = try session.withVerificationProgress { progress in
       try TaskStore.verify(at: session.storePath, configuration: session.configuration, progress: progress)
     }
-    // What synchronisation keeps follows from the rest.
+    // The states of synchronisation are compared with the records, so these must be sound first.
     if report.isSound { for fault in try session.synchronisationFaults() { report.add(fault) } }
     try session.print(VerificationText(report: report))
     if let words = try session.unsentTexts().unsentTextWords { session.note(words) }
@@ -50,7 +50,7 @@ extension VerifyCommand {
     if repairedCount > 0 { session.say("Repaired \(repairedCount.counted("fault")).") }
     if let kept = report.safetyCopy?.string {
       if repairedCount == 0 { session.say("None of these faults can be repaired.") }
-      // Not to be restored: it is damaged, and would be refused.
+      // The message does not say how to restore the file: it is damaged, and `restore` refuses it.
       session.say("Kept the previous store: \(kept.escapedForDisplay())")
     }
     guard report.after.isSound else {
