@@ -58,7 +58,7 @@ final class OrgSource: ForeignSource {
     return nil
   }
 
-  /// Ends headings; those that are neither a task nor above one are named.
+  /// Ends the headings from a level on, with a remark for each list that has no task.
   private func leaveHeadings(from level: Int) {
     while let last = ancestors.last, last.level >= level {
       if !last.hasTasks { context.remarks.add("heading", last.list ?? "", at: last.position) }
@@ -287,7 +287,7 @@ struct OrgEntry {
         dates[String(match.1)] = String(match.2)
         rest.removeSubrange(match.range)
       }
-      // Words beside the dates are a person's.
+      // A person has written the words beside the dates: they are notes.
       if !rest.trimmed.isEmpty { notes.append(rest.trimmed) }
     } else if !notes.isEmpty || !text.isEmpty {
       notes.append(line)
@@ -298,7 +298,7 @@ struct OrgEntry {
     guard let (name, lines) = drawer.take() else { return }
     guard name.uppercased() == "PROPERTIES" else {
       let text = lines.dropLast().joined(separator: "\n")
-      // A second drawer of a name is read behind the first.
+      // The lines of a second drawer with the same name follow those of the first.
       if case .text(let first)? = attributes[name.uppercased()] {
         attributes[name.uppercased()] = .text(first + "\n" + text)
       } else {

@@ -179,7 +179,8 @@ extension StoreWriteTransaction {
       position.set(nil, at: now)
       position.atPlace = last
       let detector = ConflictDetector(own: settings.replicaID, former: settings.formerIDs, time: now)
-      // The lock of the exchange keeps others from advancing the stream; this keeps a segment from being merged twice even so.
+      // The lock of the exchange keeps others from advancing the stream. Where it fails, this condition still keeps a
+      // segment from being merged twice.
       for (envelope, body) in verified.segments where envelope.header.label.number == position.head.number + 1 {
         for change in body.changes {
           let known = try merge.join(change.state, to: change.object, in: transaction)
@@ -229,7 +230,7 @@ extension StreamProgress {
 struct Received {
   /// Objects, one for each segment in which they are.
   var changeCount = 0
-  /// The tasks that are not there any more.
+  /// The tasks that the merge has deleted.
   var deletedTaskIDs: [UUID] = []
   /// The replicas whose next segment, or whose snapshot, is there but cannot be merged.
   var stopped: Set<ReplicaID> = []
@@ -252,7 +253,7 @@ extension StoreWriteTransaction {
   /// - Parameters:
   ///   - author: The replica that made the changes; `nil` if several did.
   ///   - join: Joins the changes.
-  /// - Returns: What the closure returned, and the tasks that are not there any more.
+  /// - Returns: What the closure returned, and the tasks that the merge has deleted.
   /// - Throws: ``CodingFault`` for values that no object can have; what the store throws.
   mutating func merging<R>(
     of author: ReplicaID? = nil,

@@ -14,7 +14,9 @@ struct SyncEngine {
     /// Objects whose changes were sent, one for each segment in which they are.
     var sent = 0
     var received = Received()
-    /// The refusal, if the place refused part of this replica's data; the rest was done.
+    /// The refusal, if the place refused part of this replica's data.
+    ///
+    /// Everything else was done.
     var refusal: TallyError?
     /// Whether files of this replica at the place may have changed.
     var hasWritten = false
@@ -55,12 +57,13 @@ struct SyncEngine {
       try await store.write { try $0.removeSettledConflicts() }
     }
     let start = try await readPlace()
-    // Before anything is sealed, and before a copy becomes a new replica, for which no key was sealed.
+    // Cards come first: a new key must be known before anything is sealed, and before a copy becomes a new replica, for
+    // which nobody has sealed that key.
     try await mergeCards(of: start)
     try await progress.attempt { _ in try await publishIdentity(after: start) }
     if try await checkOwnFiles() { progress.hasWritten = true }
     var (last, stopped) = (start, Set<ReplicaID>())
-    // Others may write meanwhile; without a bound, a fast writer could hold this forever.
+    // Others may write meanwhile: without a bound, a fast writer could keep the loop running forever.
     for round in 0..<Self.maximumRounds {
       let content = try await round == 0 ? start : readPlace()
       last = content
@@ -201,7 +204,7 @@ extension SyncEngine {
   ///
   /// - Returns: How many objects' changes were acknowledged.
   private func send() async throws -> Int {
-    // A write after the last read goes into the next segment; nobody waits for it.
+    // A write after the last read goes into the next segment.
     while try store.readSynchronization({ try $0.hasPending() }),
       try await store.write({ try $0.sealLocalChanges() })
     {}

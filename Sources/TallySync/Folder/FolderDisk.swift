@@ -23,8 +23,8 @@ struct FolderDisk: Sendable {
   /// Writes a file that survives a crash as soon as this returns, and of which nobody sees a part.
   ///
   /// - Parameters:
-  ///   - bytes: All of it.
-  ///   - path: Its directory exists.
+  ///   - bytes: The content of the file.
+  ///   - path: The path of the file, in a directory that exists.
   ///   - isReplacing: Whether it replaces a file of that name; if not, such a file is an error.
   /// - Throws: `Errno`; the file may have its name if only the flush of the directory failed.
   func publish(_ bytes: [UInt8], as path: FilePath, isReplacing: Bool) throws {
@@ -51,13 +51,13 @@ struct FolderDisk: Sendable {
     try flushDirectory(path.parentOrCurrent)
   }
 
-  /// Removes a file; one that is not there is as good.
+  /// Removes a file; a missing file is no error.
   func remove(_ path: FilePath) throws {
     try before(.remove)
     do {
       try SystemCalls.removeFile(path)
     } catch .noSuchFileOrDirectory {
-      // A program that copies the folder was first.
+      // The program that copies the folder has removed it already.
     }
   }
 
@@ -85,7 +85,7 @@ struct FolderDisk: Sendable {
     do {
       try SystemCalls.flushDirectory(path)
     } catch let error as Errno where error == .invalidArgument || error == .notSupported {
-      // Some filesystems of other programs cannot; they have nothing better.
+      // Some filesystems that other programs provide cannot flush a directory.
     }
   }
 
@@ -100,7 +100,7 @@ struct FolderDisk: Sendable {
     }
   }
 
-  /// Reads the start of a file, and how long it is.
+  /// Reads the start and the length of a file.
   func readStart(of path: FilePath, byteCount: Int) throws -> (bytes: [UInt8], size: Int64) {
     let options: FileDescriptor.OpenOptions = [.closeOnExec, .noFollow, .nonBlocking]
     let file = try FileDescriptor.open(path, .readOnly, options: options)
@@ -125,7 +125,7 @@ struct FolderDisk: Sendable {
       try SystemCalls.makeDirectory(path)
       inheritPermissions(path)
     } catch .fileExists {
-      // Another process was first, or it is something else, which the next call finds.
+      // Another process has created it, or it is no directory, which the next call finds.
     }
     try flushDirectory(path.parentOrCurrent)
   }
@@ -183,15 +183,15 @@ struct FolderDisk: Sendable {
   /// Gives a file another name, which must be free.
   private func rename(_ temporary: FilePath, toFree path: FilePath) throws {
     do {
-      // A check and a rename could replace a file that another process creates between them; this cannot.
+      // Between a check and a rename another process could create the file; a link never replaces one.
       try SystemCalls.link(temporary, as: path)
     } catch Errno.notPermitted, Errno.notSupported, Errno.noFunction, Errno.permissionDenied {
-      // A filesystem without second names.
+      // The filesystem has no hard links.
       guard (try? path.stat(followTargetSymlink: false)) == nil else { throw Errno.fileExists }
       return try SystemCalls.rename(temporary, to: path)
     }
     try before(.removeTemporary)
-    // The file has its name: one that stays behind is removed later.
+    // The file has its final name. A temporary name that stays is removed later.
     try? SystemCalls.removeFile(temporary)
   }
 }
@@ -267,7 +267,7 @@ public struct FolderFault: Error, Hashable, Sendable {
     case failed
   }
 
-  /// Which of the cases it is.
+  /// The kind of the fault.
   public let kind: Kind
   /// The file or directory.
   public let path: FilePath
@@ -312,7 +312,7 @@ extension FolderFault {
     return "'" + shown.string.replacing("'", with: "'\\''") + "'"
   }
 
-  /// Takes what the system says about a path.
+  /// Creates the fault for an error of the system at a path.
   init(_ error: Errno, at path: FilePath) {
     let kind: Kind =
       switch error {
@@ -324,7 +324,7 @@ extension FolderFault {
     self.init(kind: kind, path: path, reason: "\(error)")
   }
 
-  /// Runs a body, and makes a fault of what the system says.
+  /// Runs a body, and converts the system's errors to faults.
   static func at<R>(_ path: FilePath, _ body: () throws -> R) throws(FolderFault) -> R {
     try FolderFault.replacing(
       { error in (error as? FolderFault) ?? FolderFault(error as? Errno ?? .ioError, at: path) }, body)

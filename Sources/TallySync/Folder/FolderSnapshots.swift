@@ -38,8 +38,8 @@ extension FolderTransport {
   /// Reads one part of a snapshot.
   ///
   /// - Parameters:
-  ///   - number: Which, from 0.
-  ///   - name: Of the snapshot.
+  ///   - number: The number of the part, from 0.
+  ///   - name: The name of the snapshot.
   /// - Returns: The sealed bytes.
   /// - Throws: `FolderFault` if it is not there as a whole, or the folder cannot be reached or read.
   public func part(_ number: Int, of name: SnapshotName) async throws -> [UInt8] {
@@ -60,8 +60,8 @@ extension FolderTransport {
   ///
   /// - Parameters:
   ///   - part: The sealed bytes.
-  ///   - number: Which, from 0.
-  ///   - name: Of the snapshot.
+  ///   - number: The number of the part, from 0.
+  ///   - name: The name of the snapshot.
   /// - Throws: `FolderFault` if the folder cannot be reached or written, or the bytes are not a part of a snapshot.
   public func putPart(_ part: [UInt8], number: Int, of name: SnapshotName) async throws {
     try await onQueue { transport in
@@ -82,7 +82,7 @@ extension FolderTransport {
   /// A file with segments behind the number stays, and so does the last file: others must see where the stream ends.
   ///
   /// - Parameters:
-  ///   - replica: Whose; snapshots of others are left alone.
+  ///   - replica: This replica; snapshots of others are left alone.
   ///   - number: The last segment to delete; 0 for none.
   ///   - snapshots: The snapshots to delete.
   /// - Throws: `FolderFault` if the folder cannot be reached or written; some may be deleted.
@@ -104,7 +104,7 @@ extension FolderTransport {
     }
   }
 
-  /// Where a part is.
+  /// The path of a part.
   private func path(of part: Int, _ name: SnapshotName) throws -> FilePath {
     let directory = listing.directory(.snapshots, of: name.replica)
     guard let stem = FolderName.SnapshotStem(name), stem.hasPart(part) else {
@@ -239,11 +239,11 @@ final class FolderWait: Sendable {
   private let seen: Monitor<FolderScan?>
   private let isCancelled = Monitor(false)
 
-  /// How often the folder is listed although the system reports changes: it may miss some.
+  /// The time between two listings where the system reports changes: it may miss some.
   private static let interval = Duration.seconds(30)
-  /// How often, where the system does not report changes.
+  /// The time between two listings where the system does not report changes.
   private static let blindInterval = Duration.seconds(1)
-  /// How long to wait after an event, in microseconds: one change is several writes.
+  /// The wait after an event, in microseconds: one change is several writes.
   private static let settlingTime: UInt32 = 1_000
 
   /// Prepares a wait.

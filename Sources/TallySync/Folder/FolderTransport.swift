@@ -102,7 +102,7 @@ public final class FolderTransport: SyncTransport {
   /// Reads some of the segments of a replica, and checks that they are whole.
   ///
   /// - Parameters:
-  ///   - replica: Whose.
+  ///   - replica: The author of the segments.
   ///   - number: The segments after this one; 0 for all.
   ///   - byteCount: The number of bytes after which reading stops; at least one segment is returned if there is one.
   /// - Returns: Whole segments; empty if the next one is absent, not whole or unreadable, which ``gaps(of:after:upTo:)``
@@ -190,7 +190,7 @@ extension FolderTransport {
   /// Only the next segment is actually read; damage further on is found once everything before it has been merged.
   ///
   /// - Parameters:
-  ///   - replica: Whose.
+  ///   - replica: The author of the segments.
   ///   - number: The last segment that was read; 0 for none.
   ///   - last: The last segment that is known to exist; there may be files with later ones.
   /// - Returns: The gaps, ascending; empty if nothing is missing.
@@ -265,7 +265,7 @@ extension FolderTransport {
   ///
   /// - Parameters:
   ///   - card: The sealed bytes.
-  ///   - replica: Whose it is.
+  ///   - replica: The owner of the card.
   ///   - number: Counts the cards of the replica, from 1.
   /// - Throws: `FolderFault` if the folder cannot be reached or written, or the bytes are not a card.
   public func putCard(_ card: [UInt8], of replica: ReplicaID, number: UInt64) async throws {
@@ -278,7 +278,7 @@ extension FolderTransport {
       // A second attempt may have sealed the same card again.
       try FolderFault.at(path) { try transport.disk.publish(card, as: path, isReplacing: true) }
       for old in try transport.cardFiles(of: replica).dropFirst(Self.keptCardCount) {
-        // The next time is as good.
+        // If this fails, the next call removes them.
         try? transport.disk.remove(old.path)
       }
       transport.recordOwnChange(.replicas, of: replica)
@@ -329,9 +329,9 @@ extension FolderTransport {
 }
 
 extension FolderTransport {
-  /// From how many segment files on packing is worth it.
+  /// The number of segment files from which on they are packed.
   private static let mostFiles = 64
-  /// With so few, packing stops.
+  /// Packing stops at this number of files.
   private static let fewFiles = 32
   /// The lengths of packs: small ones first, so that a large one is not written again for every few small files.
   private static let packSizesInBytes: [Int64] = [1 << 18, 1 << 20, 1 << 22]

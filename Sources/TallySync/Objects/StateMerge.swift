@@ -8,7 +8,9 @@ struct StateMerge {
   private var table: StateTable
 
   private(set) var touched: [ObjectKey: TouchedObject] = [:]
-  /// Objects whose deletion lost to an edit when others may have forgotten their values: those who have them send them.
+  /// Objects whose deletion lost to an edit.
+  ///
+  /// Others may have forgotten their values, so replicas that have the values send them.
   private(set) var revived: [ObjectChange] = []
   /// Filters that others have saved and that were deleted later, by their keys.
   fileprivate private(set) var deletedFilters: [[UInt8]: [UInt8]] = [:]
@@ -28,7 +30,7 @@ struct StateMerge {
   ///   - limit: The most objects whose changes are applied.
   ///   - replica: The replica that has made them.
   ///   - transaction: The write.
-  /// - Returns: What other replicas have to know, and whether no change waited.
+  /// - Returns: The changes to be sent to other replicas, and whether no change waited.
   /// - Throws: What the store throws.
   mutating func applyPending(
     limit: Int, as replica: ReplicaID, in transaction: inout StoreWriteTransaction
@@ -91,7 +93,7 @@ struct StateMerge {
     }
   }
 
-  /// Applies a change that the records have already.
+  /// Applies a change that the records already contain.
   mutating func apply(_ change: ObjectState, of object: ObjectKey, replacing known: ObjectState) {
     let earlier = touched[object]
     touched[object] = TouchedObject(
@@ -152,12 +154,12 @@ struct StateMerge {
     return filters
   }
 
-  /// Writes the records of changed objects, those of tasks that are elsewhere by that, and all changed states.
+  /// Writes the records of changed objects, those of tasks that have moved because of them, and all changed states.
   ///
   /// - Parameters:
   ///   - transaction: The write.
   ///   - author: The replica whose changes were joined; `nil` if several were, or none.
-  /// - Returns: The tasks that are not there any more.
+  /// - Returns: The tasks that were deleted.
   /// - Throws: What the store throws.
   @discardableResult
   mutating func finish(in transaction: inout StoreWriteTransaction, of author: ReplicaID? = nil) throws -> [UUID] {
@@ -202,7 +204,7 @@ extension StoreWriteTransaction {
     return found
   }
 
-  /// Whether the record of a task is where its state says, with the tags and attributes of the state.
+  /// Whether the record of a task has the place, the tags and the attributes that its state gives.
   ///
   /// A local write may leave it otherwise: a link to a parent that was ignored because of a ring counts when another one of
   /// the ring is gone, and tags that had no room come back when others go.
@@ -212,9 +214,9 @@ extension StoreWriteTransaction {
       && item.attributes == record.attributes
   }
 
-  /// Writes the objects whose states have changed, and tasks that are elsewhere than the states say.
+  /// Writes the objects whose states have changed, and the tasks whose shown place differs from their states.
   ///
-  /// - Returns: The tasks that are not there any more.
+  /// - Returns: The tasks that were deleted.
   fileprivate mutating func show(
     _ surroundings: ConnectedTasks, after merge: StateMerge, of author: ReplicaID?
   ) throws -> [UUID] {

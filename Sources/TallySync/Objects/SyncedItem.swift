@@ -80,7 +80,7 @@ extension TaskItem: SyncedItem {
 }
 
 extension ObjectState.Field {
-  /// The field of a task that the register holds as it is stored.
+  /// The field of a task whose stored form is the value of the register; `nil` if the register has a form of its own.
   fileprivate var plain: TaskField? {
     switch self {
     case .order: .sortOrder
