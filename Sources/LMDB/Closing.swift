@@ -16,7 +16,7 @@ extension LMDBEnvironment {
       try drained("close", waitingAtMost: limit) { (state) throws(LMDBError) in
         try flushBeforeClosing()
         state.isClosed = true
-        // Of a thread that has its turn and waits with the other new ones: it must not keep the lock after this.
+        // A thread that waits to begin may have the turn already. It must not keep the lock after the environment is closed.
         endWriteTurn(in: &state)
       }
     } catch {

@@ -228,11 +228,11 @@ extension LMDBEnvironment {
     }
   }
 
-  /// Whether a commit is in the file, and will be after a power cut, too; `nil` if nobody can know.
+  /// Whether a commit is in the file, also after a power cut; `nil` if that cannot be found out.
   private func hasTakenPlace(_ transactionID: Int) -> Bool? {
     // Without the turn another process may have written meanwhile, with the same number.
     guard writeLock != nil else { return nil }
-    // What the file shows is what the disk has only once a flush has succeeded. The handle is open.
+    // Only after a successful flush does the disk have what the file shows. The handle is open.
     guard unsafe mdb_env_sync(handle, 1) == MDB_SUCCESS else { return nil }
     let newest = try? DataFile(inDirectory: path).reading { try MetaPage.latest(of: $0).transactionID }
     return newest.map { $0 >= transactionID }
@@ -246,7 +246,7 @@ extension LMDBEnvironment {
     do {
       return try whileOpen("look for a failure") { isPanicked }
     } catch {
-      // One that is closed is not in use.
+      // A closed environment is not in use.
       return error.code == .panic
     }
   }

@@ -98,7 +98,7 @@ struct EncodedBounds: Sendable {
 /// The least key after another one, or `nil` if there is none.
 @usableFromInline
 func keyAfter(_ key: [UInt8]) -> [UInt8]? {
-  // One that is longer cannot be stored, nor looked for.
+  // A longer key can be neither stored nor looked up.
   key.count < LMDBLimits.keySizeInBytes ? key + [0] : endOfPrefix(key)
 }
 

@@ -27,7 +27,7 @@ struct LockFile: Sendable {
   private let descriptor: FileDescriptor
   /// The file, whatever its names.
   let identity: FileIdentity
-  /// What the two locks belong to.
+  /// The owner of the two locks: a descriptor or the process.
   private let owner: ByteLock.Owner
 
   /// The size of one reader.

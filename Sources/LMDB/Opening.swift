@@ -236,7 +236,7 @@ extension LMDBEnvironment {
     package var recoversJournal = false
     /// Whether commits are left to a flush of the data file that its owner makes; recovery does.
     var skipsFlushes = false
-    /// What the locks belong to that make this process visible to others; tests set a weaker owner.
+    /// The owner of the locks that make this process visible to others; tests set a weaker one.
     package var lockOwner = ByteLock.strongestOwner
     /// Called once for each snapshot that keeps pages from being reused for too long.
     package var onLongRead: (@Sendable (LongRead) -> Void)?

@@ -135,9 +135,9 @@ struct MetaPage {
   /// The version of liblmdb's format that its 0.9 releases write.
   static let knownVersion: UInt32 = 1
   private static let pageFlag: UInt16 = 0x08
-  /// Of the tree of free pages: its keys are integers (`MDB_INTEGERKEY`).
+  /// The flag of the tree of free pages, whose keys are integers (`MDB_INTEGERKEY`).
   private static let integerKeysFlag: UInt16 = 0x08
-  /// Stored there, too, by a copy of a file without a directory (`MDB_NOSUBDIR`).
+  /// The flag that a copy of a file without a directory stores there, too (`MDB_NOSUBDIR`).
   private static let lacksDirectoryFlag: UInt16 = 0x4000
 
   /// Whether the page says of itself that it is one of the first two (`P_META`).
