@@ -5,9 +5,9 @@ import TallySystem
 
 // Stores to which an earlier version gave a journal: "What a journal has left" in `docs/binding.md`.
 //
-// The header of such a store has a mark, for good: every process that writes then uses the journal. This version writes none.
-// So it takes the mark away before it writes, while nobody else has the store open. Without the mark the store is a plain one for
-// every version.
+// The header of such a store has a mark, by which processes of that version write to the journal. This version writes no
+// journal, so it removes the mark before it writes, while nobody else has the store open. Without the mark every version
+// treats the store as a plain one.
 
 extension StoreOpening {
   /// Makes a store with the mark a plain one; nobody else may have it open.
@@ -24,7 +24,7 @@ extension StoreOpening {
     configuration.logger.notice("removed the store's journal")
   }
 
-  /// Takes the mark from a header, and returns the new one; does nothing where there is none.
+  /// Removes the mark from a header, and returns the new header; does nothing if there is no mark.
   static func removeMark(from header: StoreHeader, in environment: LMDBEnvironment) throws -> StoreHeader {
     guard header.hasJournal else { return header }
     var plain = header
@@ -36,13 +36,13 @@ extension StoreOpening {
 
   /// Removes a clean journal that no header names; others may have the store open, and none of them uses it.
   ///
-  /// Where that is refused the file stays and means nothing.
+  /// If the system refuses that, the file stays and means nothing.
   func removeUnmarkedJournal() {
     guard JournalRecovery.isThere(in: directory), (try? JournalRecovery.isClean(in: directory)) == true else { return }
     try? JournalRecovery.removeFiles(in: directory)
   }
 
-  /// Brings the file of a store that nobody has open to its last commit, if a crash has left it behind.
+  /// Brings the file of a store that nobody has open up to its last commit, if a crash left it at an earlier one.
   ///
   /// Throws `diskFull` only: a file that cannot be recovered is what its user wants to replace.
   func recoverClosedStore() throws(LMDBError) {
@@ -54,9 +54,9 @@ extension StoreOpening {
     }
   }
 
-  /// Removes the journal of a data file that is about to be replaced, before it is.
+  /// Removes the journal of a data file that is about to be replaced.
   ///
-  /// One that could not be recovered takes its records with it.
+  /// The records of a journal that could not be recovered are lost.
   func settleJournal() throws {
     if (try? JournalRecovery.isClean(in: directory)) != true,
       let data = try? FileDescriptor.open(dataFile, .readOnly, options: .closeOnExec)
