@@ -33,7 +33,7 @@ public protocol HubClient: SyncConnector {
 
 /// Which account answers for a space.
 public enum HubAccountChoice: Sendable {
-  /// One that is there, by its token.
+  /// An account that exists, by its token.
   case token(String)
   /// A new one; the secret is what the hub asks for, unless it is open to everybody.
   case new(secret: String?)

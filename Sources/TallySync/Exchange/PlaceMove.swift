@@ -217,7 +217,7 @@ extension StoreSync {
       settings.beginsStream = nil
       // The next exchange with a hub says.
       settings.isOwner = place.isHub ? false : nil
-      // What it covered may be nowhere else at the new place.
+      // Segments that a snapshot at the old place covered may be missing at the new one.
       if !hasSnapshot { settings.needsSnapshot = true }
       if !place.isHub, head == .none, settings.acknowledged.number > 0 {
         // The stream continues with its next segment, so there must be one; the snapshot has everything before it.

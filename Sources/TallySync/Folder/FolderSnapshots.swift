@@ -301,7 +301,7 @@ final class FolderWait: Sendable {
       directories.append(listing.space.appending(part.rawValue))
       directories += ((try? listing.replicas(part)) ?? []).map { listing.directory(part, of: $0) }
     }
-    // One that is not there is created in one that is watched.
+    // A directory that is missing will be created in one that is watched.
     let unwatched = directories.filter { !watch.watchNames(in: $0) }
     return unwatched.allSatisfy { (try? FolderDisk.isDirectory($0)) == false }
   }

@@ -82,7 +82,7 @@ extension ObjectState {
 
   /// Whether it exists here: only a creation writes the time of creation, and edits may arrive before it.
   ///
-  /// Of an object that was deleted long ago, an edit may arrive that brings it back, and its values later.
+  /// An edit may bring back an object that was deleted long ago, and its values arrive later.
   var isShown: Bool { !isDeleted && hasValues }
 
   private var hasValues: Bool { hasValue(.created) && hasValue(.title) }

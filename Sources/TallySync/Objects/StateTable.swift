@@ -207,7 +207,7 @@ struct StoredState: Sendable {
 
   /// A hash of the object and its state, the same on every replica: SHA-256 with digests for all longer texts.
   ///
-  /// Of a deleted object the values do not count: replicas forget them at times of their own.
+  /// The values of a deleted object do not count: each replica forgets them at another time.
   func hash(of object: ObjectKey) -> StateHash {
     var form = state.isDeleted ? state.withoutValues : state
     for field in Self.textFields where !omitted.contains(field) {

@@ -186,7 +186,7 @@ struct EnvelopeHeader: Hashable, Sendable {
     var kind: Kind
     /// The replica that has written it.
     var replica: ReplicaID
-    /// Of the segment, from 1; of the snapshot's part, from 0; of the card.
+    /// The number of the segment, from 1; of the snapshot's part, from 0; or of the card.
     var number: UInt64
     /// The hash of the previous segment; of what the snapshot covers; none in a card.
     var link = ContentHash.none
