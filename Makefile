@@ -10,8 +10,12 @@ export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH := $(shell expr 2 '*' $$(g
 ifneq ($(filter check hub demo-hub test-hub test-hub-api test-hub-faults bench-hub web test-web quick-web bench-web test-faults,$(MAKECMDGOALS)),)
 export TALLY_SERVERS := 1
 endif
+# The same for the benchmarks.
+ifneq ($(filter check smoke,$(MAKECMDGOALS)),)
+export TALLY_BENCHMARKS := 1
+endif
 # What builds a package beside this one.
-ALONE = env -u TALLY_SERVERS
+ALONE = env -u TALLY_SERVERS -u TALLY_BENCHMARKS
 .PHONY: help demo test check check-release format layers bench bench-readme docs api clean set-up tools lint build program schemas formats page smoke smoke-optimised outside faults
 .PHONY: hub demo-hub test-hub test-hub-api test-hub-faults bench-hub test-long test-devices test-faults test-mutants test-sanitizers
 .PHONY: web test-web quick-web bench-web
@@ -87,7 +91,7 @@ bench-serve: ## Measures the screens' server over 100,000 tasks: its pages and i
 	@Benchmarks/Scripts/bench.py serve
 
 bench-observation: ## Measures what observation costs: idle observers, write to update, large differences, a screen's model.
-	@swift build --package-path Benchmarks --scratch-path .build/benchmarks -c release --product ObservationFigures
+	@TALLY_BENCHMARKS=1 swift build --scratch-path .build/benchmarks -c release --product ObservationFigures
 	@.build/benchmarks/release/ObservationFigures
 
 bench-cli: ## Times the command line beside Taskwarrior, as whole processes.
@@ -115,6 +119,7 @@ clean: ## Removes everything that was built.
 
 set-up: ## Installs the libraries that the build needs, if they are missing.
 	@Scripts/set-up.sh $(if $(TALLY_SERVERS),hub)
+	@$(if $(TALLY_BENCHMARKS),Scripts/set-up.sh bench)
 
 # One after the other, as two installers at a time would fail.
 tools: set-up
@@ -250,10 +255,10 @@ test-sanitizers: set-up ## Runs every test under AddressSanitizer and ThreadSani
 
 smoke: build ## Runs the benchmarks on small stores, to check their answers, and tests how results are judged.
 	@python3 -m unittest discover -s Benchmarks/Scripts/Tests
-	@for suite in $(BENCH_SUITES); do $(ALONE) Benchmarks/Scripts/bench.py $$suite --smoke || exit; done
+	@for suite in $(BENCH_SUITES); do Benchmarks/Scripts/bench.py $$suite --smoke || exit; done
 	@Benchmarks/Scripts/bench.py readme --check
 
 smoke-optimised: ## Runs the benchmarks on small stores as `make bench` builds them, to check their answers.
 	@for suite in $(BENCH_SUITES); do $(ALONE) Benchmarks/Scripts/bench.py $$suite --smoke --optimised || exit; done
 
-SWIFT_FILES := $(wildcard Sources Tests Examples Benchmarks/Sources Benchmarks/Benchmarks Benchmarks/Package.swift Hub/Sources Hub/Tests Web/Sources Web/Tests Package.swift)
+SWIFT_FILES := $(wildcard Sources Tests Examples Benchmarks/Sources Benchmarks/Benchmarks Hub/Sources Hub/Tests Web/Sources Web/Tests Package.swift)

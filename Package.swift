@@ -2,25 +2,26 @@
 
 import PackageDescription
 
-/// Settings of every Swift target, each with its reason.
-var settings: [SwiftSetting] = [
-  // Data races are compile errors.
-  .swiftLanguageMode(.v6),
-  // Every use of an unsafe construct is marked `unsafe`, so that a reader finds the boundary to C.
-  .strictMemorySafety(),
-  // `any` shows where a value is boxed.
-  .enableUpcomingFeature("ExistentialAny"),
-  // What a module imports is hidden from its clients unless it is a `public import`.
-  .enableUpcomingFeature("InternalImportsByDefault"),
-  // A member is visible only where its module is imported: no accidental dependencies.
-  .enableUpcomingFeature("MemberImportVisibility"),
-  // Spans of the memory map are tied to their transaction with `@_lifetime`.
-  .enableExperimentalFeature("Lifetimes"),
-]
-
 // A warning that may be ignored is soon one of many. An embedder may have a newer compiler that warns of more, so only
 // `make` and continuous integration set the variable.
-if Context.environment["TALLY_STRICT"] == "1" { settings.append(.treatAllWarnings(as: .error)) }
+let strict: [SwiftSetting] = Context.environment["TALLY_STRICT"] == "1" ? [.treatAllWarnings(as: .error)] : []
+
+/// Settings of every Swift target, each with its reason.
+let settings: [SwiftSetting] =
+  strict + [
+    // Data races are compile errors.
+    .swiftLanguageMode(.v6),
+    // Every use of an unsafe construct is marked `unsafe`, so that a reader finds the boundary to C.
+    .strictMemorySafety(),
+    // `any` shows where a value is boxed.
+    .enableUpcomingFeature("ExistentialAny"),
+    // What a module imports is hidden from its clients unless it is a `public import`.
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    // A member is visible only where its module is imported: no accidental dependencies.
+    .enableUpcomingFeature("MemberImportVisibility"),
+    // Spans of the memory map are tied to their transaction with `@_lifetime`.
+    .enableExperimentalFeature("Lifetimes"),
+  ]
 
 /// Apple's platforms read the reasons for which Tally looks at files and disks from a resource; other platforms have no
 /// use for it, nor for the code that finds resources.
@@ -267,11 +268,11 @@ if Context.environment["TALLY_DOCUMENTATION"] == "1" {
 // MARK: The hub and the screens
 
 /// What `settings` has but the marks of unsafe code: no server calls C.
-var serverSettings: [SwiftSetting] = [
-  .swiftLanguageMode(.v6), .enableUpcomingFeature("ExistentialAny"),
-  .enableUpcomingFeature("InternalImportsByDefault"), .enableUpcomingFeature("MemberImportVisibility"),
-]
-if Context.environment["TALLY_STRICT"] == "1" { serverSettings.append(.treatAllWarnings(as: .error)) }
+let serverSettings: [SwiftSetting] =
+  strict + [
+    .swiftLanguageMode(.v6), .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"), .enableUpcomingFeature("MemberImportVisibility"),
+  ]
 
 let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
 let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
@@ -408,4 +409,54 @@ var webTargets: [Target] {
       ],
       path: "Web/Tests/WebTests", swiftSettings: serverSettings),
   ]
+}
+
+// MARK: The benchmarks
+
+let tally: Target.Dependency = "Tally"
+let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
+let measuring: Target.Dependency = .product(name: "Benchmark", package: "benchmark")
+
+// Who embeds Tally resolves neither its benchmarks nor the peers that they compare; Benchmarks/Scripts sets the variable.
+if Context.environment["TALLY_BENCHMARKS"] == "1" {
+  package.dependencies += [
+    // Without its traits: their allocation counters are separate libraries, and these benchmarks measure time.
+    .package(url: "https://github.com/ordo-one/benchmark", from: "1.38.1", traits: []),
+    .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+  ]
+  package.targets += [
+    .target(
+      name: "BenchmarkData", dependencies: [measuring, "CRawLMDB", tally, systemPackage],
+      path: "Benchmarks/Sources/BenchmarkData", swiftSettings: settings),
+    .systemLibrary(
+      name: "CPeerLMDB", path: "Benchmarks/Sources/CPeerLMDB", pkgConfig: "lmdb",
+      providers: [.apt(["liblmdb-dev"]), .brew(["lmdb"])]),
+    // liblmdb called from C, without Tally in between: the limit.
+    .target(name: "CRawLMDB", dependencies: ["CPeerLMDB"], path: "Benchmarks/Sources/CRawLMDB"),
+    .target(
+      name: "SQLitePeer", dependencies: ["BenchmarkData", tally, systemPackage, grdb],
+      path: "Benchmarks/Sources/SQLitePeer", swiftSettings: settings),
+    .executableTarget(
+      name: "MakeDataSets", dependencies: ["BenchmarkData", "SQLitePeer", tally],
+      path: "Benchmarks/Sources/MakeDataSets", swiftSettings: settings),
+    .executableTarget(
+      name: "ObservationFigures", dependencies: [tally, systemPackage],
+      path: "Benchmarks/Sources/ObservationFigures", swiftSettings: settings),
+    .executableTarget(
+      name: "WorkFigures", dependencies: ["BenchmarkData", "CRawLMDB", tally, systemPackage],
+      path: "Benchmarks/Sources/WorkFigures", swiftSettings: settings),
+    benchmarks("FloorBenchmarks"),
+    benchmarks("GrowthBenchmarks", dependencies: [systemPackage]),
+    benchmarks("PeerBenchmarks", dependencies: ["SQLitePeer", systemPackage, grdb]),
+    benchmarks("SyncBenchmarks", dependencies: ["TallySync", systemPackage]),
+  ]
+}
+
+/// An executable whose benchmarks the program `BenchmarkTool` runs, each in a process of its own.
+func benchmarks(_ name: String, dependencies: [Target.Dependency] = []) -> Target {
+  .executableTarget(
+    name: name, dependencies: [measuring, "BenchmarkData", tally] + dependencies,
+    // The plugin works on targets in a folder of this name only.
+    path: "Benchmarks/Benchmarks/\(name)", swiftSettings: settings,
+    plugins: [.plugin(name: "BenchmarkPlugin", package: "benchmark")])
 }

@@ -40,8 +40,8 @@ def fail(text):
 def program():
     """Builds WorkFigures; its path."""
     result = subprocess.run(
-        ["swift", "build", "--package-path", str(ROOT / "Benchmarks"), "--scratch-path", str(BUILD), "-c", "release",
-         "--product", "WorkFigures"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        ["swift", "build", "--scratch-path", str(BUILD), "-c", "release", "--product", "WorkFigures"], cwd=ROOT,
+        env=os.environ | {"TALLY_BENCHMARKS": "1"}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     if result.returncode:
         fail(f"building WorkFigures failed\n{result.stdout}")
     return str(BUILD / "release/WorkFigures")
