@@ -38,7 +38,6 @@ CHECKS = layers test test-web test-hub docs smoke outside faults schemas complet
 check: lint $(CHECKS) ## Runs everything that a change must pass: format, warnings, tests, schemas, documentation and more.
 ifneq ($(filter check,$(MAKECMDGOALS)),)
 $(CHECKS) installation: | tools
-docs: build
 endif
 
 check-release: ## Runs what a release must pass, beside `make check`: every long form; hours.
@@ -108,10 +107,10 @@ bench-slowed: ## Slows paths of the library down on purpose, and ensures that th
 bench-readme: ## Puts the results of the last runs into Benchmarks/README.md.
 	@Benchmarks/Scripts/bench.py readme
 
-docs: set-up ## Builds the documentation into .build/documentation; a warning or an undocumented public symbol fails.
+docs: build ## Builds the documentation into .build/documentation; a warning or an undocumented public symbol fails.
 	@Scripts/check-docs.py
 
-api: set-up ## Records the public surface in docs/api.txt, with which `make docs` compares it.
+api: build ## Records the public surface in docs/api.txt, with which `make docs` compares it.
 	@Scripts/check-docs.py --record
 
 clean: ## Removes everything that was built.

@@ -260,11 +260,6 @@ if Context.environment["TALLY_FUZZ"] == nil {
     ))
 }
 
-// Only the documentation needs it; `Scripts/check-docs.py` sets the variable.
-if Context.environment["TALLY_DOCUMENTATION"] == "1" {
-  package.dependencies.append(.package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0"))
-}
-
 // MARK: The hub and the screens
 
 /// What `settings` has but the marks of unsafe code: no server calls C.

@@ -4,18 +4,20 @@
 usage: check-docs.py [--record]
 
 The documentation goes to .build/documentation; a link to a symbol that does not exist is an error, and so is a
-public symbol without documentation. The surface is read from the symbol graphs of that build; `--record` writes it to
-docs/api.txt instead of comparing it.
+public symbol without documentation. Both are made from the symbol graphs of the modules that `swift build` has written;
+`--record` writes the surface to docs/api.txt instead of comparing it.
 """
 
 import difflib
 import json
-import os
 import pathlib
+import shutil
 import subprocess
 import sys
 
 REPOSITORY = pathlib.Path(__file__).resolve().parent.parent
+DOCUMENTATION = REPOSITORY / ".build/documentation"
+GRAPHS = DOCUMENTATION / "symbols"
 RECORDED = REPOSITORY / "docs" / "api.txt"
 MODULES = ["LMDB", "Tally", "TallyFormats", "TallySync", "TallySyncConformance"]
 # The conformances of every type; the graph does not show where one is suppressed, as by `~Copyable`.
@@ -23,13 +25,35 @@ IMPLICIT_CONFORMANCES = {"Copyable", "Escapable", "SendableMetatype", "BitwiseCo
 TYPE_KINDS = {"swift.struct", "swift.enum", "swift.class"}
 
 
+def run(*command):
+    result = subprocess.run(command, cwd=REPOSITORY)
+    if result.returncode:
+        sys.exit(f"check-docs: {command[0]} ends with status {result.returncode}")
+
+
+def importing(module):
+    """What the compiler was told of other modules when it built one: their directories and their C headers."""
+    for line in (REPOSITORY / ".build/debug.yaml").read_text().splitlines():
+        if f'"-module-name","{module}",' in line and '"-emit-module"' in line:
+            found = json.loads(line.partition("args: ")[2])
+            pairs = zip(found, found[1:])
+            return [word for pair in pairs if pair[0] in ("-I", "-target") or pair[0] == "-Xcc" and pair[1] != "-Xcc" for word in pair]
+    sys.exit(f"check-docs: {module} has not been built: make build")
+
+
+def extract(module):
+    """Writes the graphs of a module."""
+    folder = GRAPHS / module
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    run("swift", "symbolgraph-extract", "-module-name", module, "-minimum-access-level", "public", "-emit-extension-block-symbols",
+        "-output-dir", str(folder), *importing(module))
+
+
 def graphs(module):
     """The graphs of a module: its own, and one for each module whose types it extends."""
-    found = sorted(REPOSITORY.glob(f".build/*/extracted-symbols/{REPOSITORY.name.lower()}/{module}/*.symbols.json"))
     # `Tally.symbols.json` before `Tally@Swift.symbols.json`, which refers to its symbols.
-    found.sort(key=lambda path: "@" in path.name)
-    if not found:
-        sys.exit(f"check-docs: the build has written no symbol graph of {module}")
+    found = sorted((GRAPHS / module).glob("*.symbols.json"), key=lambda path: ("@" in path.name, path))
     return [json.loads(path.read_text()) for path in found]
 
 
@@ -84,20 +108,18 @@ def surface():
     return sorted(lines), sorted(undocumented)
 
 
-def build():
-    folder = REPOSITORY / ".build/documentation"
-    folder.mkdir(parents=True, exist_ok=True)
-    for module in MODULES:
-        result = subprocess.run(
-            ["swift", "package", "--allow-writing-to-directory", str(folder), "generate-documentation", "--target", module,
-             "--warnings-as-errors", "--output-path", str(folder / f"{module}.doccarchive")],
-            cwd=REPOSITORY, env={**os.environ, "TALLY_DOCUMENTATION": "1"})
-        if result.returncode:
-            sys.exit(result.returncode)
+def build(module):
+    """Writes the documentation of a module; a warning fails."""
+    articles = REPOSITORY / f"Sources/{module}/{module}.docc"
+    run("docc", "convert", *([str(articles)] if articles.exists() else []), "--additional-symbol-graph-dir", str(GRAPHS / module),
+        "--fallback-display-name", module, "--fallback-bundle-identifier", module, "--warnings-as-errors",
+        "--output-path", str(DOCUMENTATION / f"{module}.doccarchive"))
 
 
 def main():
-    build()
+    for module in MODULES:
+        extract(module)
+        build(module)
     lines, undocumented = surface()
     for line in undocumented:
         print(f"check-docs: without documentation: {line}", file=sys.stderr)
