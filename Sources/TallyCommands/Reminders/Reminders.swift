@@ -4,15 +4,12 @@ import Tally
 /// `tally reminders`.
 struct RemindersCommand: SessionCommand {
   static let configuration = CommandConfiguration(
-    commandName: "reminders",
-    abstract: "Show upcoming reminders, soonest first.",
-    usage: "tally reminders [--from <instant>] [--limit <n>] [<options>]",
+    "reminders", "Show upcoming reminders, soonest first.", usage: "[--from <instant>] [--limit <n>]",
     discussion: """
       With --from an instant in the past, includes the reminders missed since then. Completed tasks have no reminders.
 
       With --plain, a line has these columns: \(columns.joined(separator: ", ")).
-      """
-  )
+      """)
 
   private static let columns = ["handle", "reminderDate", "title", "id"]
 
@@ -56,9 +53,7 @@ struct RemindersCommand: SessionCommand {
 /// `tally snooze TASK…`.
 struct SnoozeCommand: SessionCommand {
   static let configuration = CommandConfiguration(
-    commandName: "snooze",
-    abstract: "Postpone the reminders of tasks.",
-    usage: "tally snooze <task> ... | --where <filter> --until <when> [<options>]",
+    "snooze", "Postpone the reminders of tasks.", usage: "<task> ... | --where <filter> --until <when>",
     discussion: """
       Replaces the reminder of each task; 'tally edit <task> --remind none' removes it. Of a repeating task the next one has \
       its own reminder again; 'tally edit <task> --remind <when>' holds from now on. The time may also come last, without \
@@ -74,8 +69,7 @@ struct SnoozeCommand: SessionCommand {
         tally snooze 7f3a 1h
         tally snooze 7f3a 91bc --until 'tomorrow 9:00'
         tally snooze --where 'reminder=today' --until 'next monday'
-      """
-  )
+      """)
 
   @OptionGroup var selection: TaskSelection
 

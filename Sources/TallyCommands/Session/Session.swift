@@ -187,6 +187,30 @@ struct WithGlobalOptions<Own: SessionCommand>: CompleteCommand {
   var global: GlobalOptions
 }
 
+extension CommandConfiguration {
+  /// A command of `tally`.
+  ///
+  /// - Parameters:
+  ///   - path: The words that name it.
+  ///   - abstract: What it does, in one line.
+  ///   - forms: What can follow the words, a line for each form; `[<options>]` follows each of them. Without it, the
+  ///     command alone, and one of its own commands if it has some.
+  ///   - discussion: The rest of its help.
+  ///   - subcommands: The commands below it.
+  init(
+    _ path: String, _ abstract: String, usage forms: String? = nil, discussion: String = "",
+    subcommands: [any SessionCommand.Type] = []
+  ) {
+    var usage = (forms ?? "").split(separator: "\n", omittingEmptySubsequences: false).map { form in
+      "tally \(path) \(form)\(form.isEmpty ? "" : " ")[<options>]"
+    }
+    if forms == nil, !subcommands.isEmpty { usage.append("tally \(path) <subcommand> ...") }
+    self.init(
+      commandName: path.split(separator: " ").last.map(String.init), abstract: abstract,
+      usage: usage.joined(separator: "\n"), discussion: discussion, subcommands: withGlobalOptions(subcommands))
+  }
+}
+
 /// The commands, each with the options that every command takes.
 func withGlobalOptions(_ commands: [any SessionCommand.Type]) -> [any ParsableCommand.Type] {
   func complete<Own: SessionCommand>(_ command: Own.Type) -> any ParsableCommand.Type { WithGlobalOptions<Own>.self }

@@ -6,11 +6,10 @@ import TallySystem
 /// `tally stats`.
 struct StatsCommand: SessionCommand {
   static let configuration = CommandConfiguration(
-    commandName: "stats",
-    abstract: "Count what got done: today, trends, series, streaks, profiles.",
+    "stats", "Count what got done: today, trends, series, streaks, profiles.",
     usage: """
-      tally stats [<filter> ...] [--from <day>] [--to <day>] [--by <period>] [--list <name>] [--tag <tag>] \
-      [--goal <goal>] [--html <file>] [<options>]
+      [<filter> ...] [--from <day>] [--to <day>] [--by <period>] [--list <name>] [--tag <tag>] [--goal \
+      <goal>] [--html <file>]
       """,
     discussion: """
       Days are days in your time zone, or in the one that --time-zone names. A completion counts where and when it \
@@ -40,8 +39,7 @@ struct StatsCommand: SessionCommand {
         tally stats --from 2026-01-01 --to 2026-03-31 --json
         tally stats --goal 5/day
         tally stats --html statistics.html
-      """
-  )
+      """)
 
   static let takesText = true
 

@@ -6,9 +6,7 @@ import TallySystem
 /// `tally config`.
 struct ConfigCommand: SessionCommand {
   static let configuration = CommandConfiguration(
-    commandName: "config",
-    abstract: "Show or change the settings that hold for all commands.",
-    usage: "tally config [<key> [<value>]] [<options>]",
+    "config", "Show or change the settings that hold for all commands.", usage: "[<key> [<value>]]",
     discussion: """
       Without a value, shows the setting; with 'none', removes it. An option on the command line, or a variable, wins over \
       a setting. The file is $XDG_CONFIG_HOME/tally/config.yaml or ~/.config/tally/config.yaml.
@@ -22,8 +20,7 @@ struct ConfigCommand: SessionCommand {
         tally config week-start monday
         tally config alias.rent 'quick Pay rent +home'
         tally config alias.rent none
-      """
-  )
+      """)
 
   static let takesText = true
 

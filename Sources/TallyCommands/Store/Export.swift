@@ -6,9 +6,8 @@ import TallyFormats
 /// `tally export`.
 struct ExportCommand: SessionCommand {
   static let configuration = CommandConfiguration(
-    commandName: "export",
-    abstract: "Write tasks to a file, in Tally's format or another one.",
-    usage: "tally export [<filter> ...] [-o <file>|-] [--format <format>] [--plain-lines] [<options>]",
+    "export", "Write tasks to a file, in Tally's format or another one.",
+    usage: "[<filter> ...] [-o <file>|-] [--format <format>] [--plain-lines]",
     discussion: """
       Without a filter, writes everything; with one, the tasks that it finds, with their ancestors and lists ('tally find \
       --help' has the words of a filter). The file is replaced as a whole or not at all, and only its owner may read it. \
@@ -25,8 +24,7 @@ struct ExportCommand: SessionCommand {
         tally export
         tally export +home is:open -o home.ics
         tally export -o - --format ndjson | grep -c completed
-      """
-  )
+      """)
 
   static let takesText = true
 

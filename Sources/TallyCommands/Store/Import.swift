@@ -8,11 +8,10 @@ import TallySystem
 /// `tally import FILE|-`.
 struct ImportCommand: SessionCommand {
   static let configuration = CommandConfiguration(
-    commandName: "import",
-    abstract: "Import the tasks of a file, all of them or none.",
+    "import", "Import the tasks of a file, all of them or none.",
     usage: """
-      tally import <file>|- [--format <format>] [--dry-run] [--strict] [--overwrite] [--source <name>] \
-      [--date-order <order>] [--completed-on <day>] [<options>]
+      <file>|- [--format <format>] [--dry-run] [--strict] [--overwrite] [--source <name>] [--date-order \
+      <order>] [--completed-on <day>]
       """,
     discussion: """
       Tasks are matched by id: new ones are added, older ones are changed, the rest is left alone. The newer change of a \
@@ -36,8 +35,7 @@ struct ImportCommand: SessionCommand {
         tally import backup.json --dry-run
         task export | tally import -
         curl -s https://example.com/tasks.ndjson | tally import - --format ndjson
-      """
-  )
+      """)
 
   @Argument(help: ArgumentHelp("The file, or '-' for standard input.", valueName: "file"), completion: .file())
   var file: String

@@ -6,15 +6,12 @@ import Tally
 /// `tally info`.
 struct InfoCommand: SessionCommand {
   static let configuration = CommandConfiguration(
-    commandName: "info",
-    abstract: "Show where the store is, how large it is and which processes read it.",
-    usage: "tally info [<options>]",
+    "info", "Show where the store is, how large it is and which processes read it.",
     discussion: """
       Lag is how many commits a reader's snapshot is behind; space freed since then cannot be reused.
 
       With --plain, prints one field per line: its name, a tab, its value.
-      """
-  )
+      """)
 
   func run(in session: Session) throws {
     let information = try session.openStore(for: .reading).information()

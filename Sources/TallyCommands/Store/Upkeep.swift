@@ -5,9 +5,7 @@ import Tally
 /// `tally verify`.
 struct VerifyCommand: SessionCommand {
   static let configuration = CommandConfiguration(
-    commandName: "verify",
-    abstract: "Check the store for inconsistencies.",
-    usage: "tally verify [--repair] [<options>]",
+    "verify", "Check the store for inconsistencies.", usage: "[--repair]",
     discussion: """
       Compares every index, the history of completions and every counter with the tasks, and checks each page of the \
       file; in a store that synchronises, also what it keeps for that. Other processes can use the store meanwhile. \
@@ -18,8 +16,7 @@ struct VerifyCommand: SessionCommand {
       a record that cannot be read is set aside. Exits with 65 if something still disagrees.
 
       With --plain, prints one fault per line with these columns: kind, table, id.
-      """
-  )
+      """)
 
   @Flag(help: "Repair what disagrees, after keeping a copy of the store.")
   var repair = false
@@ -129,16 +126,13 @@ struct VerificationText {
 /// `tally compact`.
 struct CompactCommand: SessionCommand {
   static let configuration = CommandConfiguration(
-    commandName: "compact",
-    abstract: "Return the space of deleted data to the disk.",
-    usage: "tally compact [<options>]",
+    "compact", "Return the space of deleted data to the disk.",
     discussion: """
       Replaces the store's file with a verified copy whose pages are full; until then the old file stays, so there must \
       be room for both. No other process may have the store open.
 
       With --plain, prints a line with these columns: bytesBefore, bytes.
-      """
-  )
+      """)
 
   func run(in session: Session) throws {
     let summary = try Signals.deferringInterruption {
@@ -158,9 +152,7 @@ struct CompactCommand: SessionCommand {
 /// `tally backup FILE`.
 struct BackupCommand: SessionCommand {
   static let configuration = CommandConfiguration(
-    commandName: "backup",
-    abstract: "Copy the whole store into one file.",
-    usage: "tally backup <file> [<options>]",
+    "backup", "Copy the whole store into one file.", usage: "<file>",
     discussion: """
       Other processes can use the store meanwhile. The copy is verified before it replaces a file of that name; only \
       its owner may read it. Use 'tally restore' to restore it.
@@ -169,8 +161,7 @@ struct BackupCommand: SessionCommand {
 
       EXAMPLES
         tally backup ~/backups/tasks.mdb
-      """
-  )
+      """)
 
   private static let columns = ["file"] + BackupSummary.columns
 
@@ -211,9 +202,7 @@ extension BackupSummary {
 /// `tally restore FILE`.
 struct RestoreCommand: SessionCommand {
   static let configuration = CommandConfiguration(
-    commandName: "restore",
-    abstract: "Replace the store with a backup.",
-    usage: "tally restore <file> [<options>]",
+    "restore", "Replace the store with a backup.", usage: "<file>",
     discussion: """
       The file is verified first; a damaged file, or one that is not a backup, leaves the store untouched. The previous \
       store is kept beside the new one, in a file whose path is printed, and can be restored in turn. No other \
@@ -223,8 +212,7 @@ struct RestoreCommand: SessionCommand {
 
       EXAMPLES
         tally restore ~/backups/tasks.mdb
-      """
-  )
+      """)
 
   private static let columns = ["keptFile"] + BackupSummary.columns
 

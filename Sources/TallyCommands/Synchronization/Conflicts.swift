@@ -5,12 +5,11 @@ import TallySync
 /// `tally conflicts`: alone it shows them.
 struct ConflictsCommand: SessionCommand {
   static let configuration = CommandConfiguration(
-    commandName: "conflicts",
-    abstract: "Show conflicts between devices, and restore or dismiss the overwritten values.",
+    "conflicts", "Show conflicts between devices, and restore or dismiss the overwritten values.",
     usage: """
-      tally conflicts [<options>]
-      tally conflicts restore <number> | --all [<options>]
-      tally conflicts dismiss <number> ... | --all [<options>]
+
+      restore <number> | --all
+      dismiss <number> ... | --all
       """,
     discussion: """
       Two devices wrote the same field, and neither had the other's value yet: the later value stays, and the other one is \
@@ -18,8 +17,7 @@ struct ConflictsCommand: SessionCommand {
 
       With --plain, a line has these columns: \(Conflict.columns.joined(separator: ", ")).
       """,
-    subcommands: withGlobalOptions([RestoreConflictCommand.self, DismissConflictCommand.self])
-  )
+    subcommands: [RestoreConflictCommand.self, DismissConflictCommand.self])
 
   func run(in session: Session) throws {
     let store = try session.openStore(for: .changing)
@@ -58,17 +56,15 @@ struct ConflictsCommand: SessionCommand {
 /// `tally conflicts restore NUMBER`.
 struct RestoreConflictCommand: SessionCommand {
   static let configuration = CommandConfiguration(
-    commandName: "restore",
-    abstract: "Restore the overwritten value of a conflict, or of all.",
+    "conflicts restore", "Restore the overwritten value of a conflict, or of all.",
     usage: """
-      tally conflicts restore <number> [<options>]
-      tally conflicts restore --all [<options>]
+      <number>
+      --all
       """,
     discussion: """
       The other devices forget the value, too. With --all, of several values of one field the last one is written; the \
       others stay, and so do those of deleted tasks and those that this store refuses.
-      """
-  )
+      """)
 
   @Argument(help: ArgumentHelp("The number of the conflict.", valueName: "number"))
   var id: UInt64?
@@ -119,11 +115,10 @@ struct RestoreConflictCommand: SessionCommand {
 /// `tally conflicts dismiss NUMBER…`.
 struct DismissConflictCommand: SessionCommand {
   static let configuration = CommandConfiguration(
-    commandName: "dismiss",
-    abstract: "Dismiss conflicts, on every device.",
+    "conflicts dismiss", "Dismiss conflicts, on every device.",
     usage: """
-      tally conflicts dismiss <number> ... [<options>]
-      tally conflicts dismiss --all [<options>]
+      <number> ...
+      --all
       """,
     discussion:
       "The current values stay. The dismissed values are forgotten on every device; you cannot undo this. With --plain, a line has these columns: \(Conflict.columns.joined(separator: ", "))."

@@ -5,11 +5,10 @@ import TallySync
 /// `tally sync members`.
 struct SyncMembersCommand: SessionCommand {
   static let configuration = CommandConfiguration(
-    commandName: "members",
-    abstract: "Show the devices of the space, this one first, or rename one.",
+    "sync members", "Show the devices of the space, this one first, or rename one.",
     usage: """
-      tally sync members [<options>]
-      tally sync members rename [<device>] <name> [<options>]
+
+      rename [<device>] <name>
       """,
     discussion: """
       Behind its name, each has a handle, which distinguishes devices of one name, and six digits, which are the same on \
@@ -19,8 +18,7 @@ struct SyncMembersCommand: SessionCommand {
 
       With --plain, a line has these columns: \(SyncStatus.Member.columns.joined(separator: ", ")).
       """,
-    subcommands: withGlobalOptions([RenameMemberCommand.self])
-  )
+    subcommands: [RenameMemberCommand.self])
 
   private static func formerWords(_ member: SyncStatus.Member, _ members: [SyncStatus.Member]) -> String {
     guard let successor = member.successor, successor != members.first?.replica,
@@ -54,19 +52,17 @@ struct SyncMembersCommand: SessionCommand {
 /// `tally sync members rename [DEVICE] NAME`.
 struct RenameMemberCommand: SessionCommand {
   static let configuration = CommandConfiguration(
-    commandName: "rename",
-    abstract: "Give a device another name, on every device.",
+    "sync members rename", "Give a device another name, on every device.",
     usage: """
-      tally sync members rename <device> <name> [<options>]
-      tally sync members rename <name> [<options>]
+      <device> <name>
+      <name>
       """,
     discussion: """
       With a name alone, this device is renamed. If two devices rename the same device at the same time, the later name \
       counts.
 
       With --plain, a line has these columns: replica, name.
-      """
-  )
+      """)
 
   static let takesText = true
 
@@ -102,16 +98,13 @@ struct RenameMemberCommand: SessionCommand {
 /// `tally sync role`.
 struct SyncRoleCommand: SessionCommand {
   static let configuration = CommandConfiguration(
-    commandName: "role",
-    abstract: "Change what another device may do at the hub.",
-    usage: "tally sync role <device> owner|writer|reader [<options>]",
+    "sync role", "Change what another device may do at the hub.", usage: "<device> owner|writer|reader",
     discussion: """
       An owner reads, writes, invites and revokes; a writer reads and writes; a reader only reads. Only an owner can change \
       the role of another device. With two owners, the space keeps one if the other is lost.
 
       With --plain, a line has these columns: replica, role.
-      """
-  )
+      """)
 
   @Argument(
     help: ArgumentHelp("The device's name, handle or replica, as 'tally sync members' shows it.", valueName: "device"))
@@ -141,9 +134,7 @@ struct SyncRoleCommand: SessionCommand {
 /// `tally sync revoke`.
 struct SyncRevokeCommand: SessionCommand {
   static let configuration = CommandConfiguration(
-    commandName: "revoke",
-    abstract: "Revoke a device and give the space a new key.",
-    usage: "tally sync revoke <device> [--passphrase-file <file>] [<options>]",
+    "sync revoke", "Revoke a device and give the space a new key.", usage: "<device> [--passphrase-file <file>]",
     discussion: """
       What the device has sent stays; nothing that it writes afterwards is taken. Other devices get a new key by themselves, \
       and what they write with it the device cannot read; it keeps its tasks. Invitations and recovery codes from before are \
@@ -152,8 +143,7 @@ struct SyncRevokeCommand: SessionCommand {
       their keys, too, unless they have written something since.
 
       With --plain, a line has these columns: revoked, recoveryCode.
-      """
-  )
+      """)
 
   @Argument(
     help: ArgumentHelp("The device's name, handle or replica, as 'tally sync members' shows it.", valueName: "device"))

@@ -8,12 +8,10 @@ import TallySystem
 /// `tally sync setup`.
 struct SyncSetupCommand: SessionCommand {
   static let configuration = CommandConfiguration(
-    commandName: "setup",
-    abstract: "Create a space in a folder or at a hub, with all that this store has.",
+    "sync setup", "Create a space in a folder or at a hub, with all that this store has.",
     usage: """
-      tally sync setup <folder> [--passphrase-file <file>] [--no-encryption] [--name <device>] [<options>]
-      tally sync setup <address> [--account-file <file>] [--hub-secret-file <file>] [--insecure] [--no-encryption] \
-      [--name <device>] [<options>]
+      <folder> [--passphrase-file <file>] [--no-encryption] [--name <device>]
+      <address> [--account-file <file>] [--hub-secret-file <file>] [--insecure] [--no-encryption] [--name <device>]
       """,
     discussion: """
       Prints an invitation, with which another device joins within a day, and a recovery code. Both open all tasks: give \
@@ -21,8 +19,7 @@ struct SyncSetupCommand: SessionCommand {
       revokes. The code makes another device an owner when this one is lost; a second owner needs no code.
 
       With --plain, a line has these columns: space, replica, invitation, recoveryCode.
-      """
-  )
+      """)
 
   @Argument(help: ArgumentHelp("A folder that all devices share, or the address of a hub.", valueName: "folder"))
   var folder: String
@@ -101,16 +98,14 @@ struct SyncSetupCommand: SessionCommand {
 /// `tally sync invite`.
 struct SyncInviteCommand: SessionCommand {
   static let configuration = CommandConfiguration(
-    commandName: "invite",
-    abstract: "Print an invitation for another device.",
-    usage: "tally sync invite [--valid <duration>] [--role owner|writer|reader] [<options>]",
+    "sync invite", "Print an invitation for another device.",
+    usage: "[--valid <duration>] [--role owner|writer|reader]",
     discussion: """
       Everyone who has it can read the tasks until the space gets a new key. It names the space, not the folder: \
       'join' takes that with --at. That of a hub names the hub, too, and is for one device.
 
       With --plain, a line has this column: invitation.
-      """
-  )
+      """)
 
   @Option(help: ArgumentHelp("How long it can be used, 24h unless given.", valueName: "duration"))
   var valid: String?
@@ -148,15 +143,12 @@ struct SyncInviteCommand: SessionCommand {
 /// `tally sync recovery-code`.
 struct SyncRecoveryCodeCommand: SessionCommand {
   static let configuration = CommandConfiguration(
-    commandName: "recovery-code",
-    abstract: "Show the recovery code again: the key of the space, to be kept on paper.",
-    usage: "tally sync recovery-code [<options>]",
+    "sync recovery-code", "Show the recovery code again: the key of the space, to be kept on paper.",
     discussion: """
       Everyone who has it can read all tasks. After a device was revoked, the code is another one.
 
       With --plain, a line has this column: recoveryCode.
-      """
-  )
+      """)
 
   func run(in session: Session) throws {
     let sync = StoreSync(try session.openStore(for: .changing))
@@ -170,13 +162,12 @@ struct SyncRecoveryCodeCommand: SessionCommand {
 /// `tally sync join`.
 struct SyncJoinCommand: SessionCommand {
   static let configuration = CommandConfiguration(
-    commandName: "join",
-    abstract: "Join the space of another device.",
+    "sync join", "Join the space of another device.",
     usage: """
-      tally sync join <invitation> --at <folder> [--name <device>] [<options>]
-      tally sync join <invitation to a hub> [--insecure] [--name <device>] [<options>]
-      tally sync join <recovery code> --at <address> [--insecure] [--name <device>] [<options>]
-      tally sync join --at <folder> --passphrase-file <file> [--name <device>] [<options>]
+      <invitation> --at <folder> [--name <device>]
+      <invitation to a hub> [--insecure] [--name <device>]
+      <recovery code> --at <address> [--insecure] [--name <device>]
+      --at <folder> --passphrase-file <file> [--name <device>]
       """,
     discussion: """
       Takes an invitation or the recovery code; '-' reads it from standard input. Tasks that this store has are added to those of the space. \
@@ -184,8 +175,7 @@ struct SyncJoinCommand: SessionCommand {
       Ends with status 75 if changes of other devices are known to exist and have not arrived; this device has joined all the same.
 
       With --plain, a line has these columns: space, replica.
-      """
-  )
+      """)
 
   @Argument(help: ArgumentHelp("The invitation or the recovery code.", valueName: "invitation"))
   var invitation: String?
@@ -269,12 +259,11 @@ struct SyncJoinCommand: SessionCommand {
 /// `tally sync move PLACE`.
 struct SyncMoveCommand: SessionCommand {
   static let configuration = CommandConfiguration(
-    commandName: "move",
-    abstract: "Continue with the space in another folder or at a hub.",
+    "sync move", "Continue with the space in another folder or at a hub.",
     usage: """
-      tally sync move <folder> [<options>]
-      tally sync move <address> [--account-file <file>] [--hub-secret-file <file>] [--insecure] [<options>]
-      tally sync move <invitation to a hub> [--insecure] [<options>]
+      <folder>
+      <address> [--account-file <file>] [--hub-secret-file <file>] [--insecure]
+      <invitation to a hub> [--insecure]
       """,
     discussion: """
       For a folder that was renamed or moved, or another one: if the old one is still there, changes are exchanged with it \
@@ -284,8 +273,7 @@ struct SyncMoveCommand: SessionCommand {
       move each device with --same-hub.
 
       With --plain, a line has these columns: \(columns.joined(separator: ", ")).
-      """
-  )
+      """)
 
   private static let columns = [
     "space", "replica", "at", "copied", "lacksOwnSegments", "exchanged", "notCopied",
@@ -419,11 +407,8 @@ extension PlaceMove {
 /// `tally sync leave`.
 struct SyncLeaveCommand: SessionCommand {
   static let configuration = CommandConfiguration(
-    commandName: "leave",
-    abstract: "Leave the space; this store keeps all tasks.",
-    usage: "tally sync leave [<options>]",
-    discussion: "Changes that were not sent stay in this store only: synchronise first if others need them."
-  )
+    "sync leave", "Leave the space; this store keeps all tasks.",
+    discussion: "Changes that were not sent stay in this store only: synchronise first if others need them.")
 
   func run(in session: Session) throws {
     let sync = StoreSync(try session.openStore(for: .changing))

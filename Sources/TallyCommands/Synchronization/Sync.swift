@@ -37,16 +37,13 @@ struct SyncCommand: SessionCommand {
 /// `tally sync now`.
 struct SyncNowCommand: SessionCommand {
   static let configuration = CommandConfiguration(
-    commandName: "now",
-    abstract: "Send and fetch changes until nothing is left.",
-    usage: "tally sync now [<options>]",
+    "sync now", "Send and fetch changes until nothing is left.",
     discussion: """
       Ends with status 75 if the folder or hub cannot be reached or refuses: nothing is lost, and changes wait. So it does \
       while changes of another device are known to exist and have not arrived: the rest has been exchanged.
 
       With --plain, a line has these columns: \(SyncReport.columns.joined(separator: ", ")).
-      """
-  )
+      """)
 
   func run(in session: Session) throws {
     let sync = try session.sync(session.openStore(for: .changing))
@@ -75,11 +72,8 @@ struct SyncNowCommand: SessionCommand {
 /// `tally sync status`.
 struct SyncStatusCommand: SessionCommand {
   static let configuration = CommandConfiguration(
-    commandName: "status",
-    abstract: "Show when this store last synchronised, and what waits.",
-    usage: "tally sync status [<options>]",
-    discussion: "With --plain, a line has these columns: \(SyncStatus.columns.joined(separator: ", "))."
-  )
+    "sync status", "Show when this store last synchronised, and what waits.",
+    discussion: "With --plain, a line has these columns: \(SyncStatus.columns.joined(separator: ", ")).")
 
   func run(in session: Session) throws {
     let sync = StoreSync(try session.openStore(for: .changing))
@@ -117,10 +111,7 @@ struct SyncStatusCommand: SessionCommand {
 /// `tally sync stop`.
 struct SyncStopCommand: SessionCommand {
   static let configuration = CommandConfiguration(
-    commandName: "stop",
-    abstract: "Stop synchronising until the next 'tally sync now'; changes wait.",
-    usage: "tally sync stop [<options>]"
-  )
+    "sync stop", "Stop synchronising until the next 'tally sync now'; changes wait.")
 
   func run(in session: Session) throws {
     let sync = StoreSync(try session.openStore(for: .changing))
@@ -134,19 +125,17 @@ struct SyncStopCommand: SessionCommand {
 /// `tally sync run`.
 struct SyncRunCommand: SessionCommand {
   static let configuration = CommandConfiguration(
-    commandName: "run",
-    abstract: "Keep synchronising until stopped.",
+    "sync run", "Keep synchronising until stopped.",
     usage: """
-      tally sync run [<options>]
-      tally sync run --service [<options>]
+
+      --service
       """,
     discussion: """
       Sends a change within a second and fetches those of others as they arrive. Prints a line for each exchange that did \
       something; with --json, an object on a line of its own.
 
       --service prints a unit for systemd, or a property list for launchd, which starts this command when you log in.
-      """
-  )
+      """)
 
   @Flag(help: "Print what starts this command when you log in, and do nothing else.")
   var service = false
@@ -220,16 +209,14 @@ extension [UInt8] {
 /// `tally sync diff`.
 struct SyncDiffCommand: SessionCommand {
   static let configuration = CommandConfiguration(
-    commandName: "diff",
-    abstract: "Write all that this store knows into a sealed file, for another store of the space.",
-    usage: "tally sync diff <file> [--from <file>] [<options>]",
+    "sync diff", "Write all that this store knows into a sealed file, for another store of the space.",
+    usage: "<file> [--from <file>]",
     discussion: """
       For stores that share no folder any more; both are in the space. The other one takes the file with 'tally sync \
       apply'. With --from, name a file that the other store wrote: only what it lacks is written.
 
       With --plain, a line has these columns: file, objects.
-      """
-  )
+      """)
 
   @Argument(help: ArgumentHelp("The file to write.", valueName: "file"))
   var file: String
@@ -255,15 +242,12 @@ struct SyncDiffCommand: SessionCommand {
 /// `tally sync apply`.
 struct SyncApplyCommand: SessionCommand {
   static let configuration = CommandConfiguration(
-    commandName: "apply",
-    abstract: "Merge a file that 'tally sync diff' has written in another store of the space.",
-    usage: "tally sync apply <file> [<options>]",
+    "sync apply", "Merge a file that 'tally sync diff' has written in another store of the space.", usage: "<file>",
     discussion: """
       Applying a file again, or an old one, changes nothing.
 
       With --plain, a line has this column: objects.
-      """
-  )
+      """)
 
   @Argument(help: ArgumentHelp("The file to merge.", valueName: "file"))
   var file: String

@@ -6,15 +6,13 @@ import TallySync
 /// `tally trash`: alone it shows deleted tasks and lists.
 struct TrashCommand: SessionCommand {
   static let configuration = CommandConfiguration(
-    commandName: "trash",
-    abstract: "Show deleted tasks and lists of a store that synchronises, or restore them.",
+    "trash", "Show deleted tasks and lists of a store that synchronises, or restore them.",
     usage: """
-      tally trash [<options>]
-      tally trash restore <task> ... [<options>]
+
+      restore <task> ...
       """,
     discussion: "With --plain, a line has these columns: \(DeletedItem.columns.joined(separator: ", ")).",
-    subcommands: withGlobalOptions([RestoreTrashCommand.self])
-  )
+    subcommands: [RestoreTrashCommand.self])
 
   func run(in session: Session) throws {
     let sync = StoreSync(try session.openStore(for: .changing))
@@ -47,13 +45,11 @@ extension [DeletedItem] {
 /// `tally trash restore TASK…`.
 struct RestoreTrashCommand: SessionCommand {
   static let configuration = CommandConfiguration(
-    commandName: "restore",
-    abstract: "Restore deleted tasks and lists, on every device.",
+    "trash restore", "Restore deleted tasks and lists, on every device.",
     usage: """
-      tally trash restore <task> ... [<options>]
-      tally trash restore --since <time> [<options>]
-      """
-  )
+      <task> ...
+      --since <time>
+      """)
 
   static let takesText = true
 

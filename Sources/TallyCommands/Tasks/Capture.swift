@@ -6,11 +6,10 @@ import TallySystem
 /// `tally add TEXT…`.
 struct AddCommand: SessionCommand {
   static let configuration = CommandConfiguration(
-    commandName: "add",
-    abstract: "Capture a task.",
+    "add", "Capture a task.",
     usage: """
-      tally add <text> ... [--today | --tomorrow | --on <day>] [--list <name>] [<options>]
-      tally add - [<options>]
+      <text> ... [--today | --tomorrow | --on <day>] [--list <name>]
+      -
       """,
     discussion: """
       The words of the text are joined by spaces. Without a day or a list, the task goes to the inbox. With '-' as the \
@@ -24,8 +23,7 @@ struct AddCommand: SessionCommand {
         tally add 'Call Ayşe' --remind 'tomorrow 10:00'
         tally add 'Pay the rent' --repeat 'every month on the 1st'
         git log --format=%s | tally add - --list Releases
-      """
-  )
+      """)
 
   static let takesText = true
 
@@ -44,11 +42,10 @@ struct AddCommand: SessionCommand {
 /// `tally log TEXT…`.
 struct LogCommand: SessionCommand {
   static let configuration = CommandConfiguration(
-    commandName: "log",
-    abstract: "Record something that is done already.",
+    "log", "Record something that is done already.",
     usage: """
-      tally log <text> ... [--at <when>] [--list <name>] [--tag <tag>] [<options>]
-      tally log - [--at <when>] [<options>]
+      <text> ... [--at <when>] [--list <name>] [--tag <tag>]
+      - [--at <when>]
       """,
     discussion: """
       Adds a task and completes it in one step, now or at an earlier time. Takes everything that 'tally add' takes.
@@ -59,8 +56,7 @@ struct LogCommand: SessionCommand {
         tally log Fixed the tap --tag home
         tally log 'Wrote the minutes' --at 'yesterday 18:30' --list Work
         tally log 'Ran 5 km' --at '2 hours ago'
-      """
-  )
+      """)
 
   static let takesText = true
 
@@ -85,9 +81,7 @@ struct LogCommand: SessionCommand {
 /// `tally open URL`.
 struct OpenCommand: SessionCommand {
   static let configuration = CommandConfiguration(
-    commandName: "open",
-    abstract: "Follow a link: add a task, or show one.",
-    usage: "tally open <url> [--scheme <scheme>] [<options>]",
+    "open", "Follow a link: add a task, or show one.", usage: "<url> [--scheme <scheme>]",
     discussion: """
       Links are tally://open-task?id=UUID and tally://create-task?title=TEXT, which may also have list=NAME, day=DAY, \
       due=WHEN, notes=TEXT and, several times, tag=TAG. Texts are percent-encoded; anything else is refused. A bare \
@@ -95,8 +89,7 @@ struct OpenCommand: SessionCommand {
 
       EXAMPLES
         tally open 'tally://create-task?title=Buy%20stamps&list=Errands&due=friday&tag=post'
-      """
-  )
+      """)
 
   @Argument(help: ArgumentHelp("The link.", valueName: "url"))
   var url: String

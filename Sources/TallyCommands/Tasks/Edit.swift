@@ -7,12 +7,8 @@ import TallySystem
 /// `tally edit TASK…`.
 struct EditCommand: SessionCommand {
   static let configuration = CommandConfiguration(
-    commandName: "edit",
-    abstract: "Change anything about tasks.",
-    usage: """
-      tally edit <task> ... | --where <filter> [--title <text>] [--on <day|none>] [--due <when|none>] [--tag <tag>] \
-      [<options>]
-      """,
+    "edit", "Change anything about tasks.",
+    usage: "<task> ... | --where <filter> [--title <text>] [--on <day|none>] [--due <when|none>] [--tag <tag>]",
     discussion: """
       Takes everything that 'tally add' takes; 'none' clears. Tags are added to those that a task has. All tasks are \
       changed in one step, and one undo undoes it. --editor opens the notes of one task in $VISUAL or $EDITOR.
@@ -30,8 +26,7 @@ struct EditCommand: SessionCommand {
         tally edit 7f3a --tag home --untag work --priority high --set estimate=90
         tally edit 7f3a --repeat 'every 3 days after completion'
         tally edit --where 'is:overdue +home' --today
-      """
-  )
+      """)
 
   @OptionGroup var selection: TaskSelection
 

@@ -4,12 +4,7 @@ import Tally
 /// `tally filters`: alone it shows the saved filters.
 struct FiltersCommand: SessionCommand {
   static let configuration = CommandConfiguration(
-    commandName: "filters",
-    abstract: "Show the saved filters, or add and delete them.",
-    usage: """
-      tally filters [<options>]
-      tally filters <subcommand> ...
-      """,
+    "filters", "Show the saved filters, or add and delete them.",
     discussion: """
       'tally filter NAME' shows the tasks that a saved filter finds.
 
@@ -19,8 +14,7 @@ struct FiltersCommand: SessionCommand {
         tally filters add Chores +home is:open
         tally filter Chores
       """,
-    subcommands: withGlobalOptions([AddFilterCommand.self, DeleteFilterCommand.self])
-  )
+    subcommands: [AddFilterCommand.self, DeleteFilterCommand.self])
 
   func run(in session: Session) throws {
     let filters = try session.read { try $0.savedFilters() }
@@ -41,11 +35,8 @@ struct FiltersCommand: SessionCommand {
 /// `tally filter NAME`.
 struct FilterCommand: SessionCommand {
   static let configuration = CommandConfiguration(
-    commandName: "filter",
-    abstract: "Show the tasks that a saved filter finds.",
-    usage: "tally filter <name> [--sort <order>] [--limit <n>] [<options>]",
-    discussion: SharedHelp.taskRecord
-  )
+    "filter", "Show the tasks that a saved filter finds.", usage: "<name> [--sort <order>] [--limit <n>]",
+    discussion: SharedHelp.taskRecord)
 
   static let takesText = true
 
@@ -86,9 +77,7 @@ extension StoreTransaction where Base: ~Copyable {
 /// `tally filters add NAME FILTER`.
 struct AddFilterCommand: SessionCommand {
   static let configuration = CommandConfiguration(
-    commandName: "add",
-    abstract: "Save a filter under a name.",
-    usage: "tally filters add <name> <filter> ... [--force] [<options>]",
+    "filters add", "Save a filter under a name.", usage: "<name> <filter> ... [--force]",
     discussion: """
       \(FilterOptions.help)
 
@@ -96,8 +85,7 @@ struct AddFilterCommand: SessionCommand {
 
       EXAMPLES
         tally filters add 'Due soon' is:open due.by:today+3d
-      """
-  )
+      """)
 
   static let takesText = true
 
@@ -136,10 +124,7 @@ struct AddFilterCommand: SessionCommand {
 /// `tally filters delete NAME`.
 struct DeleteFilterCommand: SessionCommand {
   static let configuration = CommandConfiguration(
-    commandName: "delete",
-    abstract: "Delete a saved filter; the tasks that it finds stay.",
-    usage: "tally filters delete <name> [<options>]"
-  )
+    "filters delete", "Delete a saved filter; the tasks that it finds stay.", usage: "<name>")
 
   static let takesText = true
 

@@ -5,12 +5,7 @@ import Tally
 /// `tally lists`: alone it shows the lists.
 struct ListsCommand: SessionCommand {
   static let configuration = CommandConfiguration(
-    commandName: "lists",
-    abstract: "Show the lists, or add, rename, recolour, reorder, merge and delete them.",
-    usage: """
-      tally lists [<options>]
-      tally lists <subcommand> ...
-      """,
+    "lists", "Show the lists, or add, rename, recolour, reorder, merge and delete them.",
     discussion: """
       With --plain, a line has these columns: \(columns.joined(separator: ", ")).
 
@@ -18,11 +13,10 @@ struct ListsCommand: SessionCommand {
         tally lists add Work --color FF9500
         tally lists move Work --before Home
       """,
-    subcommands: withGlobalOptions([
+    subcommands: [
       AddListCommand.self, RenameListCommand.self, ColorListCommand.self, MoveListCommand.self, MergeListsCommand.self,
       DeleteListCommand.self,
     ])
-  )
 
   private static let columns = TaskList.columns + ["open"]
 
@@ -51,11 +45,8 @@ struct ListsCommand: SessionCommand {
 /// `tally list NAME`.
 struct ListCommand: SessionCommand {
   static let configuration = CommandConfiguration(
-    commandName: "list",
-    abstract: "Show the tasks of a list, or the lists.",
-    usage: "tally list [<name>] [--open] [--tree] [--limit <n>] [<options>]",
-    discussion: "Without a name, shows the lists, as 'tally lists' does.\n\n\(SharedHelp.taskRecord)"
-  )
+    "list", "Show the tasks of a list, or the lists.", usage: "[<name>] [--open] [--tree] [--limit <n>]",
+    discussion: "Without a name, shows the lists, as 'tally lists' does.\n\n\(SharedHelp.taskRecord)")
 
   static let takesText = true
 
@@ -86,11 +77,8 @@ struct ListCommand: SessionCommand {
 /// `tally lists add NAME`.
 struct AddListCommand: SessionCommand {
   static let configuration = CommandConfiguration(
-    commandName: "add",
-    abstract: "Create a list.",
-    usage: "tally lists add <name> [--color <rrggbb>] [--force] [<options>]",
-    discussion: "These names are reserved: \(TaskList.reservedNamesInWords)."
-  )
+    "lists add", "Create a list.", usage: "<name> [--color <rrggbb>] [--force]",
+    discussion: "These names are reserved: \(TaskList.reservedNamesInWords).")
 
   static let takesText = true
 
@@ -123,10 +111,7 @@ struct AddListCommand: SessionCommand {
 /// `tally lists rename NAME NEW`.
 struct RenameListCommand: SessionCommand {
   static let configuration = CommandConfiguration(
-    commandName: "rename",
-    abstract: "Rename a list.",
-    usage: "tally lists rename <name> <new> [--force] [<options>]"
-  )
+    "lists rename", "Rename a list.", usage: "<name> <new> [--force]")
 
   static let takesText = true
 
@@ -153,10 +138,7 @@ struct RenameListCommand: SessionCommand {
 /// `tally lists color NAME RRGGBB`.
 struct ColorListCommand: SessionCommand {
   static let configuration = CommandConfiguration(
-    commandName: "color",
-    abstract: "Change the colour of a list.",
-    usage: "tally lists color <name> <rrggbb> [<options>]"
-  )
+    "lists color", "Change the colour of a list.", usage: "<name> <rrggbb>")
 
   static let takesText = true
 
@@ -177,10 +159,7 @@ struct ColorListCommand: SessionCommand {
 /// `tally lists move NAME`.
 struct MoveListCommand: SessionCommand {
   static let configuration = CommandConfiguration(
-    commandName: "move",
-    abstract: "Move a list before or after another list.",
-    usage: "tally lists move <name> --before <name> | --after <name> [<options>]"
-  )
+    "lists move", "Move a list before or after another list.", usage: "<name> --before <name> | --after <name>")
 
   static let takesText = true
 
@@ -215,10 +194,8 @@ struct MoveListCommand: SessionCommand {
 /// `tally lists delete NAME`.
 struct DeleteListCommand: SessionCommand {
   static let configuration = CommandConfiguration(
-    commandName: "delete",
-    abstract: "Delete a list; with --force, also one that holds tasks, together with them.",
-    usage: "tally lists delete <name> [--force] [<options>]"
-  )
+    "lists delete", "Delete a list; with --force, also one that holds tasks, together with them.",
+    usage: "<name> [--force]")
 
   static let takesText = true
 
@@ -253,9 +230,7 @@ struct DeleteListCommand: SessionCommand {
 /// `tally lists merge NAME INTO`.
 struct MergeListsCommand: SessionCommand {
   static let configuration = CommandConfiguration(
-    commandName: "merge",
-    abstract: "Move the tasks of a list into another one, and delete the emptied list.",
-    usage: "tally lists merge <name> <into> [<options>]",
+    "lists merge", "Move the tasks of a list into another one, and delete the emptied list.", usage: "<name> <into>",
     discussion: """
       The tasks keep their order and follow those of the other list. One undo reverses the merge. If two devices have \
       created lists with the same name, give the name twice: all of them are merged into the oldest one.
@@ -263,8 +238,7 @@ struct MergeListsCommand: SessionCommand {
       EXAMPLES
         tally lists merge Food Groceries
         tally lists merge Groceries Groceries
-      """
-  )
+      """)
 
   static let takesText = true
 

@@ -4,11 +4,10 @@ import Tally
 /// `tally move TASK…`.
 struct MoveCommand: SessionCommand {
   static let configuration = CommandConfiguration(
-    commandName: "move",
-    abstract: "Move tasks to a day, to a list, or next to another task.",
+    "move", "Move tasks to a day, to a list, or next to another task.",
     usage: """
-      tally move <task> ... | --where <filter> [--to <inbox|today|tomorrow|day|none>] [--list <name|none>] \
-      [--before <task> | --after <task>] [<options>]
+      <task> ... | --where <filter> [--to <inbox|today|tomorrow|day|none>] [--list <name|none>] \
+      [--before <task> | --after <task>]
       """,
     discussion: """
       Takes a day, a list and a neighbour, or some of them, in one step. 'inbox' removes both the list and the day, \
@@ -27,8 +26,7 @@ struct MoveCommand: SessionCommand {
         tally move 7f3a --list Work --to none
         tally move 7f3a --list Work --before 91bc
         tally move --where 'is:overdue' --to today
-      """
-  )
+      """)
 
   @OptionGroup var selection: TaskSelection
 
@@ -93,15 +91,12 @@ struct MoveCommand: SessionCommand {
 /// `tally delete TASK…`.
 struct DeleteCommand: SessionCommand {
   static let configuration = CommandConfiguration(
-    commandName: "delete",
-    abstract: "Delete tasks with their sub-tasks.",
-    usage: "tally delete <task> ... | --where <filter> [<options>]",
+    "delete", "Delete tasks with their sub-tasks.", usage: "<task> ... | --where <filter>",
     discussion: """
       Completions of deleted tasks still count.
 
       \(SharedHelp.whereOption)
-      """
-  )
+      """)
 
   @OptionGroup var selection: TaskSelection
 

@@ -5,9 +5,7 @@ import Tally
 /// `tally quick TEXT…`.
 struct QuickCommand: SessionCommand {
   static let configuration = CommandConfiguration(
-    commandName: "quick",
-    abstract: "Capture a task from one sentence, with its dates, tags and more.",
-    usage: "tally quick <text> ... [--dry-run] [<options>]",
+    "quick", "Capture a task from one sentence, with its dates, tags and more.", usage: "<text> ... [--dry-run]",
     discussion: """
       Understands days and times, 'due', 'by' and 'deadline' before them, 'remind me', tags as +home or @home, \
       priorities as p:high or p1, 'for', 'list:' or 'project:' before a list's name, and 'every month', 'every! 3 days' (after each \
@@ -21,8 +19,7 @@ struct QuickCommand: SessionCommand {
         tally quick Pay rent tomorrow 9am +home p:high every month
         tally quick Call Ann next tue at 14:30 for Work
         tally quick Tax return due 31 jan remind me in 3 weeks --dry-run
-      """
-  )
+      """)
 
   static let takesText = true
 

@@ -4,11 +4,7 @@ import Tally
 /// `tally start TASK…`.
 struct StartCommand: SessionCommand {
   static let configuration = CommandConfiguration(
-    commandName: "start",
-    abstract: "Mark tasks as in progress.",
-    usage: "tally start <task> ... | --where <filter> [<options>]",
-    discussion: SharedHelp.whereOption
-  )
+    "start", "Mark tasks as in progress.", usage: "<task> ... | --where <filter>", discussion: SharedHelp.whereOption)
 
   @OptionGroup var selection: TaskSelection
 
@@ -28,9 +24,7 @@ struct StartCommand: SessionCommand {
 /// `tally done TASK…`.
 struct DoneCommand: SessionCommand {
   static let configuration = CommandConfiguration(
-    commandName: "done",
-    abstract: "Complete tasks, with their sub-tasks.",
-    usage: "tally done <task> ... | --where <filter> [--at <when>] [--only] [<options>]",
+    "done", "Complete tasks, with their sub-tasks.", usage: "<task> ... | --where <filter> [--at <when>] [--only]",
     discussion: """
       \(SharedHelp.when)
 
@@ -42,8 +36,7 @@ struct DoneCommand: SessionCommand {
         tally done 7f3a --at 'yesterday 18:30'
         tally done 7f3a --at '2 hours ago'
         tally done --where 'day:today +home'
-      """
-  )
+      """)
 
   @OptionGroup var selection: TaskSelection
 
@@ -90,11 +83,8 @@ extension LocalClock {
 /// `tally reopen TASK…`.
 struct ReopenCommand: SessionCommand {
   static let configuration = CommandConfiguration(
-    commandName: "reopen",
-    abstract: "Mark tasks as not started, from any state.",
-    usage: "tally reopen <task> ... | --where <filter> [<options>]",
-    discussion: SharedHelp.whereOption
-  )
+    "reopen", "Mark tasks as not started, from any state.", usage: "<task> ... | --where <filter>",
+    discussion: SharedHelp.whereOption)
 
   @OptionGroup var selection: TaskSelection
 

@@ -4,12 +4,7 @@ import Tally
 /// `tally tags`: alone it shows the tags.
 struct TagsCommand: SessionCommand {
   static let configuration = CommandConfiguration(
-    commandName: "tags",
-    abstract: "Show the tags that tasks have, or rename and delete them.",
-    usage: """
-      tally tags [<options>]
-      tally tags <subcommand> ...
-      """,
+    "tags", "Show the tags that tasks have, or rename and delete them.",
     discussion: """
       With --plain, a line has these columns: \(TagUse.columns.joined(separator: ", ")).
 
@@ -17,8 +12,7 @@ struct TagsCommand: SessionCommand {
         tally tags rename house home
         tally find +home is:open
       """,
-    subcommands: withGlobalOptions([RenameTagCommand.self, DeleteTagCommand.self])
-  )
+    subcommands: [RenameTagCommand.self, DeleteTagCommand.self])
 
   func run(in session: Session) throws {
     let tags = try session.read { try $0.tags() }
@@ -47,11 +41,8 @@ extension TagUse {
 /// `tally tags rename A B`.
 struct RenameTagCommand: SessionCommand {
   static let configuration = CommandConfiguration(
-    commandName: "rename",
-    abstract: "Rename a tag on every task and in saved filters, merging it into an existing one.",
-    usage: "tally tags rename <tag> <new> [<options>]",
-    discussion: "Completions already recorded keep the old tag in statistics."
-  )
+    "tags rename", "Rename a tag on every task and in saved filters, merging it into an existing one.",
+    usage: "<tag> <new>", discussion: "Completions already recorded keep the old tag in statistics.")
 
   static let takesText = true
 
@@ -97,11 +88,8 @@ extension StoreTransaction where Base: ~Copyable {
 /// `tally tags delete A`.
 struct DeleteTagCommand: SessionCommand {
   static let configuration = CommandConfiguration(
-    commandName: "delete",
-    abstract: "Remove a tag from every task; the tasks stay.",
-    usage: "tally tags delete <tag> [<options>]",
-    discussion: "Completions already recorded keep the tag in statistics."
-  )
+    "tags delete", "Remove a tag from every task; the tasks stay.", usage: "<tag>",
+    discussion: "Completions already recorded keep the tag in statistics.")
 
   static let takesText = true
 

@@ -5,9 +5,7 @@ import Tally
 /// `tally undo [N|CHANGE]`.
 struct UndoCommand: SessionCommand {
   static let configuration = CommandConfiguration(
-    commandName: "undo",
-    abstract: "Undo the last change, the last N, or one of them.",
-    usage: "tally undo [<n>|<change>] [--dry-run] [<options>]",
+    "undo", "Undo the last change, the last N, or one of them.", usage: "[<n>|<change>] [--dry-run]",
     discussion: """
       Undoes the last change to the store, from any program: tasks, lists, their order and the statistics return to \
       their previous state. Run it again to undo the change before that; 'tally redo' reverses an undo. About a thousand \
@@ -17,8 +15,7 @@ struct UndoCommand: SessionCommand {
         tally undo
         tally undo 3
         tally undo 42.0
-      """
-  )
+      """)
 
   @Argument(help: ArgumentHelp("How many changes, or the number of one, see 'tally history'.", valueName: "n"))
   var what: String?
@@ -43,11 +40,8 @@ struct UndoCommand: SessionCommand {
 /// `tally redo [N]`.
 struct RedoCommand: SessionCommand {
   static let configuration = CommandConfiguration(
-    commandName: "redo",
-    abstract: "Redo the last undone change, or the last N.",
-    usage: "tally redo [<n>] [<options>]",
-    discussion: "Works until something else is changed."
-  )
+    "redo", "Redo the last undone change, or the last N.", usage: "[<n>]",
+    discussion: "Works until something else is changed.")
 
   @Argument(help: ArgumentHelp("How many changes.", valueName: "n"))
   var what: String?

@@ -5,16 +5,13 @@ import Tally
 /// `tally history [TASK]`.
 struct HistoryCommand: SessionCommand {
   static let configuration = CommandConfiguration(
-    commandName: "history",
-    abstract: "Show what changed, when, by which command and on which device.",
-    usage: "tally history [<task>] [--limit <n>] [<options>]",
+    "history", "Show what changed, when, by which command and on which device.", usage: "[<task>] [--limit <n>]",
     discussion: """
       Shows the last changes to the store, newest first, or those to one task, which may be deleted. About a thousand \
       are kept. 'tally undo CHANGE' undoes one of them by its number.
 
       With --plain, a line has these columns: \(HistoryReport.columns.joined(separator: ", ")).
-      """
-  )
+      """)
 
   private static let shownCount = 20
   private static let shownSentenceCount = 5

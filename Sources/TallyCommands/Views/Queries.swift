@@ -4,9 +4,7 @@ import Tally
 /// `tally find`.
 struct FindCommand: SessionCommand {
   static let configuration = CommandConfiguration(
-    commandName: "find",
-    abstract: "Show the tasks that a filter finds.",
-    usage: "tally find [<filter> ...] [--sort <order>] [--limit <n>] [--explain] [<options>]",
+    "find", "Show the tasks that a filter finds.", usage: "[<filter> ...] [--sort <order>] [--limit <n>] [--explain]",
     discussion: """
       \(FilterOptions.help)
 
@@ -22,8 +20,7 @@ struct FindCommand: SessionCommand {
         tally find due.by:today+3d p:high or is:overdue
         tally find 'due<=today+3d (priority>=medium or is:overdue)' -list:Work
         tally find 'text~"tax form"' --limit 10 --json
-      """
-  )
+      """)
 
   static let takesText = true
 
@@ -70,17 +67,14 @@ struct FindCommand: SessionCommand {
 /// `tally count`.
 struct CountCommand: SessionCommand {
   static let configuration = CommandConfiguration(
-    commandName: "count",
-    abstract: "Print only the number of tasks that a filter finds, for use in a shell prompt.",
-    usage: "tally count [<filter> ...] [<options>]",
+    "count", "Print only the number of tasks that a filter finds, for use in a shell prompt.", usage: "[<filter> ...]",
     discussion: """
       \(FilterOptions.help)
 
       EXAMPLES
         tally count is:open
         tally count is:overdue or due:today
-      """
-  )
+      """)
 
   static let takesText = true
 
@@ -105,9 +99,8 @@ struct CountCommand: SessionCommand {
 /// `tally due [DAY]`.
 struct DueCommand: SessionCommand {
   static let configuration = CommandConfiguration(
-    commandName: "due",
-    abstract: "Show the tasks that are due on a day, including completed ones.",
-    usage: "tally due [<day>] [--open] [--tree] [--limit <n>] [<options>]",
+    "due", "Show the tasks that are due on a day, including completed ones.",
+    usage: "[<day>] [--open] [--tree] [--limit <n>]",
     discussion: """
       \(SharedHelp.day) Without one it is today.
 
@@ -116,8 +109,7 @@ struct DueCommand: SessionCommand {
       EXAMPLES
         tally due
         tally due next monday
-      """
-  )
+      """)
 
   @Argument(help: ArgumentHelp("The day; today without one.", valueName: "day"))
   var words: [String] = []
@@ -144,11 +136,8 @@ struct DueCommand: SessionCommand {
 /// `tally completed`.
 struct CompletedCommand: SessionCommand {
   static let configuration = CommandConfiguration(
-    commandName: "completed",
-    abstract: "Show completed tasks, newest first.",
-    usage: """
-      tally completed [<filter> ...] [--from <day>] [--to <day>] [--list <name>] [--tag <tag>] [--limit <n>] [<options>]
-      """,
+    "completed", "Show completed tasks, newest first.",
+    usage: "[<filter> ...] [--from <day>] [--to <day>] [--list <name>] [--tag <tag>] [--limit <n>]",
     discussion: """
       These are the tasks behind the numbers in 'tally stats'; the same options select the same work.
 
@@ -166,8 +155,7 @@ struct CompletedCommand: SessionCommand {
         tally completed --from monday
         tally completed +home --from 2026-01-01
         tally completed --from 2026-01-01 --to 2026-01-31 --json
-      """
-  )
+      """)
 
   static let takesText = true
 

@@ -4,9 +4,7 @@ import Tally
 /// `tally search WORDS…`.
 struct SearchCommand: SessionCommand {
   static let configuration = CommandConfiguration(
-    commandName: "search",
-    abstract: "Find tasks by words in their titles, notes and tags.",
-    usage: "tally search <words> ... [--substring] [--limit <n>] [<options>]",
+    "search", "Find tasks by words in their titles, notes and tags.", usage: "<words> ... [--substring] [--limit <n>]",
     discussion: """
       Every word must be found, in any order; case, accents and width do not matter. The last word may be the \
       beginning of one. Words in double quotes must follow each other; the shell needs quotes around them, too. Text in \
@@ -23,8 +21,7 @@ struct SearchCommand: SessionCommand {
         tally search tax form
         tally search '"tax form" 2026'
         tally search --substring orm --limit 5
-      """
-  )
+      """)
 
   static let takesText = true
   private static let defaultLimit = 20

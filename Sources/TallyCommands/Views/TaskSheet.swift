@@ -139,11 +139,8 @@ extension TaskSheet {
 /// `tally show TASK`.
 struct ShowCommand: SessionCommand {
   static let configuration = CommandConfiguration(
-    commandName: "show",
-    abstract: "Show one task in full, with its sub-tasks and recent changes.",
-    usage: "tally show <task> [<options>]",
-    discussion: "With --plain, prints one field per line: its name, a tab, its value."
-  )
+    "show", "Show one task in full, with its sub-tasks and recent changes.", usage: "<task>",
+    discussion: "With --plain, prints one field per line: its name, a tab, its value.")
 
   @Argument(help: SharedHelp.task)
   var task: String

@@ -4,17 +4,14 @@ import Tally
 /// `tally values`: the values that applications keep in the store.
 struct ValuesCommand: SessionCommand {
   static let configuration = CommandConfiguration(
-    commandName: "values",
-    abstract: "Show the values that applications keep beside the tasks.",
-    usage: "tally values [<namespace>] [<options>]",
+    "values", "Show the values that applications keep beside the tasks.", usage: "[<namespace>]",
     discussion: """
       Without a namespace, shows the namespaces with their number of values and their size. With one, shows its keys in \
       order, with their values where these are text. Keys that are not text are shown in hexadecimal.
 
       With --plain, a line has these columns: \(NamespaceReport.columns.joined(separator: ", ")); with a namespace \
       \(NamespaceReport.valueColumns.joined(separator: ", ")).
-      """
-  )
+      """)
 
   @Argument(help: "The namespace whose values to show.")
   var namespace: String?

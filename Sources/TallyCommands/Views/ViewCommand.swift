@@ -132,17 +132,14 @@ enum AllView: ViewKind {
 /// `tally web`.
 struct WebCommand: SessionCommand {
   static let configuration = CommandConfiguration(
-    commandName: "web",
-    abstract: "Show the tasks in a browser on this machine.",
-    usage: "tally web [--port <port>] [--open] [<options>]",
+    "web", "Show the tasks in a browser on this machine.", usage: "[--port <port>] [--open]",
     discussion: """
       Prints an address that lets a browser in, and serves until Control-C or SIGTERM. The address has a random token, \
       and leads to this machine only. The program tally-web does the work.
 
       EXAMPLES
         tally web --open
-      """
-  )
+      """)
 
   @Option(help: ArgumentHelp("The port; 0 for any free one.", valueName: "port"))
   var port: UInt16?
