@@ -1,7 +1,7 @@
 /// A command and its arguments, as far as completion and plain arguments need them.
 ///
-/// The parser describes a command by reflection, which takes longer than most commands do. So ``table`` keeps what it
-/// says; a test records the table from the definitions of the commands, and compares both.
+/// The parser describes a command by reflection, which takes longer than most commands do. So ``table`` has a copy of the
+/// descriptions; a test writes the table from the definitions of the commands, and compares both.
 struct CommandDescription: Equatable {
   struct Argument: Equatable {
     enum Kind: String, Decodable {
@@ -12,11 +12,11 @@ struct CommandDescription: Equatable {
     let isRepeating: Bool
     /// Whether it must be given at least once.
     let isRequired: Bool
-    /// What holds if an option is not given; `nil` if nothing does.
+    /// The value of an option that is not given; `nil` for none.
     let defaultValue: String?
     /// The names with their dashes, the long ones first.
     let spellings: [String]
-    /// What the help calls the value.
+    /// The name of the value in the help.
     let valueName: String
     /// The only values there are; empty if others are allowed.
     let values: [String]
@@ -31,45 +31,47 @@ struct CommandDescription: Equatable {
   /// The arguments without the one that every command has.
   var ownArguments: [Argument] { arguments.filter { $0 != .help } }
 
+  /// The lines of the table that name commands.
+  private static var heads: [String] { table.filter { !isArgument($0) } }
+
   /// The names that the first argument may have.
   static let commandNames =
-    table.map { String($0.prefix { $0 != ":" }) }.filter { !$0.isEmpty && !$0.contains(" ") } + ["help"]
-
-  /// The description of a command; `nil` if the program does not have it.
-  init?(of path: [String]) {
-    let start = path.joined(separator: " ") + ":"
-    guard let text = Self.table.first(where: { $0.hasPrefix(start) }) else { return nil }
-    self.init(text: text)
-  }
+    heads.map { String($0.prefix { $0 != ":" }) }.filter { !$0.isEmpty && !$0.contains(" ") } + ["help"]
 
   /// The commands whose names are one word longer, in the order of the help.
   static func commands(below path: [String]) -> [CommandDescription] {
-    table.filter { Self.path(of: $0).count == path.count + 1 && Self.path(of: $0).starts(with: path) }
-      .map(CommandDescription.init(text:))
+    heads.map(Self.path).filter { $0.count == path.count + 1 && $0.starts(with: path) }.compactMap(Self.init(of:))
   }
 }
 
 extension CommandDescription {
-  init(path: [String], abstract: String, arguments: [Argument]) {
-    (self.path, self.abstract, self.arguments) = (path, abstract, arguments)
+  /// The description of a command; `nil` if the program does not have it.
+  init?(of path: [String]) {
+    let name = path.joined(separator: " ")
+    guard let lines = Self.lines(of: name, in: Self.table), let head = lines.first else { return nil }
+    self.path = Self.path(of: head)
+    abstract = String(head.dropFirst(name.count + 2))
+    arguments = lines.dropFirst().flatMap(Self.arguments) + [.help]
   }
 
-  /// Reads an entry of the table: the command's name and abstract, then a line for each argument.
-  private init(text: String) {
-    let lines = text.utf8.split(separator: UInt8(ascii: "\n")).map(Substring.init)
-    path = Self.path(of: text)
-    abstract = String((lines.first ?? "").dropFirst(path.joined(separator: " ").count + 2))
-    arguments = lines.dropFirst().compactMap(Argument.init) + [.help]
+  private static func path(of head: String) -> [String] {
+    head.prefix { $0 != ":" }.split(separator: " ").map(String.init)
   }
 
-  private static func path(of text: String) -> [String] {
-    text.prefix { $0 != ":" }.split(separator: " ").map(String.init)
+  private static func isArgument(_ line: String) -> Bool { line.utf8.first == UInt8(ascii: " ") }
+
+  /// The line that names a command or a group of arguments, and the lines of its arguments.
+  private static func lines(of name: String, in table: [String]) -> ArraySlice<String>? {
+    let start = name + ":"
+    guard let index = table.firstIndex(where: { !isArgument($0) && $0.hasPrefix(start) }) else { return nil }
+    return table[index...index] + table[(index + 1)...].prefix(while: isArgument)
   }
 
-  /// An entry of the table, without the argument that every command has.
-  var text: String {
-    let lines = ownArguments.map(\.line)
-    return (["\(path.joined(separator: " ")): \(abstract)"] + lines).joined(separator: "\n")
+  /// The argument of a line, or those of the group that it names, as in `@ViewOptions`.
+  private static func arguments(of line: String) -> [Argument] {
+    let text = line.dropFirst(2)
+    guard text.utf8.first == UInt8(ascii: "@") else { return [Argument(line: text)].compactMap(\.self) }
+    return (lines(of: String(text.dropFirst()), in: groups) ?? []).dropFirst().flatMap(arguments)
   }
 }
 
@@ -84,14 +86,14 @@ extension CommandDescription.Argument {
     kind: .flag, isRepeating: false, isRequired: false, defaultValue: nil, spellings: ["--version"], valueName: "",
     values: [], abstract: "Show the version.")
 
-  /// Reads a line of an entry, such as the following.
+  /// Reads a line of the table, such as the following.
   ///
   ///     option | --list -l | name | | Put it into this list.
   ///
-  /// An exclamation mark follows the kind of one that must be given, an asterisk that of one that may be given several
+  /// An exclamation mark after the kind means that the argument must be given, an asterisk that it may be given several
   /// times; then comes the default, as in `option=place`.
   fileprivate init?(line: Substring) {
-    // By bytes: a separator of several characters is searched for, which takes longer than all else.
+    // By bytes: a search for a separator of several characters takes longer than everything else here.
     let pieces = line.utf8.split(separator: UInt8(ascii: "|"), maxSplits: 4, omittingEmptySubsequences: false)
     let fields = pieces.map { piece in
       let field = piece.drop { $0 == UInt8(ascii: " ") }
@@ -106,15 +108,6 @@ extension CommandDescription.Argument {
       spellings: fields[1].split(separator: " ").map(String.init),
       valueName: String(fields[2]), values: fields[3].split(separator: " ").map(String.init),
       abstract: String(fields[4]))
-  }
-
-  fileprivate var line: String {
-    let fields = [
-      kind.rawValue + (isRequired ? "!" : "") + (isRepeating ? "*" : "") + (defaultValue.map { "=" + $0 } ?? ""),
-      spellings.joined(separator: " "), valueName,
-      values.joined(separator: " "), abstract,
-    ]
-    return fields.joined(separator: " | ")
   }
 }
 

@@ -30,6 +30,22 @@ private struct ParserDescription: Decodable {
 }
 
 extension CommandDescription {
+  /// The lines of the table, without the argument that every command has.
+  var lines: [String] {
+    ["\(path.joined(separator: " ")): \(abstract)"] + ownArguments.map { "  " + $0.line }
+  }
+
+  /// The lines of the groups of options that several commands have.
+  static func groupsFromParser() throws -> [(name: String, lines: [String])] {
+    let groups: [any ParsableArguments.Type] = [
+      ViewOptions.self, FieldOptions.self, TaskSelection.self, CompletionOptions.self, QueryOptions.self,
+    ]
+    return try groups.map { group in
+      let own = CommandDescription(path: [], abstract: "", arguments: try arguments(of: group)).ownArguments
+      return ("\(group)", own.map { "  " + $0.line })
+    }
+  }
+
   /// The descriptions of all commands as the parser gives them, those of the program first.
   static func fromParser() throws -> [CommandDescription] {
     let program = CommandDescription(
@@ -52,5 +68,17 @@ extension CommandDescription {
         valueName: argument.kind == .flag ? "" : argument.valueName ?? "", values: argument.allValues ?? [],
         abstract: argument.abstract ?? "")
     }
+  }
+}
+
+extension CommandDescription.Argument {
+  /// The argument in a line of the table.
+  fileprivate var line: String {
+    let fields = [
+      kind.rawValue + (isRequired ? "!" : "") + (isRepeating ? "*" : "") + (defaultValue.map { "=" + $0 } ?? ""),
+      spellings.joined(separator: " "), valueName,
+      values.joined(separator: " "), abstract,
+    ]
+    return fields.joined(separator: " | ")
   }
 }
