@@ -24,6 +24,17 @@ struct TaskSelection: ParsableArguments {
   }
 }
 
+/// A command that changes the tasks of a selection.
+protocol SelectionCommand: SessionCommand {
+  var selection: TaskSelection { get set }
+}
+
+extension SelectionCommand {
+  static var manyWords: WritableKeyPath<Self, [String]>? { \.selection.names }
+  var countsWeeks: Bool { selection.countsWeeks }
+  func validate(with global: GlobalOptions) throws { try selection.check() }
+}
+
 extension TaskSelection {
   /// Finds the tasks, each once, parents before their sub-tasks; otherwise in the order of the names, or of their places.
   ///

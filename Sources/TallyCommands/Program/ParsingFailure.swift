@@ -56,8 +56,8 @@ extension CommandFailure {
     let text = arguments.indices.filter { arguments[$0].hasPrefix("-") }.prefix(8).first { index in
       var others = arguments
       let word = others.remove(at: index)
-      guard word.hasPrefix("-"), let command = try? RootCommand.parseAsRoot(others + ["--", word]) else { return false }
-      return (command as? any CompleteCommand).map { type(of: $0.own).takesText } ?? false
+      let command = try? RootCommand.parseAsRoot(others + ["--", word]) as? any CompleteCommand
+      return command?.own is any TextCommand
     }
     return text.map { "If '\(arguments[$0].escapedForDisplay())' is text, put it after '--'. " } ?? ""
   }

@@ -11,8 +11,11 @@ import TallyFormats
 /// the parser: `--name=value`, values that begin with a dash, and everything that is to be refused. A test compares both
 /// for all commands.
 struct PlainArguments {
-  /// The arguments that the command takes, in the order in which its properties are declared, with their words.
-  private let given: [(argument: CommandDescription.Argument, words: [String])]
+  /// An argument that a command takes, and the words that were given for it.
+  fileprivate typealias Given = (argument: CommandDescription.Argument, words: [String])
+
+  /// The arguments that the command takes, in the order in which its properties are declared.
+  private let given: [Given]
 
   /// Sorts words, without the command's name, to the arguments; `nil` if the parser has to look.
   private init?(_ words: [String], for arguments: [CommandDescription.Argument]) {
@@ -68,19 +71,21 @@ struct PlainArguments {
   }
 }
 
-/// Hands each property of a command what was given for it.
+/// Decodes each property of a command from the words that were given for it.
 ///
 /// Properties are decoded in the order of their declaration, which is the table's. A property of a type that is missing
-/// below is the parser's, and so is its command.
+/// below needs the parser, and so does its command.
 private final class PlainProperties: Decoder {
   /// The arguments cannot be read without the parser.
   private struct NeedsParser: Error {}
 
-  private var rest: ArraySlice<(argument: CommandDescription.Argument, words: [String])>
+  fileprivate typealias Given = PlainArguments.Given
+
+  private var rest: ArraySlice<Given>
   let codingPath: [any CodingKey] = []
   let userInfo: [CodingUserInfoKey: Any] = [:]
 
-  init(_ given: [(argument: CommandDescription.Argument, words: [String])]) { rest = given[...] }
+  init(_ given: [Given]) { rest = given[...] }
 
   /// Whether every argument has become a property.
   var areRead: Bool { rest.isEmpty }
@@ -111,7 +116,6 @@ private final class PlainProperties: Decoder {
     case is Option<[String]>.Type: try options(String.self)
     case is Option<Int?>.Type: try optionalOption(Int.self)
     case is Option<UInt16?>.Type: try optionalOption(UInt16.self)
-    case is Option<UInt64?>.Type: try optionalOption(UInt64.self)
     case is Option<WeekStart?>.Type: try optionalOption(WeekStart.self)
     case is Option<TaskOrder>.Type: try option(TaskOrder.self)
     case is Option<Series.Unit>.Type: try option(Series.Unit.self)
@@ -120,7 +124,6 @@ private final class PlainProperties: Decoder {
     case is Argument<String>.Type: try argument(String.self)
     case is Argument<String?>.Type: try optionalArgument(String.self)
     case is Argument<[String]>.Type: try arguments(String.self)
-    case is Argument<[UInt64]>.Type: try arguments(UInt64.self)
     case is OptionGroup<FieldOptions>.Type: try group(FieldOptions.self)
     case is OptionGroup<TaskSelection>.Type: try group(TaskSelection.self)
     case is OptionGroup<FilterOptions>.Type: try group(FilterOptions.self)
@@ -128,82 +131,65 @@ private final class PlainProperties: Decoder {
     case is OptionGroup<ViewOptions>.Type: try group(ViewOptions.self)
     case is OptionGroup<LimitOption>.Type: try group(LimitOption.self)
     case is OptionGroup<QueryOptions>.Type: try group(QueryOptions.self)
-    case is OptionGroup<InsecureOption>.Type: try group(InsecureOption.self)
     default: throw NeedsParser()
     }
   }
 }
 
 extension PlainProperties {
+  private func filled<Property>(_ property: Property, _ fill: (inout Property) throws -> Void) rethrows -> Property {
+    var property = property
+    try fill(&property)
+    return property
+  }
+
   private func group<Options: ParsableArguments>(_ type: Options.Type) throws -> OptionGroup<Options> {
-    var group = OptionGroup<Options>()
-    group.wrappedValue = try options(type)
-    return group
+    try filled(OptionGroup()) { $0.wrappedValue = try options(type) }
   }
 
   private func flag() throws -> Flag<Bool> {
     let words = try next(.flag).words
     guard words.count <= 1 else { throw NeedsParser() }
-    var flag = Flag(wrappedValue: false)
-    flag.wrappedValue = !words.isEmpty
-    return flag
+    return filled(Flag(wrappedValue: false)) { $0.wrappedValue = !words.isEmpty }
   }
 
   private func option<Value: ExpressibleByArgument>(_ type: Value.Type) throws -> Option<Value> {
-    var option = Option<Value>()
-    option.wrappedValue = try required(value(of: next(.option)))
-    return option
+    try filled(Option()) { $0.wrappedValue = try required(value(of: next(.option))) }
   }
 
   private func optionalOption<Value: ExpressibleByArgument>(_ type: Value.Type) throws -> Option<Value?> {
-    var option = Option<Value?>()
-    option.wrappedValue = try value(of: next(.option))
-    return option
+    try filled(Option()) { $0.wrappedValue = try value(of: next(.option)) }
   }
 
   private func options<Value: ExpressibleByArgument>(_ type: Value.Type) throws -> Option<[Value]> {
-    var option = Option<[Value]>()
-    option.wrappedValue = try values(of: next(.option))
-    return option
+    try filled(Option()) { $0.wrappedValue = try values(of: next(.option)) }
   }
 
   private func argument<Value: ExpressibleByArgument>(_ type: Value.Type) throws -> Argument<Value> {
-    var argument = Argument<Value>()
-    argument.wrappedValue = try required(value(of: next(.positional)))
-    return argument
+    try filled(Argument()) { $0.wrappedValue = try required(value(of: next(.positional))) }
   }
 
   private func optionalArgument<Value: ExpressibleByArgument>(_ type: Value.Type) throws -> Argument<Value?> {
-    var argument = Argument<Value?>()
-    argument.wrappedValue = try value(of: next(.positional))
-    return argument
+    try filled(Argument()) { $0.wrappedValue = try value(of: next(.positional)) }
   }
 
   private func arguments<Value: ExpressibleByArgument>(_ type: Value.Type) throws -> Argument<[Value]> {
-    var argument = Argument<[Value]>()
-    argument.wrappedValue = try values(of: next(.positional))
-    return argument
+    try filled(Argument()) { $0.wrappedValue = try values(of: next(.positional)) }
   }
 
-  private func next(
-    _ kind: CommandDescription.Argument.Kind
-  ) throws -> (argument: CommandDescription.Argument, words: [String]) {
+  private func next(_ kind: CommandDescription.Argument.Kind) throws -> Given {
     guard let next = rest.popFirst(), next.argument.kind == kind else { throw NeedsParser() }
     return next
   }
 
   /// The value that was given once, or the default; `nil` without either.
-  private func value<Value: ExpressibleByArgument>(
-    of given: (argument: CommandDescription.Argument, words: [String])
-  ) throws -> Value? {
+  private func value<Value: ExpressibleByArgument>(of given: Given) throws -> Value? {
     guard given.words.count <= 1 else { throw NeedsParser() }
     guard let text = given.words.first ?? given.argument.defaultValue else { return nil }
     return try required(Value(argument: text))
   }
 
-  private func values<Value: ExpressibleByArgument>(
-    of given: (argument: CommandDescription.Argument, words: [String])
-  ) throws -> [Value] {
+  private func values<Value: ExpressibleByArgument>(of given: Given) throws -> [Value] {
     guard !given.words.isEmpty || !given.argument.isRequired else { throw NeedsParser() }
     return try given.words.map { try required(Value(argument: $0)) }
   }
@@ -227,20 +213,6 @@ extension PlainProperties {
 
     func contains(_ key: Key) -> Bool { true }
     func decodeNil(forKey key: Key) throws -> Bool { throw NeedsParser() }
-    func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { throw NeedsParser() }
-    func decode(_ type: String.Type, forKey key: Key) throws -> String { throw NeedsParser() }
-    func decode(_ type: Double.Type, forKey key: Key) throws -> Double { throw NeedsParser() }
-    func decode(_ type: Float.Type, forKey key: Key) throws -> Float { throw NeedsParser() }
-    func decode(_ type: Int.Type, forKey key: Key) throws -> Int { throw NeedsParser() }
-    func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 { throw NeedsParser() }
-    func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 { throw NeedsParser() }
-    func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 { throw NeedsParser() }
-    func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { throw NeedsParser() }
-    func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt { throw NeedsParser() }
-    func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 { throw NeedsParser() }
-    func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 { throw NeedsParser() }
-    func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 { throw NeedsParser() }
-    func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 { throw NeedsParser() }
 
     func nestedContainer<Nested: CodingKey>(
       keyedBy type: Nested.Type, forKey key: Key

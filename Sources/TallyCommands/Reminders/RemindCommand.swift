@@ -5,7 +5,7 @@ import Tally
 import TallySystem
 
 /// `tally remind`.
-struct RemindCommand: SessionCommand {
+struct RemindCommand: TextCommand {
   static let configuration = CommandConfiguration(
     commandName: "remind",
     abstract: "Wait, and notify or run a program for each reminder as it falls due.",
@@ -36,8 +36,6 @@ struct RemindCommand: SessionCommand {
         tally remind --service > ~/.config/systemd/user/tally-remind.service
       """
   )
-
-  static let takesText = true
 
   @Option(help: ArgumentHelp("The program, by path or by its name in PATH.", valueName: "program"))
   var exec: String?

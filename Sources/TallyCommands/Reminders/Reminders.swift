@@ -51,7 +51,7 @@ struct RemindersCommand: SessionCommand {
 }
 
 /// `tally snooze TASK…`.
-struct SnoozeCommand: SessionCommand {
+struct SnoozeCommand: SelectionCommand {
   static let configuration = CommandConfiguration(
     "snooze", "Postpone the reminders of tasks.", usage: "<task> ... | --where <filter> --until <when>",
     discussion: """
@@ -75,14 +75,6 @@ struct SnoozeCommand: SessionCommand {
 
   @Option(help: ArgumentHelp("When to be reminded. \(SharedHelp.remind)", valueName: "when"))
   var until: String?
-
-  static var manyWords: WritableKeyPath<Self, [String]>? { \.selection.names }
-
-  var countsWeeks: Bool { selection.countsWeeks }
-
-  func validate(with global: GlobalOptions) throws {
-    try selection.check()
-  }
 
   /// Where the time begins among the names, as in `snooze 7f3a tomorrow 9:00`.
   private var trailingTime: Int? {

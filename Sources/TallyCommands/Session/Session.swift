@@ -133,8 +133,6 @@ private final class Outcome<R: Sendable>: Sendable {
 /// A command: its own arguments, and what it does with a session.
 protocol SessionCommand: ParsableArguments {
   static var configuration: CommandConfiguration { get }
-  /// Whether an argument is free text, such as a title or a list's name, which may begin with a dash.
-  static var takesText: Bool { get }
   /// Whether the store must know with which day a week begins.
   ///
   /// Loading the locale to know would cost every command milliseconds.
@@ -154,11 +152,13 @@ protocol SessionCommand: ParsableArguments {
 }
 
 extension SessionCommand {
-  static var takesText: Bool { false }
   var countsWeeks: Bool { false }
   static var manyWords: WritableKeyPath<Self, [String]>? { nil }
   func validate(with global: GlobalOptions) throws {}
 }
+
+/// A command with an argument that is free text, such as a title or a list's name, which may begin with a dash.
+protocol TextCommand: SessionCommand {}
 
 /// A command that was given: its own arguments, and the options that every command takes.
 struct ParsedCommand {

@@ -4,7 +4,7 @@ import Tally
 import TallySystem
 
 /// `tally stats`.
-struct StatsCommand: SessionCommand {
+struct StatsCommand: TextCommand {
   static let configuration = CommandConfiguration(
     "stats", "Count what got done: today, trends, series, streaks, profiles.",
     usage: """
@@ -40,8 +40,6 @@ struct StatsCommand: SessionCommand {
         tally stats --goal 5/day
         tally stats --html statistics.html
       """)
-
-  static let takesText = true
 
   @OptionGroup
   var completions: CompletionOptions

@@ -4,7 +4,7 @@ import Tally
 import TallySystem
 
 /// `tally config`.
-struct ConfigCommand: SessionCommand {
+struct ConfigCommand: TextCommand {
   static let configuration = CommandConfiguration(
     "config", "Show or change the settings that hold for all commands.", usage: "[<key> [<value>]]",
     discussion: """
@@ -21,8 +21,6 @@ struct ConfigCommand: SessionCommand {
         tally config alias.rent 'quick Pay rent +home'
         tally config alias.rent none
       """)
-
-  static let takesText = true
 
   @Argument(help: ArgumentHelp("The setting.", valueName: "key"))
   var key: String?

@@ -4,7 +4,7 @@ import Tally
 import TallyFormats
 
 /// `tally export`.
-struct ExportCommand: SessionCommand {
+struct ExportCommand: TextCommand {
   static let configuration = CommandConfiguration(
     "export", "Write tasks to a file, in Tally's format or another one.",
     usage: "[<filter> ...] [-o <file>|-] [--format <format>] [--plain-lines]",
@@ -25,8 +25,6 @@ struct ExportCommand: SessionCommand {
         tally export +home is:open -o home.ics
         tally export -o - --format ndjson | grep -c completed
       """)
-
-  static let takesText = true
 
   private static let columns = ["file", "tasks", "lists", "completions", "bytes"]
 

@@ -50,7 +50,7 @@ struct SyncMembersCommand: SessionCommand {
 }
 
 /// `tally sync members rename [DEVICE] NAME`.
-struct RenameMemberCommand: SessionCommand {
+struct RenameMemberCommand: TextCommand {
   static let configuration = CommandConfiguration(
     "sync members rename", "Give a device another name, on every device.",
     usage: """
@@ -63,8 +63,6 @@ struct RenameMemberCommand: SessionCommand {
 
       With --plain, a line has these columns: replica, name.
       """)
-
-  static let takesText = true
 
   @Argument(
     help: ArgumentHelp(

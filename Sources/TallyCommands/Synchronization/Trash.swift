@@ -43,15 +43,13 @@ extension [DeletedItem] {
 }
 
 /// `tally trash restore TASK…`.
-struct RestoreTrashCommand: SessionCommand {
+struct RestoreTrashCommand: TextCommand {
   static let configuration = CommandConfiguration(
     "trash restore", "Restore deleted tasks and lists, on every device.",
     usage: """
       <task> ...
       --since <time>
       """)
-
-  static let takesText = true
 
   @Argument(help: ArgumentHelp("The handles that 'tally trash' shows, ids or titles.", valueName: "task"))
   var tasks: [String] = []

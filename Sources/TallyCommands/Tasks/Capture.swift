@@ -4,7 +4,7 @@ import Tally
 import TallySystem
 
 /// `tally add TEXT…`.
-struct AddCommand: SessionCommand {
+struct AddCommand: TextCommand {
   static let configuration = CommandConfiguration(
     "add", "Capture a task.",
     usage: """
@@ -25,8 +25,6 @@ struct AddCommand: SessionCommand {
         git log --format=%s | tally add - --list Releases
       """)
 
-  static let takesText = true
-
   @Argument(help: ArgumentHelp("The title, or '-' to read lines from standard input.", valueName: "text"))
   var text: [String]
 
@@ -40,7 +38,7 @@ struct AddCommand: SessionCommand {
 }
 
 /// `tally log TEXT…`.
-struct LogCommand: SessionCommand {
+struct LogCommand: TextCommand {
   static let configuration = CommandConfiguration(
     "log", "Record something that is done already.",
     usage: """
@@ -57,8 +55,6 @@ struct LogCommand: SessionCommand {
         tally log 'Wrote the minutes' --at 'yesterday 18:30' --list Work
         tally log 'Ran 5 km' --at '2 hours ago'
       """)
-
-  static let takesText = true
 
   @Argument(help: ArgumentHelp("The title, or '-' to read lines from standard input.", valueName: "text"))
   var text: [String]

@@ -5,7 +5,7 @@ import Tally
 import TallySystem
 
 /// `tally edit TASK…`.
-struct EditCommand: SessionCommand {
+struct EditCommand: SelectionCommand {
   static let configuration = CommandConfiguration(
     "edit", "Change anything about tasks.",
     usage: "<task> ... | --where <filter> [--title <text>] [--on <day|none>] [--due <when|none>] [--tag <tag>]",
@@ -41,10 +41,6 @@ struct EditCommand: SessionCommand {
 
   @Flag(help: "Edit the notes of one task in $VISUAL or $EDITOR.")
   var editor = false
-
-  static var manyWords: WritableKeyPath<Self, [String]>? { \.selection.names }
-
-  var countsWeeks: Bool { selection.countsWeeks }
 
   func validate(with global: GlobalOptions) throws {
     try selection.check()

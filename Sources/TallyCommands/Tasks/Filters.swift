@@ -33,12 +33,10 @@ struct FiltersCommand: SessionCommand {
 }
 
 /// `tally filter NAME`.
-struct FilterCommand: SessionCommand {
+struct FilterCommand: TextCommand {
   static let configuration = CommandConfiguration(
     "filter", "Show the tasks that a saved filter finds.", usage: "<name> [--sort <order>] [--limit <n>]",
     discussion: SharedHelp.taskRecord)
-
-  static let takesText = true
 
   @Argument(help: ArgumentHelp("The filter's name.", valueName: "name"))
   var name: String
@@ -75,7 +73,7 @@ extension StoreTransaction where Base: ~Copyable {
 }
 
 /// `tally filters add NAME FILTER`.
-struct AddFilterCommand: SessionCommand {
+struct AddFilterCommand: TextCommand {
   static let configuration = CommandConfiguration(
     "filters add", "Save a filter under a name.", usage: "<name> <filter> ... [--force]",
     discussion: """
@@ -86,8 +84,6 @@ struct AddFilterCommand: SessionCommand {
       EXAMPLES
         tally filters add 'Due soon' is:open due.by:today+3d
       """)
-
-  static let takesText = true
 
   @Argument(help: ArgumentHelp("The filter's name.", valueName: "name"))
   var name: String
@@ -122,11 +118,9 @@ struct AddFilterCommand: SessionCommand {
 }
 
 /// `tally filters delete NAME`.
-struct DeleteFilterCommand: SessionCommand {
+struct DeleteFilterCommand: TextCommand {
   static let configuration = CommandConfiguration(
     "filters delete", "Delete a saved filter; the tasks that it finds stay.", usage: "<name>")
-
-  static let takesText = true
 
   @Argument(help: ArgumentHelp("The filter's name.", valueName: "name"))
   var name: String

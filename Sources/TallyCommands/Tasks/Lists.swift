@@ -43,12 +43,10 @@ struct ListsCommand: SessionCommand {
 }
 
 /// `tally list NAME`.
-struct ListCommand: SessionCommand {
+struct ListCommand: TextCommand {
   static let configuration = CommandConfiguration(
     "list", "Show the tasks of a list, or the lists.", usage: "[<name>] [--open] [--tree] [--limit <n>]",
     discussion: "Without a name, shows the lists, as 'tally lists' does.\n\n\(SharedHelp.taskRecord)")
-
-  static let takesText = true
 
   @Argument(help: SharedHelp.list)
   var name: String?
@@ -75,12 +73,10 @@ struct ListCommand: SessionCommand {
 }
 
 /// `tally lists add NAME`.
-struct AddListCommand: SessionCommand {
+struct AddListCommand: TextCommand {
   static let configuration = CommandConfiguration(
     "lists add", "Create a list.", usage: "<name> [--color <rrggbb>] [--force]",
     discussion: "These names are reserved: \(TaskList.reservedNamesInWords).")
-
-  static let takesText = true
 
   @Argument(help: ArgumentHelp("The list's name.", valueName: "name"))
   var name: String
@@ -109,11 +105,9 @@ struct AddListCommand: SessionCommand {
 }
 
 /// `tally lists rename NAME NEW`.
-struct RenameListCommand: SessionCommand {
+struct RenameListCommand: TextCommand {
   static let configuration = CommandConfiguration(
     "lists rename", "Rename a list.", usage: "<name> <new> [--force]")
-
-  static let takesText = true
 
   @Argument(help: SharedHelp.list)
   var name: String
@@ -136,11 +130,9 @@ struct RenameListCommand: SessionCommand {
 }
 
 /// `tally lists color NAME RRGGBB`.
-struct ColorListCommand: SessionCommand {
+struct ColorListCommand: TextCommand {
   static let configuration = CommandConfiguration(
     "lists color", "Change the colour of a list.", usage: "<name> <rrggbb>")
-
-  static let takesText = true
 
   @Argument(help: SharedHelp.list)
   var name: String
@@ -157,11 +149,9 @@ struct ColorListCommand: SessionCommand {
 }
 
 /// `tally lists move NAME`.
-struct MoveListCommand: SessionCommand {
+struct MoveListCommand: TextCommand {
   static let configuration = CommandConfiguration(
     "lists move", "Move a list before or after another list.", usage: "<name> --before <name> | --after <name>")
-
-  static let takesText = true
 
   @Argument(help: SharedHelp.list)
   var name: String
@@ -192,12 +182,10 @@ struct MoveListCommand: SessionCommand {
 }
 
 /// `tally lists delete NAME`.
-struct DeleteListCommand: SessionCommand {
+struct DeleteListCommand: TextCommand {
   static let configuration = CommandConfiguration(
     "lists delete", "Delete a list; with --force, also one that holds tasks, together with them.",
     usage: "<name> [--force]")
-
-  static let takesText = true
 
   @Argument(help: SharedHelp.list)
   var name: String
@@ -228,7 +216,7 @@ struct DeleteListCommand: SessionCommand {
 }
 
 /// `tally lists merge NAME INTO`.
-struct MergeListsCommand: SessionCommand {
+struct MergeListsCommand: TextCommand {
   static let configuration = CommandConfiguration(
     "lists merge", "Move the tasks of a list into another one, and delete the emptied list.", usage: "<name> <into>",
     discussion: """
@@ -239,8 +227,6 @@ struct MergeListsCommand: SessionCommand {
         tally lists merge Food Groceries
         tally lists merge Groceries Groceries
       """)
-
-  static let takesText = true
 
   @Argument(help: ArgumentHelp("The list that is emptied: its name, its id or the end of that.", valueName: "name"))
   var name: String

@@ -2,7 +2,7 @@ import ArgumentParser
 import Tally
 
 /// `tally move TASK…`.
-struct MoveCommand: SessionCommand {
+struct MoveCommand: SelectionCommand {
   static let configuration = CommandConfiguration(
     "move", "Move tasks to a day, to a list, or next to another task.",
     usage: """
@@ -41,10 +41,6 @@ struct MoveCommand: SessionCommand {
 
   @Option(help: ArgumentHelp("Put them after this task, in the same list or on the same day.", valueName: "task"))
   var after: String?
-
-  static var manyWords: WritableKeyPath<Self, [String]>? { \.selection.names }
-
-  var countsWeeks: Bool { selection.countsWeeks }
 
   func validate(with global: GlobalOptions) throws {
     try selection.check()
@@ -89,7 +85,7 @@ struct MoveCommand: SessionCommand {
 }
 
 /// `tally delete TASK…`.
-struct DeleteCommand: SessionCommand {
+struct DeleteCommand: SelectionCommand {
   static let configuration = CommandConfiguration(
     "delete", "Delete tasks with their sub-tasks.", usage: "<task> ... | --where <filter>",
     discussion: """
@@ -99,12 +95,6 @@ struct DeleteCommand: SessionCommand {
       """)
 
   @OptionGroup var selection: TaskSelection
-
-  static var manyWords: WritableKeyPath<Self, [String]>? { \.selection.names }
-
-  var countsWeeks: Bool { selection.countsWeeks }
-
-  func validate(with global: GlobalOptions) throws { try selection.check() }
 
   func run(in session: Session) throws {
     try session.write { transaction in

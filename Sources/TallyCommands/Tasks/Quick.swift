@@ -3,7 +3,7 @@ import Foundation
 import Tally
 
 /// `tally quick TEXT…`.
-struct QuickCommand: SessionCommand {
+struct QuickCommand: TextCommand {
   static let configuration = CommandConfiguration(
     "quick", "Capture a task from one sentence, with its dates, tags and more.", usage: "<text> ... [--dry-run]",
     discussion: """
@@ -20,8 +20,6 @@ struct QuickCommand: SessionCommand {
         tally quick Call Ann next tue at 14:30 for Work
         tally quick Tax return due 31 jan remind me in 3 weeks --dry-run
       """)
-
-  static let takesText = true
 
   @Argument(help: ArgumentHelp("The sentence; its words are joined by spaces.", valueName: "text"))
   var text: [String]

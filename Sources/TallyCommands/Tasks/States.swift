@@ -2,17 +2,11 @@ import ArgumentParser
 import Tally
 
 /// `tally start TASK…`.
-struct StartCommand: SessionCommand {
+struct StartCommand: SelectionCommand {
   static let configuration = CommandConfiguration(
     "start", "Mark tasks as in progress.", usage: "<task> ... | --where <filter>", discussion: SharedHelp.whereOption)
 
   @OptionGroup var selection: TaskSelection
-
-  static var manyWords: WritableKeyPath<Self, [String]>? { \.selection.names }
-
-  var countsWeeks: Bool { selection.countsWeeks }
-
-  func validate(with global: GlobalOptions) throws { try selection.check() }
 
   func run(in session: Session) throws {
     try session.changeTasks(selection, openOnly: true, "Started") { task, transaction in
@@ -22,7 +16,7 @@ struct StartCommand: SessionCommand {
 }
 
 /// `tally done TASK…`.
-struct DoneCommand: SessionCommand {
+struct DoneCommand: SelectionCommand {
   static let configuration = CommandConfiguration(
     "done", "Complete tasks, with their sub-tasks.", usage: "<task> ... | --where <filter> [--at <when>] [--only]",
     discussion: """
@@ -45,12 +39,6 @@ struct DoneCommand: SessionCommand {
 
   @Flag(help: "Leave open sub-tasks open.")
   var only = false
-
-  static var manyWords: WritableKeyPath<Self, [String]>? { \.selection.names }
-
-  var countsWeeks: Bool { selection.countsWeeks }
-
-  func validate(with global: GlobalOptions) throws { try selection.check() }
 
   func run(in session: Session) throws {
     let completedAt = try at.map { try session.clock.completion($0, of: "--at") }
@@ -81,18 +69,12 @@ extension LocalClock {
 }
 
 /// `tally reopen TASK…`.
-struct ReopenCommand: SessionCommand {
+struct ReopenCommand: SelectionCommand {
   static let configuration = CommandConfiguration(
     "reopen", "Mark tasks as not started, from any state.", usage: "<task> ... | --where <filter>",
     discussion: SharedHelp.whereOption)
 
   @OptionGroup var selection: TaskSelection
-
-  static var manyWords: WritableKeyPath<Self, [String]>? { \.selection.names }
-
-  var countsWeeks: Bool { selection.countsWeeks }
-
-  func validate(with global: GlobalOptions) throws { try selection.check() }
 
   func run(in session: Session) throws {
     try session.changeTasks(selection, "Reopened") { task, transaction in try transaction.reopen(task.id) }

@@ -39,12 +39,10 @@ extension TagUse {
 }
 
 /// `tally tags rename A B`.
-struct RenameTagCommand: SessionCommand {
+struct RenameTagCommand: TextCommand {
   static let configuration = CommandConfiguration(
     "tags rename", "Rename a tag on every task and in saved filters, merging it into an existing one.",
     usage: "<tag> <new>", discussion: "Completions already recorded keep the old tag in statistics.")
-
-  static let takesText = true
 
   @Argument(help: ArgumentHelp("The tag.", valueName: "tag"))
   var tag: String
@@ -86,12 +84,10 @@ extension StoreTransaction where Base: ~Copyable {
 }
 
 /// `tally tags delete A`.
-struct DeleteTagCommand: SessionCommand {
+struct DeleteTagCommand: TextCommand {
   static let configuration = CommandConfiguration(
     "tags delete", "Remove a tag from every task; the tasks stay.", usage: "<tag>",
     discussion: "Completions already recorded keep the tag in statistics.")
-
-  static let takesText = true
 
   @Argument(help: ArgumentHelp("The tag.", valueName: "tag"))
   var tag: String

@@ -2,7 +2,7 @@ import ArgumentParser
 import Tally
 
 /// `tally find`.
-struct FindCommand: SessionCommand {
+struct FindCommand: TextCommand {
   static let configuration = CommandConfiguration(
     "find", "Show the tasks that a filter finds.", usage: "[<filter> ...] [--sort <order>] [--limit <n>] [--explain]",
     discussion: """
@@ -21,8 +21,6 @@ struct FindCommand: SessionCommand {
         tally find 'due<=today+3d (priority>=medium or is:overdue)' -list:Work
         tally find 'text~"tax form"' --limit 10 --json
       """)
-
-  static let takesText = true
 
   @OptionGroup
   var filter: FilterOptions
@@ -65,7 +63,7 @@ struct FindCommand: SessionCommand {
 }
 
 /// `tally count`.
-struct CountCommand: SessionCommand {
+struct CountCommand: TextCommand {
   static let configuration = CommandConfiguration(
     "count", "Print only the number of tasks that a filter finds, for use in a shell prompt.", usage: "[<filter> ...]",
     discussion: """
@@ -75,8 +73,6 @@ struct CountCommand: SessionCommand {
         tally count is:open
         tally count is:overdue or due:today
       """)
-
-  static let takesText = true
 
   @OptionGroup
   var filter: FilterOptions
@@ -134,7 +130,7 @@ struct DueCommand: SessionCommand {
 }
 
 /// `tally completed`.
-struct CompletedCommand: SessionCommand {
+struct CompletedCommand: TextCommand {
   static let configuration = CommandConfiguration(
     "completed", "Show completed tasks, newest first.",
     usage: "[<filter> ...] [--from <day>] [--to <day>] [--list <name>] [--tag <tag>] [--limit <n>]",
@@ -156,8 +152,6 @@ struct CompletedCommand: SessionCommand {
         tally completed +home --from 2026-01-01
         tally completed --from 2026-01-01 --to 2026-01-31 --json
       """)
-
-  static let takesText = true
 
   @OptionGroup
   var completions: CompletionOptions

@@ -2,7 +2,7 @@ import ArgumentParser
 import Tally
 
 /// `tally search WORDS…`.
-struct SearchCommand: SessionCommand {
+struct SearchCommand: TextCommand {
   static let configuration = CommandConfiguration(
     "search", "Find tasks by words in their titles, notes and tags.", usage: "<words> ... [--substring] [--limit <n>]",
     discussion: """
@@ -23,7 +23,6 @@ struct SearchCommand: SessionCommand {
         tally search --substring orm --limit 5
       """)
 
-  static let takesText = true
   private static let defaultLimit = 20
 
   @Argument(help: ArgumentHelp("The words to look for.", valueName: "words"))
