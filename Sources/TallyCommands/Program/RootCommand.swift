@@ -43,37 +43,43 @@ struct RootCommand: ParsableCommand {
         130 interrupted
       """,
     version: TallyCommandLine.version,
-    groupedSubcommands: groups.map { CommandGroup(name: $0.name, subcommands: withGlobalOptions($0.commands)) },
+    groupedSubcommands: groups.map { group in
+      CommandGroup(name: group.name, subcommands: withGlobalOptions(group.commands.map { $0() }))
+    },
     defaultSubcommand: WithGlobalOptions<AgendaCommand>.self
   )
 
+  /// A command, made known to the runtime only when it is asked for: all of them take longer than most commands do.
+  typealias LazyCommand = @Sendable () -> any SessionCommand.Type
+
   /// The commands, in the groups and the order of the help.
-  static let groups: [(name: String, commands: [any SessionCommand.Type])] = [
+  static let groups: [(name: String, commands: [LazyCommand])] = [
     (
       "Viewing tasks",
-      [AgendaCommand.self] + ViewCommands.all
+      [{ AgendaCommand.self }] + ViewCommands.all
         + [
-          DueCommand.self, FindCommand.self, CountCommand.self, FilterCommand.self, SearchCommand.self,
-          CompletedCommand.self, ListCommand.self, ShowCommand.self, HistoryCommand.self, StatsCommand.self,
-          WebCommand.self,
+          { DueCommand.self }, { FindCommand.self }, { CountCommand.self }, { FilterCommand.self },
+          { SearchCommand.self }, { CompletedCommand.self }, { ListCommand.self }, { ShowCommand.self },
+          { HistoryCommand.self }, { StatsCommand.self }, { WebCommand.self },
         ]
     ),
     (
       "Changing tasks",
       [
-        AddCommand.self, QuickCommand.self, LogCommand.self, EditCommand.self, StartCommand.self, DoneCommand.self,
-        ReopenCommand.self,
-        MoveCommand.self, DeleteCommand.self, UndoCommand.self, RedoCommand.self, OpenCommand.self,
+        { AddCommand.self }, { QuickCommand.self }, { LogCommand.self }, { EditCommand.self }, { StartCommand.self },
+        { DoneCommand.self }, { ReopenCommand.self }, { MoveCommand.self }, { DeleteCommand.self },
+        { UndoCommand.self }, { RedoCommand.self }, { OpenCommand.self },
       ]
     ),
-    ("Reminders", [RemindersCommand.self, SnoozeCommand.self, RemindCommand.self]),
-    ("Lists, tags and filters", [ListsCommand.self, TagsCommand.self, FiltersCommand.self]),
-    ("Other devices", [SyncCommand.self, ConflictsCommand.self, TrashCommand.self]),
+    ("Reminders", [{ RemindersCommand.self }, { SnoozeCommand.self }, { RemindCommand.self }]),
+    ("Lists, tags and filters", [{ ListsCommand.self }, { TagsCommand.self }, { FiltersCommand.self }]),
+    ("Other devices", [{ SyncCommand.self }, { ConflictsCommand.self }, { TrashCommand.self }]),
     (
       "The store",
       [
-        ExportCommand.self, ImportCommand.self, BackupCommand.self, RestoreCommand.self, VerifyCommand.self,
-        CompactCommand.self, InfoCommand.self, ValuesCommand.self, ConfigCommand.self,
+        { ExportCommand.self }, { ImportCommand.self }, { BackupCommand.self }, { RestoreCommand.self },
+        { VerifyCommand.self }, { CompactCommand.self }, { InfoCommand.self }, { ValuesCommand.self },
+        { ConfigCommand.self },
       ]
     ),
   ]
@@ -97,13 +103,13 @@ extension RootCommand {
   /// The command of a name of one word.
   static func command(named name: String) -> (any SessionCommand.Type)? {
     let commands = groups.flatMap(\.commands)
-    // The table has the same order. Asking each command for its name would put the help of all of them together.
-    if let index = CommandDescription.commandNames.firstIndex(of: name), commands.indices.contains(index),
-      commands[index].configuration.commandName == name
-    {
-      return commands[index]
+    // The table has the same order. To ask each command for its name would create the help of all of them.
+    guard let index = CommandDescription.commandNames.firstIndex(of: name), commands.indices.contains(index) else {
+      return nil
     }
-    return commands.first { $0.configuration.commandName == name }
+    let command = commands[index]()
+    assert(command.configuration.commandName == name, "the table has another order: record it again")
+    return command
   }
 
   private static func parsed<Own: SessionCommand>(
@@ -191,7 +197,7 @@ struct StartHelp {
   /// The commands with their descriptions beside them, or below where there is no room.
   private func commands(width: Int) -> String {
     let column = 11
-    let commands = RootCommand.groups.flatMap { $0.commands }.map { $0.configuration }
+    let commands = RootCommand.groups.flatMap(\.commands).map { $0().configuration }
     return Self.commandNames.compactMap { name in commands.first { $0.commandName == name } }.map { command in
       let name = command.commandName ?? ""
       guard width >= 40 else { return "  \(name)\n    \(command.abstract)" }

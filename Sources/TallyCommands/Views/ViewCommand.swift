@@ -49,10 +49,10 @@ extension ViewKind {
 
 /// The views, in the order of the help; a new one is a type below and a line here.
 enum ViewCommands {
-  static let all: [any SessionCommand.Type] = [
-    ViewCommand<TodayView>.self, ViewCommand<InboxView>.self, ViewCommand<UpcomingView>.self,
-    ViewCommand<PastView>.self, ViewCommand<OverdueView>.self, ViewCommand<ActiveView>.self,
-    ViewCommand<NextView>.self, ViewCommand<AllView>.self,
+  static let all: [RootCommand.LazyCommand] = [
+    { ViewCommand<TodayView>.self }, { ViewCommand<InboxView>.self }, { ViewCommand<UpcomingView>.self },
+    { ViewCommand<PastView>.self }, { ViewCommand<OverdueView>.self }, { ViewCommand<ActiveView>.self },
+    { ViewCommand<NextView>.self }, { ViewCommand<AllView>.self },
   ]
 }
 
