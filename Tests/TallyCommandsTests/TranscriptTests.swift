@@ -18,7 +18,7 @@ struct TranscriptTests {
 
 /// The commands there are.
 enum Commands {
-  static let names = RootCommand.commandPaths
+  static let names = RootCommand.allCommands.map(\.path)
 
   /// Commands that only read and need no name: the views and a few others.
   static let reads = Set(((try? Transcript.commands(in: "views")) ?? []).filter { $0.count == 1 })

@@ -204,8 +204,7 @@ extension Session {
   /// The names of the devices of the space, or their handles where several have the same name.
   fileprivate func devicesToComplete() throws -> [Completion.Candidate] {
     guard isSynchronising else { return [] }
-    let sync = StoreSync(try openStore(for: .changing))
-    let members = try wait { try await sync.members() }
+    let members = try inSpace { try await $0.members() }
     return members.map { member in
       let isAlone = members.count { $0.name == member.name } == 1
       return Completion.Candidate(
@@ -217,8 +216,7 @@ extension Session {
   /// The numbers of the conflicts.
   fileprivate func conflictsToComplete() throws -> [Completion.Candidate] {
     guard isSynchronising else { return [] }
-    let sync = StoreSync(try openStore(for: .changing))
-    return try wait { try await sync.conflicts() }.map {
+    return try inSpace { try await $0.conflicts() }.map {
       Completion.Candidate(text: "\($0.id)", label: "\($0.field): \($0.lost)")
     }
   }

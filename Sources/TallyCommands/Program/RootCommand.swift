@@ -127,9 +127,6 @@ extension RootCommand {
     allCommands.first { $0.command == command }?.path ?? []
   }
 
-  /// The words that name each command: one, or more for a subcommand.
-  static var commandPaths: [[String]] { allCommands.map(\.path) }
-
   /// All commands with the words that name them; each comes before its subcommands.
   static var allCommands: [(path: [String], command: any ParsableCommand.Type)] {
     commands(configuration.subcommands, below: [])

@@ -154,34 +154,21 @@ extension Session {
     return (result, !own.tasks.isEmpty || !own.lists.isEmpty || !own.savedFilters.isEmpty)
   }
 
-  /// The faults in the rows of synchronisation; none in a store that does not synchronise.
-  func synchronisationFaults() throws -> [StoreFault] {
-    guard let sync = try synchronisingStore() else { return [] }
-    return try wait { try await sync.verify() }
+  /// What a body returns for the space of the store; `nil` for a store that does not synchronise, which is not opened.
+  func readSpace<R: Sendable>(_ body: @escaping @Sendable (StoreSync) async throws -> R) throws -> R? {
+    guard isSynchronising else { return nil }
+    return try inSpace { sync in try await sync.isSetUp ? body(sync) : nil }
   }
 
-  /// The tasks and lists with a text that is too large to be sent; none in a store that does not synchronise.
-  func unsentTexts() throws -> [String] {
-    guard let sync = try synchronisingStore() else { return [] }
-    return try wait { try await sync.unsentTexts() }
-  }
-
-  /// Repairs those, and returns them.
-  func repairSynchronisation() throws -> [StoreFault] {
-    guard let sync = try synchronisingStore() else { return [] }
-    return try wait { try await sync.repair() }
+  /// Opens the store, which must exist, and runs a body with its space.
+  func inSpace<R: Sendable>(_ body: @escaping @Sendable (StoreSync) async throws -> R) throws -> R {
+    let sync = StoreSync(try openStore(for: .changing))
+    return try wait { try await body(sync) }
   }
 
   /// Whether the store may belong to a space, without opening it.
   var isSynchronising: Bool {
     FileManager.default.fileExists(atPath: storePath.appending(StoreSync.replicaFileName).string)
-  }
-
-  /// The store, if it belongs to a space: others are not opened.
-  private func synchronisingStore() throws -> StoreSync? {
-    guard isSynchronising else { return nil }
-    let sync = StoreSync(try openStore(for: .changing))
-    return try wait { try await sync.isSetUp } ? sync : nil
   }
 
   /// The name of this machine.

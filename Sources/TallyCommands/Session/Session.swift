@@ -232,6 +232,21 @@ extension Session {
     }
   }
 
+  /// Prints records: one array for programs that read JSON, a line of `--plain` for each.
+  func answer(
+    _ name: StaticString, _ records: [Facts], columns: [String], _ printForPeople: () throws -> Void
+  ) throws {
+    let facts = Facts.object([(Facts.Name(name), .array(records))])
+    try answer(facts, plain: .records([("\(name)", columns)]), printForPeople)
+  }
+
+  /// Prints one text, alone for people.
+  func answer(_ name: StaticString, _ text: String) throws {
+    try answer(.object([(Facts.Name(name), .text(text))]), plain: .record(["\(name)"])) {
+      try output.write(text + "\n")
+    }
+  }
+
   /// Writes text for people in lines that fit the terminal.
   func writeWrapped(_ text: String) throws {
     let lines = width.map { text.wrapped(toWidth: $0, cuttingWords: false).joined(separator: "\n") } ?? text

@@ -1,6 +1,7 @@
 import ArgumentParser
 import SystemPackage
 import Tally
+import TallySync
 
 /// `tally verify`.
 struct VerifyCommand: SessionCommand {
@@ -26,10 +27,10 @@ struct VerifyCommand: SessionCommand {
     var report = try session.withVerificationProgress { progress in
       try TaskStore.verify(at: session.storePath, configuration: session.configuration, progress: progress)
     }
-    // The states of synchronisation are compared with the records, so these must be sound first.
-    if report.isSound { for fault in try session.synchronisationFaults() { report.add(fault) } }
+    // What synchronisation keeps follows from the rest.
+    if report.isSound { for fault in try session.readSpace({ try await $0.verify() }) ?? [] { report.add(fault) } }
     try session.print(VerificationText(report: report))
-    if let words = try session.unsentTexts().unsentTextWords { session.note(words) }
+    if let words = try session.readSpace({ try await $0.unsentTexts() })?.unsentTextWords { session.note(words) }
     guard report.isSound else { throw CommandFailure(report) }
   }
 }
@@ -41,7 +42,9 @@ extension VerifyCommand {
         try TaskStore.repair(at: session.storePath, configuration: session.configuration, progress: progress)
       }
     }
-    if report.after.isSound { for fault in try session.repairSynchronisation() { report.before.add(fault) } }
+    if report.after.isSound {
+      for fault in try session.readSpace({ try await $0.repair() }) ?? [] { report.before.add(fault) }
+    }
     try session.print(VerificationText(report: report.after, repair: report))
     let repairedCount = max(0, report.before.faultCount - report.after.faultCount)
     if repairedCount > 0 { session.say("Repaired \(repairedCount.counted("fault")).") }

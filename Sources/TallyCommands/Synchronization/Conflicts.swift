@@ -22,9 +22,7 @@ struct ConflictsCommand: SessionCommand {
   func run(in session: Session) throws {
     let store = try session.openStore(for: .changing)
     let conflicts = try session.wait { try await StoreSync(store).conflicts() }
-    try session.answer(
-      ["conflicts": .array(conflicts.map(\.facts))], plain: .records([("conflicts", Conflict.columns)])
-    ) {
+    try session.answer("conflicts", conflicts.map(\.facts), columns: Conflict.columns) {
       let ids = conflicts.map { "\($0.id)" }.numberColumn
       let members = try session.wait { try await StoreSync(store).members() }
       for (id, conflict) in zip(ids, conflicts) {
@@ -135,11 +133,8 @@ struct DismissConflictCommand: SessionCommand {
   }
 
   func run(in session: Session) throws {
-    let store = try session.openStore(for: .changing)
-    let dismissed = try session.wait { [ids, all] in try await StoreSync(store).dismissConflicts(all ? nil : ids) }
-    try session.answer(
-      ["dismissed": .array(dismissed.map(\.facts))], plain: .records([("dismissed", Conflict.columns)])
-    ) {
+    let dismissed = try session.inSpace { [ids, all] in try await $0.dismissConflicts(all ? nil : ids) }
+    try session.answer("dismissed", dismissed.map(\.facts), columns: Conflict.columns) {
       session.say(
         dismissed.isEmpty
           ? "There are no conflicts." : "Dismissed \(dismissed.count.counted("value")), on every device.")

@@ -28,11 +28,8 @@ struct SyncMembersCommand: SessionCommand {
   }
 
   func run(in session: Session) throws {
-    let sync = StoreSync(try session.openStore(for: .changing))
-    let members = try session.wait { try await sync.members() }
-    try session.answer(
-      ["replicas": .array(members.map(\.factsWithCode))], plain: .records([("replicas", SyncStatus.Member.columns)])
-    ) {
+    let members = try session.inSpace { try await $0.members() }
+    try session.answer("replicas", members.map(\.factsWithCode), columns: SyncStatus.Member.columns) {
       for member in members {
         let name = (member.name ?? "unknown").escapedForDisplay()
         let seen =

@@ -5,6 +5,28 @@ import Tally
 import TallySync
 import TallySystem
 
+/// The account of a hub, for commands that may create a space there.
+struct HubAccountOptions: ParsableArguments {
+  @Option(help: ArgumentHelp("Use the account of a hub whose token is a file's first line.", valueName: "file"))
+  var accountFile: String?
+
+  @Option(help: ArgumentHelp("Create an account with the hub's secret in a file's first line.", valueName: "file"))
+  var hubSecretFile: String?
+
+  var areGiven: Bool { accountFile != nil || hubSecretFile != nil }
+
+  func validate() throws {
+    if accountFile != nil, hubSecretFile != nil {
+      throw ValidationError("Give only one of --account-file and --hub-secret-file.")
+    }
+  }
+
+  func choice(_ session: Session) throws -> HubAccountChoice {
+    if let accountFile { return .token(try session.secret("token of the account", inFile: accountFile)) }
+    return .new(secret: try hubSecretFile.map { try session.secret("secret of the hub", inFile: $0) })
+  }
+}
+
 /// `tally sync setup`.
 struct SyncSetupCommand: SessionCommand {
   static let configuration = CommandConfiguration(
@@ -27,11 +49,7 @@ struct SyncSetupCommand: SessionCommand {
   @Option(help: ArgumentHelp("Let devices join with the passphrase in a file's first line.", valueName: "file"))
   var passphraseFile: String?
 
-  @Option(help: ArgumentHelp("Use the account of a hub whose token is a file's first line.", valueName: "file"))
-  var accountFile: String?
-
-  @Option(help: ArgumentHelp("Create an account with the hub's secret in a file's first line.", valueName: "file"))
-  var hubSecretFile: String?
+  @OptionGroup var account: HubAccountOptions
 
   @Flag(help: "Do not encrypt: everyone who sees the folder can read the tasks.")
   var noEncryption = false
@@ -45,14 +63,6 @@ struct SyncSetupCommand: SessionCommand {
     if noEncryption, passphraseFile != nil {
       throw ValidationError("Give only one of --passphrase-file and --no-encryption.")
     }
-    if accountFile != nil, hubSecretFile != nil {
-      throw ValidationError("Give only one of --account-file and --hub-secret-file.")
-    }
-  }
-
-  private func account(_ session: Session) throws -> HubAccountChoice {
-    if let accountFile { return .token(try session.secret("token of the account", inFile: accountFile)) }
-    return .new(secret: try hubSecretFile.map { try session.secret("secret of the hub", inFile: $0) })
   }
 
   func run(in session: Session) throws {
@@ -66,7 +76,7 @@ struct SyncSetupCommand: SessionCommand {
         "A hub takes no passphrase", remedy: "Leave out --passphrase-file; other devices join with an invitation")
     }
     try insecure.check(folder)
-    let account = try account(session)
+    let account = try account.choice(session)
     let client = isHub ? try session.hubClient : nil
     guard !folder.isEmpty else { throw CommandFailure.usage("The folder has no name", remedy: "Name a folder") }
     let passphrase = try passphraseFile.map(session.passphrase(inFile:))
@@ -134,9 +144,7 @@ struct SyncInviteCommand: SessionCommand {
       guard let client, try await sync.place().isHub else { return try await sync.invite(for: .seconds(seconds)) }
       return try await client.invite(sync, as: role.flatMap(InvitedRole.init) ?? .writer, validInSeconds: seconds)
     }
-    try session.answer(["invitation": .text(text)], plain: .record(["invitation"])) {
-      try session.output.write(text + "\n")
-    }
+    try session.answer("invitation", text)
   }
 }
 
@@ -151,11 +159,8 @@ struct SyncRecoveryCodeCommand: SessionCommand {
       """)
 
   func run(in session: Session) throws {
-    let sync = StoreSync(try session.openStore(for: .changing))
-    let code = try session.wait { try await sync.recoveryCode() }
-    try session.answer(["recoveryCode": .text(code)], plain: .record(["recoveryCode"])) {
-      try session.output.write(code + "\n")
-    }
+    let code = try session.inSpace { try await $0.recoveryCode() }
+    try session.answer("recoveryCode", code)
   }
 }
 
@@ -227,15 +232,15 @@ struct SyncJoinCommand: SessionCommand {
     let (status, code, report) = try session.withStoreForAdding { store, _ in
       let sync = StoreSync(store, connector: session.invocation.hubClient)
       let client = try hub != nil || invitation.map { SyncPlace($0).isHub } == true ? session.hubClient : nil
-      try session.wait { [name] in
+      try session.wait { [name = name ?? Session.deviceName] in
         if let client, let hub, let invitation {
-          try await client.restore(sync, at: hub, by: invitation, deviceName: name ?? Session.deviceName)
+          try await client.restore(sync, at: hub, by: invitation, deviceName: name)
         } else if let client, let invitation {
-          try await client.join(sync, by: invitation, deviceName: name ?? Session.deviceName)
+          try await client.join(sync, by: invitation, deviceName: name)
         } else if let invitation {
-          try await sync.join(invitation, in: folder, deviceName: name ?? Session.deviceName)
+          try await sync.join(invitation, in: folder, deviceName: name)
         } else if let passphrase {
-          try await sync.join(passphrase: passphrase, in: folder, deviceName: name ?? Session.deviceName)
+          try await sync.join(passphrase: passphrase, in: folder, deviceName: name)
         }
       }
       let report = session.synchroniseFirst(sync)
@@ -282,11 +287,7 @@ struct SyncMoveCommand: SessionCommand {
   @Argument(help: ArgumentHelp("The folder, the address of a hub, or an invitation to one.", valueName: "folder"))
   var place: String
 
-  @Option(help: ArgumentHelp("Use the account of a hub whose token is a file's first line.", valueName: "file"))
-  var accountFile: String?
-
-  @Option(help: ArgumentHelp("Create an account with the hub's secret in a file's first line.", valueName: "file"))
-  var hubSecretFile: String?
+  @OptionGroup var account: HubAccountOptions
 
   @Flag(help: "The address is a new address of the same hub; this device keeps its token.")
   var sameHub = false
@@ -294,11 +295,8 @@ struct SyncMoveCommand: SessionCommand {
   @OptionGroup var insecure: InsecureOption
 
   func validate() throws {
-    if sameHub, accountFile != nil || hubSecretFile != nil {
+    if sameHub, account.areGiven {
       throw ValidationError("Give --same-hub without an account: the hub knows this device.")
-    }
-    if accountFile != nil, hubSecretFile != nil {
-      throw ValidationError("Give only one of --account-file and --hub-secret-file.")
     }
   }
 
@@ -311,14 +309,7 @@ struct SyncMoveCommand: SessionCommand {
     // The old place may be a hub, too, which may have changes that this device lacks.
     let sync = try session.sync(session.openStore(for: .changing))
     let client = SyncPlace(place).isHub ? try session.hubClient : nil
-    let account: HubAccountChoice
-    if sameHub {
-      account = .sameHub
-    } else if let accountFile {
-      account = .token(try session.secret("token of the account", inFile: accountFile))
-    } else {
-      account = .new(secret: try hubSecretFile.map { try session.secret("secret of the hub", inFile: $0) })
-    }
+    let account = sameHub ? .sameHub : try account.choice(session)
     let move = try session.wait {
       guard let client else { return try await sync.move(to: FilePath(place)) }
       return try await client.move(sync, to: place, as: account)
@@ -366,7 +357,7 @@ struct SyncMoveCommand: SessionCommand {
     if let type = try? FilePath(place).stat().type, type != .directory {
       throw CommandFailure.usage("\(place.quotedForMessage) is not a folder", remedy: remedy)
     }
-    let hasAccount = sameHub || accountFile != nil || hubSecretFile != nil
+    let hasAccount = sameHub || account.areGiven
     guard !hasAccount || !SyncPlace(place).isHub || !place.contains("#") else {
       throw CommandFailure.usage(
         "An invitation needs neither an account nor --same-hub", remedy: "Give the invitation alone")
@@ -411,8 +402,7 @@ struct SyncLeaveCommand: SessionCommand {
     discussion: "Changes that were not sent stay in this store only: synchronise first if others need them.")
 
   func run(in session: Session) throws {
-    let sync = StoreSync(try session.openStore(for: .changing))
-    let pending = try session.wait {
+    let pending = try session.inSpace { sync in
       let pending = try await sync.status().pending
       try await sync.leave()
       return pending

@@ -76,8 +76,7 @@ struct SyncStatusCommand: SessionCommand {
     discussion: "With --plain, a line has these columns: \(SyncStatus.columns.joined(separator: ", ")).")
 
   func run(in session: Session) throws {
-    let sync = StoreSync(try session.openStore(for: .changing))
-    let status = try session.wait { try await sync.status() }
+    let status = try session.inSpace { try await $0.status() }
     try session.answer(status.facts, plain: .record(SyncStatus.columns)) {
       for line in lines(of: status, session) { try session.output.write("  \(line)\n") }
       for remedy in Set(status.blocked.compactMap(\.remedy)).sorted() { session.hint(remedy) }
@@ -114,8 +113,7 @@ struct SyncStopCommand: SessionCommand {
     "sync stop", "Stop synchronising until the next 'tally sync now'; changes wait.")
 
   func run(in session: Session) throws {
-    let sync = StoreSync(try session.openStore(for: .changing))
-    try session.wait { try await sync.stop() }
+    try session.inSpace { try await $0.stop() }
     try session.answer(["stopped": .flag(true)], plain: .record(["stopped"])) {
       session.say("Stopped. Changes wait until you run 'tally sync now'.")
     }
@@ -194,15 +192,8 @@ private final class EventPrinter: @unchecked Sendable {
   }
 
   private func write(_ facts: Facts, _ words: String) {
-    _ = try? session.output.write(session.options.format == .json ? facts.json.onOneLine : Array((words + "\n").utf8))
+    _ = try? session.output.write(session.options.format == .json ? facts.json : Array((words + "\n").utf8))
     try? session.output.flush()
-  }
-}
-
-extension [UInt8] {
-  /// JSON without line breaks and indentation, which strings in it never have.
-  fileprivate var onOneLine: [UInt8] {
-    split(separator: UInt8(ascii: "\n")).flatMap { $0.drop { $0 == UInt8(ascii: " ") } } + [UInt8(ascii: "\n")]
   }
 }
 
@@ -229,9 +220,8 @@ struct SyncDiffCommand: SessionCommand {
   }
 
   func run(in session: Session) throws {
-    let sync = StoreSync(try session.openStore(for: .changing))
-    let count = try session.wait { [file, from] in
-      try await sync.writeDifference(to: FilePath(file), from: from.map { FilePath($0) })
+    let count = try session.inSpace { [file, from] in
+      try await $0.writeDifference(to: FilePath(file), from: from.map { FilePath($0) })
     }
     try session.answer(["file": .text(file), "objects": .count(count)], plain: .record(["file", "objects"])) {
       session.say("Wrote \(count.counted("object")) to \(file.escapedForDisplay()).")
@@ -253,8 +243,7 @@ struct SyncApplyCommand: SessionCommand {
   var file: String
 
   func run(in session: Session) throws {
-    let sync = StoreSync(try session.openStore(for: .changing))
-    let count = try session.wait { [file] in try await sync.apply(FilePath(file)) }
+    let count = try session.inSpace { [file] in try await $0.apply(FilePath(file)) }
     try session.answer(["objects": .count(count)], plain: .record(["objects"])) {
       session.say(count > 0 ? "Merged \(count.counted("object"))." : "Nothing in it was new.")
     }

@@ -15,13 +15,9 @@ struct TrashCommand: SessionCommand {
     subcommands: [RestoreTrashCommand.self])
 
   func run(in session: Session) throws {
-    let sync = StoreSync(try session.openStore(for: .changing))
-    let items = try session.wait { try await sync.trash() }
+    let items = try session.inSpace { try await $0.trash() }
     let handles = items.handles
-    try session.answer(
-      ["items": .array(zip(items, handles).map { $0.facts(handle: $1) })],
-      plain: .records([("items", DeletedItem.columns)])
-    ) {
+    try session.answer("items", zip(items, handles).map { $0.facts(handle: $1) }, columns: DeletedItem.columns) {
       for (item, handle) in zip(items, handles) {
         let when = item.deletedAt.map(session.clock.relativeName) ?? ""
         try session.output.write(
@@ -81,9 +77,7 @@ struct RestoreTrashCommand: TextCommand {
     let restored = try store.read { transaction in
       try found.compactMap { try transaction.task($0.id) }.map { try transaction.name($0) }
     }
-    try session.answer(
-      ["restored": .array(restored.map(\.facts))], plain: .records([("restored", NamedTask.columns)])
-    ) {
+    try session.answer("restored", restored.map(\.facts), columns: NamedTask.columns) {
       let list = found.first { $0.isList }.map { "the list \($0.name.quotedForMessage)" }
       let only = found.count == 1 ? restored.first?.inWords ?? list : nil
       session.say("Restored \(only ?? found.count.counted("item")).")

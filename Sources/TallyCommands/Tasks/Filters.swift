@@ -18,7 +18,7 @@ struct FiltersCommand: SessionCommand {
 
   func run(in session: Session) throws {
     let filters = try session.read { try $0.savedFilters() }
-    try session.answer(["filters": .array(filters.map(\.facts))], plain: .records([("filters", SavedFilter.columns)])) {
+    try session.answer("filters", filters.map(\.facts), columns: SavedFilter.columns) {
       for filter in filters {
         let name = "  \(filter.name.escapedForDisplay())  "
         let room = max(8, (session.width ?? .max) - name.displayWidth)

@@ -24,8 +24,7 @@ struct ListsCommand: SessionCommand {
     let lists = try session.read { transaction in
       try transaction.lists().map { ($0, openCount: try transaction.count(.list($0.id) && .is(.open))) }
     }
-    let facts = lists.map { $0.facts.adding(["open": .count($1)]) }
-    try session.answer(["lists": .array(facts)], plain: .records([("lists", Self.columns)])) {
+    try session.answer("lists", lists.map { $0.facts.adding(["open": .count($1)]) }, columns: Self.columns) {
       try session.output.write(Self.text(of: lists.map(\.0), lists.map(\.openCount), session))
     }
     if lists.isEmpty { session.hint("There are no lists yet. Lists group tasks; create one: tally lists add Work") }

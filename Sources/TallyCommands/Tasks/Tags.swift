@@ -16,7 +16,7 @@ struct TagsCommand: SessionCommand {
 
   func run(in session: Session) throws {
     let tags = try session.read { try $0.tags() }
-    try session.answer(["tags": .array(tags.map(\.facts))], plain: .records([("tags", TagUse.columns)])) {
+    try session.answer("tags", tags.map(\.facts), columns: TagUse.columns) {
       let open = tags.map(\.openCount.grouped).numberColumn
       let completed = tags.map(\.completedCount.grouped).numberColumn
       let counts = zip(open, completed).map { "\($0) open, \($1) completed" }

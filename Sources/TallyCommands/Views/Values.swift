@@ -32,9 +32,7 @@ struct ValuesCommand: SessionCommand {
 
   private func showNamespaces(in session: Session) throws {
     let namespaces = try session.read { try $0.valueNamespaces() }
-    try session.answer(
-      ["namespaces": .array(namespaces.map(\.facts))], plain: .records([("namespaces", NamespaceReport.columns)])
-    ) {
+    try session.answer("namespaces", namespaces.map(\.facts), columns: NamespaceReport.columns) {
       for namespace in namespaces {
         let size = "\(namespace.count.counted("value")), \(Int64(namespace.sizeInBytes).inBytes)"
         try session.output.write("  \(namespace.name.escapedForDisplay())  \(session.painter.paint(size, .detail))\n")
