@@ -217,6 +217,29 @@ package enum SystemCalls {
   /// The corresponding C function is `isatty`.
   package static func isTerminal(_ descriptor: FileDescriptor) -> Bool { isatty(descriptor.rawValue) == 1 }
 
+  /// The columns of a terminal; `nil` for anything else.
+  ///
+  /// The corresponding C function is `ioctl` with `TIOCGWINSZ`.
+  package static func terminalWidth(_ descriptor: FileDescriptor) -> Int? {
+    var size = winsize()
+    // The call fills exactly the local that it is given.
+    guard unsafe ioctl(descriptor.rawValue, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
+    return Int(size.ws_col)
+  }
+
+  /// The session of this process, which usually is that of a terminal; `nil` if it has none.
+  ///
+  /// The corresponding C function is `getsid`.
+  package static var terminalSession: Int32? {
+    let session = getsid(0)
+    return session > 0 ? session : nil
+  }
+
+  /// Whether a number is that of an open file.
+  ///
+  /// The corresponding C function is `fcntl` with `F_GETFD`.
+  package static func isOpen(_ descriptor: FileDescriptor) -> Bool { fcntl(descriptor.rawValue, F_GETFD) != -1 }
+
   /// Flushes a directory, so that a file created or renamed in it is found after a power cut.
   package static func flushDirectory(_ path: FilePath) throws {
     let directory = try FileDescriptor.open(path, .readOnly, options: [.directory, .closeOnExec])

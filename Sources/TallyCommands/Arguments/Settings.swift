@@ -109,20 +109,17 @@ extension Settings {
       dayStartInMinutes = 60 * time.hour + time.minute
     case .timeZone:
       timeZone = NamedTimeZone(iana: value)
-      guard timeZone != nil else {
+      if timeZone == nil {
         throw Fault(message: "\(name) is not a time zone", remedy: "Name one, as in Europe/Istanbul")
       }
     case .dateOrder:
       dateOrder = DateOrder(rawValue: value.lowercased())
       if dateOrder == nil { throw Fault(message: "\(name) is not dmy or mdy", remedy: "Choose one of these") }
-    case .hints:
-      guard ["on", "off"].contains(value) else {
-        throw Fault(message: "\(name) is not on or off", remedy: "Choose one of these")
-      }
-    case .color:
-      guard ["auto", "always", "never"].contains(value) else {
-        throw Fault(message: "\(name) is not auto, always or never", remedy: "Choose one of these")
-      }
+    case .hints where !["on", "off"].contains(value):
+      throw Fault(message: "\(name) is not on or off", remedy: "Choose one of these")
+    case .color where !["auto", "always", "never"].contains(value):
+      throw Fault(message: "\(name) is not auto, always or never", remedy: "Choose one of these")
+    case .hints, .color: break
     case .nextStarted, .nextOverdue, .nextToday, .nextLeft, .nextFree, .nextLater, .nextDue, .nextPriority:
       guard let weight = Int(value), NextWeights.range.contains(weight), let path = key.weight else {
         throw Fault(

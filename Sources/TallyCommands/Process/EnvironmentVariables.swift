@@ -57,6 +57,19 @@ struct EnvironmentVariables: Sendable {
     if let path = try value(of: variable), path.hasPrefix("/") { return FilePath(path).appending("tally") }
     return try nonEmptyValue(of: "HOME").map { FilePath($0).pushing(place).appending("tally") }
   }
+
+  /// The first program of a name in PATH.
+  ///
+  /// - Throws: ``CommandFailure`` where the variable is not UTF-8.
+  func program(named name: String) throws(CommandFailure) -> FilePath? {
+    let directories = (try value(of: "PATH") ?? "/usr/bin:/bin").split(separator: ":")
+    return directories.lazy.map { FilePath(String($0)).appending(name) }.first(where: \.isExecutable)
+  }
+}
+
+extension FilePath {
+  /// Whether this process may execute the file.
+  var isExecutable: Bool { FileManager.default.isExecutableFile(atPath: string) }
 }
 
 extension String {
@@ -126,12 +139,9 @@ struct CompanionProgram: Sendable {
 
   /// Beside this program, or in PATH.
   private func find(in environment: EnvironmentVariables) throws -> FilePath {
-    let own = Bundle.main.executablePath.map { FilePath($0).removingLastComponent().string }
-    let others = (try environment.value(of: "PATH") ?? "/usr/bin:/bin").split(separator: ":").map(String.init)
-    for directory in [own].compactMap({ $0 }) + others {
-      let path = FilePath(directory).appending(name)
-      if FileManager.default.isExecutableFile(atPath: path.string) { return path }
-    }
+    let own = Bundle.main.executablePath.map { FilePath($0).removingLastComponent().appending(name) }
+    if let own, own.isExecutable { return own }
+    if let path = try environment.program(named: name) { return path }
     throw CommandFailure(
       .busy, code: code, "\(purpose) the program \(name), which was not found",
       remedy: "\(build); the program is looked for beside tally and in PATH"

@@ -51,12 +51,12 @@ public struct Invocation: Sendable {
   var outputWidth: Int? { Terminal.width(of: output, environment: environment) }
 
   /// Whether texts for people must be ASCII.
-  var isASCII: Bool { TerminalText.isASCII(environment: environment, onTerminal: Terminal.isTerminal(output)) }
+  var isASCII: Bool { TerminalText.isASCII(environment: environment, onTerminal: SystemCalls.isTerminal(output)) }
 
   /// A message as it is printed: in lines that fit the terminal, with characters that it can show.
   func message(_ text: String, wrapped: Bool = true) -> String {
     // A log, or a program that reads the messages, gets each message in one line.
-    let isWrapped = wrapped && Terminal.isTerminal(errorOutput)
+    let isWrapped = wrapped && SystemCalls.isTerminal(errorOutput)
     let width = isWrapped ? Terminal.width(of: errorOutput, environment: environment) : nil
     let lines = width.map { text.wrapped(toWidth: $0, cuttingWords: false).joined(separator: "\n") } ?? text
     return isASCII ? lines.inASCII : lines

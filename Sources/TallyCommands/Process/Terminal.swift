@@ -5,20 +5,12 @@ import TallySystem
 
 /// What is known about a descriptor as a terminal.
 enum Terminal {
-  /// Whether the descriptor is connected to a terminal.
-  static func isTerminal(_ descriptor: FileDescriptor) -> Bool {
-    SystemCalls.isTerminal(descriptor)
-  }
-
   /// The columns of a line; `nil` if lines may be of any length, as in a pipe.
   ///
   /// `COLUMNS` comes first, so that a person or a test can override the width.
   static func width(of descriptor: FileDescriptor, environment: EnvironmentVariables) -> Int? {
     if let columns = (try? environment.value(of: "COLUMNS")).flatMap({ Int($0) }), columns > 0 { return columns }
-    var size = winsize()
-    // Unsafe because `ioctl` writes through the pointer; TIOCGWINSZ fills exactly a `winsize`.
-    guard unsafe ioctl(descriptor.rawValue, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
-    return Int(size.ws_col)
+    return SystemCalls.terminalWidth(descriptor)
   }
 }
 
@@ -34,11 +26,9 @@ struct TerminalSession {
   /// The session in which messages are shown; `nil` if they do not go to a terminal, or nothing can be kept.
   init?(of invocation: Invocation) {
     let descriptor = invocation.errorOutput
-    guard Terminal.isTerminal(descriptor), let device = try? descriptor.stat().specialDeviceID,
-      let directory = Self.directory(invocation.environment)
+    guard SystemCalls.isTerminal(descriptor), let device = try? descriptor.stat().specialDeviceID,
+      let directory = Self.directory(invocation.environment), let session = SystemCalls.terminalSession
     else { return nil }
-    let session = getsid(0)
-    guard session > 0 else { return nil }
     self.directory = directory
     name = "terminal-\(device.rawValue)-\(session)-\(Self.start(of: session))"
   }
@@ -83,7 +73,7 @@ struct TerminalSession {
   }
 
   /// When the first process of a session began, as Linux counts it (proc(5)); zero where that is not known.
-  private static func start(of session: pid_t) -> String {
+  private static func start(of session: Int32) -> String {
     guard let text = try? String(contentsOfFile: "/proc/\(session)/stat", encoding: .utf8),
       let end = text.lastIndex(of: ")")
     else { return "0" }
@@ -154,7 +144,7 @@ enum StandardDescriptors {
   /// written into the store. `/dev/null` takes its place, opened in the opposite mode, so that using the stream still
   /// fails, as it should.
   static func occupyClosed() {
-    for number in Int32(0)...2 where fcntl(number, F_GETFD) == -1 {
+    for number in Int32(0)...2 where !SystemCalls.isOpen(FileDescriptor(rawValue: number)) {
       // The system assigns the lowest free number, and the lower ones are taken by now. Without /dev/null, nothing
       // better can be done.
       _ = try? FileDescriptor.open(FilePath("/dev/null"), number == 0 ? .writeOnly : .readOnly)

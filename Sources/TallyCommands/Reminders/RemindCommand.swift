@@ -118,16 +118,13 @@ struct ReminderProgram {
     arguments: @escaping @Sendable (NamedTask) -> [String]
   ) throws {
     self.store = store
-    let directories =
-      program.contains("/")
-      ? [""] : (try environment.value(of: "PATH") ?? "/usr/bin:/bin").split(separator: ":").map { "\($0)/" }
-    let paths = directories.map { $0 + program }
-    guard let path = paths.first(where: { FileManager.default.isExecutableFile(atPath: $0) }) else {
+    let path = program.contains("/") ? FilePath(program) : try environment.program(named: program)
+    guard let path, path.isExecutable else {
       throw CommandFailure(
         .notFound, code: "programNotFound", "There is no program '\(program.escapedForDisplay())' to run",
         remedy: "Give a path, or a name found in PATH; arguments follow after --")
     }
-    executable = URL(filePath: path)
+    executable = URL(filePath: path.string)
     self.arguments = arguments
     self.environment = environment
   }

@@ -4,6 +4,7 @@ import Foundation
 import Synchronization
 import SystemPackage
 import Tally
+import TallySystem
 
 /// What a command works with: clock, store and streams, set up from the global options.
 final class Session {
@@ -54,7 +55,7 @@ final class Session {
     let isHuman = options.format == .human
     painter = Painter(
       isRefused: options.noColor || !isHuman, setting: settings[.color],
-      isTerminal: Terminal.isTerminal(invocation.output), environment: invocation.environment)
+      isTerminal: SystemCalls.isTerminal(invocation.output), environment: invocation.environment)
     width = isHuman ? invocation.outputWidth : nil
     output.isASCII = isHuman && invocation.isASCII
   }
@@ -277,8 +278,8 @@ final class ProgressLine {
   init(_ verb: String, session: Session, resultIsShown: Bool) {
     self.verb = verb
     errorOutput = session.invocation.errorOutput
-    let isCovered = resultIsShown && Terminal.isTerminal(session.invocation.output)
-    isShown = !session.options.quiet && !isCovered && Terminal.isTerminal(errorOutput)
+    let isCovered = resultIsShown && SystemCalls.isTerminal(session.invocation.output)
+    isShown = !session.options.quiet && !isCovered && SystemCalls.isTerminal(errorOutput)
     nextUpdate = start + .seconds(1)
   }
 

@@ -13,15 +13,50 @@ struct FieldChange {
   ///
   /// - Throws: ``CommandFailure`` with the name of the option that is wrong.
   init(_ options: FieldOptions, _ clock: LocalClock) throws {
-    let dates = try Dates(options, clock)
-    let values = try Values(options)
-    let notes = options.notes
-    (list, parent, reminderDate) = (options.list, options.parent, dates.reminder ?? nil)
+    // The outer optional is for an option that is not given, the inner one for `none`.
+    let day: CalendarDay?? =
+      options.today
+      ? clock.today
+      : options.tomorrow
+        ? try clock.today.adding(days: 1) : try options.on.map { $0.isNone ? nil : try clock.day($0, of: "--on") }
+    let due: ResolvedDate?? = try options.due.map { $0.isNone ? nil : try clock.date($0, of: "--due") }
+    let reminder: Timestamp?? = try options.remind.map {
+      $0.isNone ? nil : try clock.instant($0, of: "--remind", bareDay: .morning)
+    }
+    let priority = try options.priority.map { text in
+      try CommandFailure.naming("--priority", quoting: text) { try Priority(name: text.lowercased()) }
+    }
+    let recurrence: Recurrence?? = try options.recurrence.map { text in
+      try CommandFailure.naming("--repeat", quoting: text) { text.isNone ? nil : try Recurrence(phrase: text) }
+    }
+    let attributes = try options.attributes.map { text in
+      try CommandFailure.naming("--set") { try Self.attribute(text) }
+    }
+    let (tags, notes) = (options.tags, options.notes)
+    (list, parent, reminderDate) = (options.list, options.parent, reminder ?? nil)
     setOthers = { task in
-      dates.set(&task)
-      values.set(&task)
+      if let day { task.scheduledDate = day }
+      if let due { task.setDue(due) }
+      if let reminder { task.reminderDate = reminder }
+      for tag in tags {
+        if tag.isNone { task.tags = [] } else { task.tags.insert(tag.withoutNumberSign) }
+      }
+      if let priority { task.priority = priority }
+      if let recurrence { task.recurrence = recurrence }
+      for (name, value) in attributes { task.attributes[name] = value }
       if let notes { task.notes = notes.isEmpty || notes.isNone ? nil : notes }
     }
+  }
+
+  /// Reads `NAME=VALUE`; `nil` for a value of `none`.
+  private static func attribute(_ text: String) throws -> (name: String, value: AttributeValue?) {
+    guard let equals = text.firstIndex(of: "="), equals > text.startIndex else {
+      throw CommandFailure.usage(
+        "'\(text.escapedForDisplay())' does not set a field", code: "invalidAttribute",
+        remedy: "Write a name, = and a value, as in --set estimate=90")
+    }
+    let value = String(text[text.index(after: equals)...])
+    return (String(text[..<equals]), value.isNone ? nil : AttributeValue(typed: value))
   }
 
   /// Whether the options name a task or a list, so that a store must exist.
@@ -46,72 +81,6 @@ struct FieldChange {
       setOthers(&task)
       if let newParent { task.parentID = newParent?.id }
       if let newList { task.listID = newList }
-    }
-  }
-}
-
-extension FieldChange {
-  /// The days and times among the options; `nil` for one that is not given.
-  private struct Dates {
-    let day: CalendarDay??
-    let due: ResolvedDate??
-    let reminder: Timestamp??
-
-    init(_ options: FieldOptions, _ clock: LocalClock) throws {
-      day =
-        options.today
-        ? clock.today
-        : options.tomorrow
-          ? try clock.today.adding(days: 1) : try options.on.map { $0.isNone ? nil : try clock.day($0, of: "--on") }
-      due = try options.due.map { $0.isNone ? nil : try clock.date($0, of: "--due") }
-      reminder = try options.remind.map { $0.isNone ? nil : try clock.instant($0, of: "--remind", bareDay: .morning) }
-    }
-
-    func set(_ task: inout TaskItem) {
-      if let day { task.scheduledDate = day }
-      if let due { task.setDue(due) }
-      if let reminder { task.reminderDate = reminder }
-    }
-  }
-
-  /// The other values among the options.
-  private struct Values {
-    let tags: [String]
-    let priority: Priority?
-    let recurrence: Recurrence??
-    let attributes: [(name: String, value: AttributeValue?)]
-
-    init(_ options: FieldOptions) throws {
-      tags = options.tags
-      priority = try options.priority.map { text in
-        try CommandFailure.naming("--priority", quoting: text) { try Priority(name: text.lowercased()) }
-      }
-      recurrence = try options.recurrence.map { text in
-        try CommandFailure.naming("--repeat", quoting: text) { text.isNone ? nil : try Recurrence(phrase: text) }
-      }
-      attributes = try options.attributes.map { text in
-        try CommandFailure.naming("--set") { try Self.attribute(text) }
-      }
-    }
-
-    func set(_ task: inout TaskItem) {
-      for tag in tags {
-        if tag.isNone { task.tags = [] } else { task.tags.insert(tag.withoutNumberSign) }
-      }
-      if let priority { task.priority = priority }
-      if let recurrence { task.recurrence = recurrence }
-      for (name, value) in attributes { task.attributes[name] = value }
-    }
-
-    /// Reads `NAME=VALUE`; `nil` for a value of `none`.
-    private static func attribute(_ text: String) throws -> (name: String, value: AttributeValue?) {
-      guard let equals = text.firstIndex(of: "="), equals > text.startIndex else {
-        throw CommandFailure.usage(
-          "'\(text.escapedForDisplay())' does not set a field", code: "invalidAttribute",
-          remedy: "Write a name, = and a value, as in --set estimate=90")
-      }
-      let value = String(text[text.index(after: equals)...])
-      return (String(text[..<equals]), value.isNone ? nil : AttributeValue(typed: value))
     }
   }
 }

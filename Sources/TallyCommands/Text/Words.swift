@@ -84,6 +84,11 @@ extension Int64 {
   }
 }
 
+extension TagSet {
+  /// The tags with their number signs; `nil` for none.
+  var inWords: String? { isEmpty ? nil : map { "#" + $0.escapedForDisplay() }.joined(separator: " ") }
+}
+
 extension [String: AttributeValue] {
   /// The attributes as one text, in the order of their names.
   var plainText: String {

@@ -116,10 +116,7 @@ extension AgendaReport {
     let summary = painter.paint(" — \(count.grouped) open\(first)", .detail)
     var text = count == 0 ? "" : painter.paint(title, .heading) + summary + "\n"
     for (kind, tasks) in sections where !tasks.isEmpty {
-      let rows = TaskRows(
-        clock: session.clock, painter: painter, width: session.width ?? .max,
-        handleWidth: PrintedView.handleWidth(taskCount: taskCount),
-        hidden: kind.hidden)
+      let rows = TaskRows(session, handleWidth: PrintedView.handleWidth(taskCount: taskCount), hiding: kind.hidden)
       text += "\n" + painter.paint(kind.heading, .heading) + "\n"
       let shown = kind == .yesterday ? tasks.prefix(Self.yesterdayCount) : tasks[...]
       text += shown.flatMap { rows.lines(of: $0) }.map { $0 + "\n" }.joined()

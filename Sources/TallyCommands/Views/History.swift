@@ -263,13 +263,13 @@ extension ChangeWords {
     // The verb says that it was completed or reopened.
     if before.state != after.state { fields.removeAll { $0 == .completedAt } }
     for field in fields {
-      guard let label = Self.label(of: field) else { continue }
-      let old = try value(of: field, of: before, in: transaction)
-      let new = try value(of: field, of: after, in: transaction)
+      guard let (label, old) = try words(for: field, of: before, in: transaction),
+        let (_, new) = try words(for: field, of: after, in: transaction)
+      else { continue }
       changes.append(old == nil && new == nil ? label : "\(label) \(old ?? "none") → \(new ?? "none")")
     }
     // A place change sets the order, too.
-    if changes.count > 1 { changes.removeAll { $0 == Self.label(of: .sortOrder) } }
+    if changes.count > 1 { changes.removeAll { $0 == Self.orderLabel } }
     return Self.suffix(changes)
   }
 
@@ -285,44 +285,31 @@ extension ChangeWords {
     }
   }
 
-  /// The name of a field in sentences; `nil` for one that follows from another.
-  private static func label(of field: TaskField) -> String? {
-    switch field {
-    case .text: "title"
-    case .notes: "notes"
-    case .scheduledDate: "day"
-    case .dueDate, .dueDay: "due"
-    case .reminderDate: "reminder"
-    case .listID: "list"
-    case .sortOrder: "order"
-    case .priority: "priority"
-    case .tags: "tags"
-    case .parentID: "part of"
-    case .recurrence: "repeats"
-    case .attributes: "attributes"
-    case .completedAt: "completed"
-    case .id, .state, .createdAt, .updatedAt, .series: nil
-    }
-  }
+  private static let orderLabel = "order"
 
-  /// The value of a field in words; `nil` for none, and where only the field's name is said.
-  private func value<Base: ~Copyable>(
-    of field: TaskField, of task: TaskItem, in transaction: borrowing StoreTransaction<Base>
-  ) throws -> String? {
+  /// The name of a field in sentences, and its value, which is `nil` for none and where the name is enough.
+  ///
+  /// - Returns: `nil` for a field that follows from another.
+  private func words<Base: ~Copyable>(
+    for field: TaskField, of task: TaskItem, in transaction: borrowing StoreTransaction<Base>
+  ) throws -> (label: String, value: String?)? {
     switch field {
-    case .text: task.title.quotedForMessage
-    case .scheduledDate: task.scheduledDate.map(clock.name)
-    case .dueDate, .dueDay: task.dueDay.map(clock.name) ?? task.dueDate.map(clock.name)
-    case .reminderDate: task.reminderDate.map(clock.name)
+    case .text: ("title", task.title.quotedForMessage)
+    case .notes: ("notes", nil)
+    case .scheduledDate: ("day", task.scheduledDate.map(clock.name))
+    case .dueDate, .dueDay: ("due", task.dueDay.map(clock.name) ?? task.dueDate.map(clock.name))
+    case .reminderDate: ("reminder", task.reminderDate.map(clock.name))
     case .listID:
-      try task.listID.map { id in try transaction.list(id)?.name.quotedForMessage ?? "list \(id.shownEnd)" }
-    case .priority: task.priority == .none ? nil : task.priority.name
-    case .tags: task.tags.isEmpty ? nil : task.tags.map { "#" + $0.escapedForDisplay() }.joined(separator: " ")
+      ("list", try task.listID.map { try transaction.list($0)?.name.quotedForMessage ?? "list \($0.shownEnd)" })
+    case .sortOrder: (Self.orderLabel, nil)
+    case .priority: ("priority", task.priority == .none ? nil : task.priority.name)
+    case .tags: ("tags", task.tags.inWords)
     case .parentID:
-      try task.parentID.map { id in try transaction.task(id)?.title.quotedForMessage ?? "task \(id.shownEnd)" }
-    case .recurrence: task.recurrence?.words
-    case .completedAt: (task.completedAt?.instant).map(clock.knownName)
-    case .notes, .sortOrder, .attributes, .id, .state, .createdAt, .updatedAt, .series: nil
+      ("part of", try task.parentID.map { try transaction.task($0)?.title.quotedForMessage ?? "task \($0.shownEnd)" })
+    case .recurrence: ("repeats", task.recurrence?.words)
+    case .attributes: ("attributes", nil)
+    case .completedAt: ("completed", (task.completedAt?.instant).map(clock.knownName))
+    case .id, .state, .createdAt, .updatedAt, .series: nil
     }
   }
 }

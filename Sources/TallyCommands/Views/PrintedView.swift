@@ -20,13 +20,7 @@ struct PrintedView {
     painter = session.painter
     clock = session.clock
     width = session.width ?? .max
-    rows = TaskRows(
-      clock: session.clock,
-      painter: session.painter,
-      width: width,
-      handleWidth: Self.handleWidth(taskCount: taskCount),
-      hidden: description.hiding
-    )
+    rows = TaskRows(session, handleWidth: Self.handleWidth(taskCount: taskCount), hiding: description.hiding)
   }
 
   /// The view's title and how many tasks it has.

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Tally
+import TallySystem
 
 /// `tally find`.
 struct FindCommand: TextCommand {
@@ -83,7 +84,7 @@ struct CountCommand: TextCommand {
 
   func run(in session: Session) throws {
     // A prompt or a script counts everything on purpose.
-    if self.filter.words.isEmpty, Terminal.isTerminal(session.invocation.output) {
+    if self.filter.words.isEmpty, SystemCalls.isTerminal(session.invocation.output) {
       session.say("All tasks are counted: no filter was given. A shell drops what follows #; write a tag as +home")
     }
     let filter = try filter.filter

@@ -94,24 +94,18 @@ extension Facts {
 
 /// The results of a search for people: a line or two per task, and where else than in the title something matched.
 struct PrintedMatches {
-  private let painter: Painter
-  private let width: Int
   private let rows: TaskRows
 
   /// How much of a text is shown before its first match.
   private static let leadInCharacters = 24
 
   init(session: Session, taskCount: Int) {
-    painter = session.painter
-    width = session.width ?? .max
-    rows = TaskRows(
-      clock: session.clock, painter: session.painter, width: session.width ?? .max,
-      handleWidth: PrintedView.handleWidth(taskCount: taskCount), hidden: [])
+    rows = TaskRows(session, handleWidth: PrintedView.handleWidth(taskCount: taskCount))
   }
 
   func text(of found: [FoundTask], hasMore: Bool) -> String {
     var all = found.flatMap { lines(of: $0) }
-    if hasMore { all.append(painter.paint("There are more; --limit shows them.", .detail)) }
+    if hasMore { all.append(rows.painter.paint("There are more; --limit shows them.", .detail)) }
     return all.map { $0 + "\n" }.joined()
   }
 
@@ -134,7 +128,7 @@ struct PrintedMatches {
     let start = text.index(first, offsetBy: -Self.leadInCharacters, limitedBy: text.startIndex) ?? text.startIndex
     let lead = start > text.startIndex ? "…" : ""
     let marked = MarkedText(text, matches: matches, from: start).truncated(
-      toWidth: max(8, width - label.utf8.count - 1))
-    return painter.paint(label, .detail) + lead + marked.painted(by: painter)
+      toWidth: max(8, rows.width - label.utf8.count - 1))
+    return rows.painter.paint(label, .detail) + lead + marked.painted(by: rows.painter)
   }
 }

@@ -17,6 +17,15 @@ struct TaskRows {
   let handleWidth: Int
   let hidden: Set<Detail>
 
+  /// - Parameters:
+  ///   - session: Its clock, its colors and its width.
+  ///   - handleWidth: The columns of a handle.
+  ///   - hidden: What the lines leave out.
+  init(_ session: Session, handleWidth: Int, hiding hidden: Set<Detail> = []) {
+    (clock, painter, width) = (session.clock, session.painter, session.width ?? .max)
+    (self.handleWidth, self.hidden) = (handleWidth, hidden)
+  }
+
   /// The lines of a task, with the ranges of its title marked that matched a search.
   func lines(of named: NamedTask, matches: [Range<String.Index>] = []) -> [String] {
     let task = named.task

@@ -37,9 +37,7 @@ struct TaskSheet {
 extension TaskSheet {
   private var parts: String {
     guard !subtasks.isEmpty else { return "" }
-    let rows = TaskRows(
-      clock: session.clock, painter: session.painter, width: session.width ?? .max,
-      handleWidth: subtasks.map(\.handle.count).max() ?? 0, hidden: [])
+    let rows = TaskRows(session, handleWidth: subtasks.map(\.handle.count).max() ?? 0)
     let lines = subtasks.flatMap { rows.lines(of: $0) }.map { $0 + "\n" }
     return "\n" + session.painter.paint("Sub-tasks", .heading) + "\n" + lines.joined()
   }
@@ -67,7 +65,7 @@ extension TaskSheet {
       ("day", task.scheduledDate.map(clock.heading), nil),
       ("due", due, isOverdue ? .overdue : nil),
       ("priority", task.priority == .none ? nil : task.priority.name, nil),
-      ("tags", task.tags.isEmpty ? nil : task.tags.map { "#" + $0.escapedForDisplay() }.joined(separator: " "), nil),
+      ("tags", task.tags.inWords, nil),
       ("repeats", task.recurrence?.words, nil),
       ("part of", parent.map { "\($0.handle) \($0.task.title.escapedForDisplay())" }, nil),
       ("reminder", reminder, nil),
