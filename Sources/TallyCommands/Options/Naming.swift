@@ -75,11 +75,6 @@ extension StoreTransaction where Base: ~Copyable {
       remedy: "See the lists with 'tally lists'; create one with 'tally lists add NAME'"
     ).with(Candidates(guesses: near))
   }
-
-  /// The list with an id, if there is one.
-  func list(withID id: UUID?) throws -> TaskList? {
-    try id.flatMap { try list($0) }
-  }
 }
 
 extension CommandFailure {

@@ -65,7 +65,7 @@ extension CommandFailure {
   private static let unknownOptionMessage = "Unknown option"
 
   private init(unknownCommand word: String) {
-    let meant = CommandSynonyms.commands(for: word)
+    let meant = CommandSynonyms.meanings[word.lowercased(), default: []]
     let near = meant.isEmpty ? word.nearNames(among: CommandDescription.commandNames) : meant
     let guess = near.isEmpty ? "" : "Did you mean \(near.map { "'\($0)'" }.joined(separator: " or "))? "
     self = .usage(
@@ -86,18 +86,9 @@ extension CommandFailure {
   }
 }
 
-/// Commands by the words that other programs, and people, have for them.
+/// Commands, with what they need, by the words that other programs, and people, have for them.
 enum CommandSynonyms {
-  /// What may have been meant by a word that is not a command, as a command with what it needs; nothing if the word is not
-  /// known.
-  static func commands(for word: String) -> [String] {
-    meanings[word.lowercased(), default: []].filter { meaning in
-      meaning.hasPrefix("-")
-        || meaning.split(separator: " ").first.map { CommandDescription.commandNames.contains(String($0)) } ?? false
-    }
-  }
-
-  private static let meanings: [String: [String]] = [
+  static let meanings: [String: [String]] = [
     "annotate": ["edit HANDLE --notes TEXT"], "append": ["edit HANDLE --notes TEXT"], "begin": ["start"],
     "cal": ["upcoming", "due DAY"], "calendar": ["upcoming", "due DAY"], "cancel": ["delete"],
     "check": ["verify", "done"], "close": ["done"],

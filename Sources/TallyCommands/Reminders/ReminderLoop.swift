@@ -189,15 +189,10 @@ struct ReminderClock {
   /// The instant that `--now` gave; `nil` without it.
   let fixed: Timestamp?
   /// The wall clock.
-  private let wall: () -> Timestamp
+  var wall: () -> Timestamp = Timestamp.now
   private let startedAt = ContinuousClock.now
 
-  init(fixed: Timestamp?, wall: @escaping () -> Timestamp = Timestamp.now) {
-    self.fixed = fixed
-    self.wall = wall
-  }
-
-  /// The wall clock, looked at each time, since it may be corrected; with `--now`, that instant and the time since.
+  /// The wall clock, read each time, since it may be corrected; with `--now`, that instant and the time since.
   var now: Timestamp {
     guard let fixed else { return wall() }
     let (seconds, attoseconds) = (ContinuousClock.now - startedAt).components

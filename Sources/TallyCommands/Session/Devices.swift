@@ -33,12 +33,10 @@ extension [SyncStatus.Member] {
 
 /// The devices that made the changes in a history.
 struct ChangeDevices {
-  private let members: [SyncStatus.Member]
+  let members: [SyncStatus.Member]
 
   /// For a store that does not synchronise.
   static let none = ChangeDevices(members: [])
-
-  init(members: [SyncStatus.Member]) { self.members = members }
 
   /// The device that made a change; `nil` if the store does not synchronise, or the changes of several devices came together.
   func member(for change: HistoryChange) -> SyncStatus.Member? {

@@ -19,7 +19,7 @@ struct StatisticsReport {
   ) throws {
     self.options = options
     self.clock = clock
-    list = try transaction.list(withID: options.listID)
+    list = try options.listID.flatMap { try transaction.list($0) }
     statistics = try transaction.statistics(options)
     var daily = options
     daily.unit = .day
@@ -35,12 +35,34 @@ struct StatisticsReport {
 extension StatisticsReport {
   /// The report as names and values.
   var facts: Facts {
-    [
+    let (completed, open, cycleTime) = (statistics.completed, statistics.open, statistics.cycleTime)
+    return [
       "asOf": .instant(clock.now), "timeZone": .text(clock.zone.name),
       "weekStart": .text(Self.weekdayName(statistics.weekStart)),
-      "scope": scope, "completed": completed, "messages": messageFacts,
+      "scope": [
+        "listID": .id(options.listID), "list": .text(list?.name), "filter": .text(options.filterText),
+        "path": .text(statistics.path.rawValue),
+      ],
+      "completed": [
+        "today": .count(completed.today),
+        "thisWeek": .count(completed.thisWeek), "lastWeek": .count(completed.lastWeek),
+        "thisMonth": .count(completed.thisMonth), "lastMonth": .count(completed.lastMonth),
+        "thisYear": .count(completed.thisYear), "allTime": .count(completed.allTime),
+      ],
+      "messages": [
+        "today": .text(completed.todayMessage), "thisWeek": .text(completed.weekMessage),
+        "thisMonth": .text(completed.monthMessage),
+      ],
       "trend": ["month": Self.facts(of: statistics.monthTrend), "week": Self.facts(of: statistics.weekTrend)],
-      "streak": Self.facts(of: statistics.streak), "goal": goal, "open": open, "cycleTime": cycleTime,
+      "streak": Self.facts(of: statistics.streak), "goal": goal,
+      "open": [
+        "total": .count(open.total), "active": .count(open.active), "overdue": .count(open.overdue),
+        "scheduledToday": .count(open.scheduledToday), "completedOfToday": .count(open.completedOfToday),
+      ],
+      "cycleTime": [
+        "count": .count(cycleTime.count), "medianSeconds": .integer(cycleTime.medianInSeconds),
+        "p90Seconds": .integer(cycleTime.percentile90InSeconds),
+      ],
       "byWeekday": .array(
         statistics.byWeekday.map(Facts.count),
         labels: statistics.byWeekday.indices.map { Self.weekdayName((statistics.weekStart + $0 - 1) % 7 + 1) }),
@@ -61,35 +83,10 @@ extension StatisticsReport {
 
   private static func weekdayName(_ number: Int) -> String { WeekdayName.full[number - 1].lowercased() }
 
-  private var scope: Facts {
-    [
-      "listID": .id(options.listID), "list": .text(list?.name), "filter": .text(options.filterText),
-      "path": .text(statistics.path.rawValue),
-    ]
-  }
-
-  private var completed: Facts {
-    let completed = statistics.completed
-    return [
-      "today": .count(completed.today),
-      "thisWeek": .count(completed.thisWeek), "lastWeek": .count(completed.lastWeek),
-      "thisMonth": .count(completed.thisMonth), "lastMonth": .count(completed.lastMonth),
-      "thisYear": .count(completed.thisYear), "allTime": .count(completed.allTime),
-    ]
-  }
-
   private static func facts(of trend: Trend) -> Facts {
     [
       "direction": .text(trend.direction.rawValue), "message": .text(trend.message),
       "sameElapsed": ["current": .count(trend.elapsedCurrent), "previous": .count(trend.elapsedPrevious)],
-    ]
-  }
-
-  private var messageFacts: Facts {
-    let completed = statistics.completed
-    return [
-      "today": .text(completed.todayMessage), "thisWeek": .text(completed.weekMessage),
-      "thisMonth": .text(completed.monthMessage),
     ]
   }
 
@@ -105,22 +102,6 @@ extension StatisticsReport {
       "target": .count(progress.goal.target), "per": .text(progress.goal.period.rawValue),
       "completed": .count(progress.completed), "isMet": .flag(progress.isMet), "met": .count(progress.metCount),
       "periods": .count(progress.periodCount), "streak": Self.facts(of: progress.streak),
-    ]
-  }
-
-  private var open: Facts {
-    let open = statistics.open
-    return [
-      "total": .count(open.total), "active": .count(open.active), "overdue": .count(open.overdue),
-      "scheduledToday": .count(open.scheduledToday), "completedOfToday": .count(open.completedOfToday),
-    ]
-  }
-
-  private var cycleTime: Facts {
-    let cycleTime = statistics.cycleTime
-    return [
-      "count": .count(cycleTime.count), "medianSeconds": .integer(cycleTime.medianInSeconds),
-      "p90Seconds": .integer(cycleTime.percentile90InSeconds),
     ]
   }
 
