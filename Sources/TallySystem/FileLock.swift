@@ -14,7 +14,7 @@ package import SystemPackage
 /// opens and closes the file can lose it. It ends with the process, however that ends. A child of a fork holds it
 /// together with its parent, so it is released explicitly and not by closing alone.
 package final class FileLock: Sendable {
-  package enum Mode {
+  package enum Mode: Sendable {
     /// Any number of these at once.
     case shared
     /// This one and no other.
@@ -53,7 +53,7 @@ package final class FileLock: Sendable {
     try? descriptor.close()
   }
 
-  /// Takes the lock, or returns false if somebody else has it.
+  /// Acquires the lock, or returns false if somebody else has it.
   package func tryAcquire(_ mode: Mode) throws(Errno) -> Bool {
     repeat {
       guard try request(mode, LOCK_NB) else { return false }
@@ -61,7 +61,7 @@ package final class FileLock: Sendable {
     return true
   }
 
-  /// Takes the lock, waiting for as long as somebody else has it.
+  /// Acquires the lock, and waits for as long as somebody else has it.
   package func acquire(_ mode: Mode) throws(Errno) {
     repeat { _ = try request(mode, 0) } while try followPath()
   }
@@ -80,11 +80,9 @@ package final class FileLock: Sendable {
 
   /// The processes that hold the lock, as far as the system says: on Linux, in `/proc/locks`.
   package var holders: [Int32] {
-    guard let identity = try? FileIdentity(of: descriptor),
-      let table = try? FileDescriptor.open(FilePath("/proc/locks"), .readOnly, options: .closeOnExec)
-    else { return [] }
-    defer { try? table.close() }
-    let text = String(decoding: (try? table.readToEnd()) ?? [], as: UTF8.self)
+    guard let identity = try? FileIdentity(of: descriptor), let text = WholeFile.systemText("/proc/locks") else {
+      return []
+    }
     // 1: FLOCK  ADVISORY  READ  4711 fe:01:1234 0 EOF
     let ids = text.split(separator: "\n").compactMap { line -> Int32? in
       let words = line.split(separator: " ")
@@ -191,13 +189,6 @@ package struct ByteLock: Sendable {
     case descriptor, process
   }
 
-  package enum Mode: Sendable {
-    /// Any number of these at once.
-    case shared
-    /// This one and no other; the file must be open for writing.
-    case exclusive
-  }
-
   /// The open file.
   let descriptor: FileDescriptor
   /// The byte's place in the file.
@@ -225,9 +216,10 @@ package struct ByteLock: Sendable {
     #endif
   }()
 
-  /// Takes the lock, or changes the mode in which it is held; if another owner has it, waits or throws
-  /// `resourceTemporarilyUnavailable`.
-  package func acquire(_ mode: Mode, waiting: Bool = false) throws(Errno) {
+  /// Acquires the lock, or changes its mode; if another owner has it, waits or throws `resourceTemporarilyUnavailable`.
+  ///
+  /// For an exclusive lock the file must be open for writing.
+  package func acquire(_ mode: FileLock.Mode, waiting: Bool = false) throws(Errno) {
     try call(waiting ? Command.setAndWait : .set, Int16(mode == .shared ? F_RDLCK : F_WRLCK))
   }
 

@@ -12,10 +12,6 @@ package import SystemPackage
   import CTallySystem
 #endif
 
-#if canImport(Darwin)
-  import Darwin
-#endif
-
 /// The identity of a file or directory, which does not depend on the path to it.
 package struct FileIdentity: Hashable, Sendable {
   package let device: UInt64
@@ -33,9 +29,9 @@ package struct FileIdentity: Hashable, Sendable {
     try self.init { status in unsafe fstat(descriptor.rawValue, &status) }
   }
 
-  private init(_ look: (inout stat) -> CInt) throws(Errno) {
+  private init(_ read: (inout stat) -> CInt) throws(Errno) {
     var status = stat()
-    guard look(&status) == 0 else { throw Errno(rawValue: errno) }
+    guard read(&status) == 0 else { throw Errno(rawValue: errno) }
     device = UInt64(truncatingIfNeeded: status.st_dev)
     inode = UInt64(truncatingIfNeeded: status.st_ino)
   }
@@ -76,6 +72,14 @@ package enum WholeFile {
       guard try file.stat().type == .regular else { throw NotAFile() }
       return try file.readToEnd(atMost: limit)
     }
+  }
+
+  /// Reads a file that the system writes, such as one in `/proc`; `nil` if there is none.
+  static func systemText(_ path: FilePath) -> String? {
+    guard let file = try? FileDescriptor.open(path, .readOnly, options: .closeOnExec),
+      let bytes = try? file.closeAfter({ try file.readToEnd() })
+    else { return nil }
+    return String(decoding: bytes, as: UTF8.self)
   }
 }
 
@@ -150,10 +154,7 @@ package enum BootIdentity {
       guard unsafe sysctlbyname("kern.bootsessionuuid", &buffer, &size, nil, 0) == 0 else { return "" }
       return String(decoding: buffer.prefix { $0 != 0 }, as: UTF8.self)
     #else
-      let path = FilePath("/proc/sys/kernel/random/boot_id")
-      guard let file = try? FileDescriptor.open(path, .readOnly, options: .closeOnExec) else { return "" }
-      defer { try? file.close() }
-      return String(decoding: (try? file.readToEnd()) ?? [], as: UTF8.self)
+      return WholeFile.systemText("/proc/sys/kernel/random/boot_id") ?? ""
     #endif
   }
 }
@@ -172,10 +173,9 @@ package enum RemoteFilesystem {
       return result == 0 && information.f_flags & UInt32(MNT_LOCAL) == 0
     #else
       guard let device = try? path.stat().deviceID.rawValue,
-        let file = try? FileDescriptor.open(FilePath("/proc/self/mountinfo"), .readOnly, options: .closeOnExec),
-        let mounts = try? file.closeAfter({ try file.readToEnd() })
+        let mounts = WholeFile.systemText("/proc/self/mountinfo")
       else { return false }
-      return type(ofDevice: UInt64(device), in: String(decoding: mounts, as: UTF8.self)).map(isRemote) ?? false
+      return type(ofDevice: UInt64(device), in: mounts).map(isRemote) ?? false
     #endif
   }
 

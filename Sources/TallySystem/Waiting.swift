@@ -117,7 +117,7 @@ public final class Monitor<State>: @unchecked Sendable {
     unsafe state.deallocate()
   }
 
-  /// Takes the lock without a scope; for the handlers of `fork`.
+  /// Acquires the lock without a scope; for the handlers of `fork`.
   public func lock() {
     // Initialised, and freed only with this object.
     unsafe pthread_mutex_lock(mutex)
@@ -130,7 +130,7 @@ public final class Monitor<State>: @unchecked Sendable {
     unsafe pthread_mutex_unlock(mutex)
   }
 
-  /// Whether somebody holds the lock; for assertions, as it takes the lock if nobody does.
+  /// Whether the lock is taken; for assertions only, as it acquires the lock if nobody has it.
   private var isLocked: Bool {
     // Initialised, and freed only with this object.
     unsafe pthread_mutex_trylock(mutex) != 0

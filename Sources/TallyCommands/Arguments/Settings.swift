@@ -26,19 +26,12 @@ struct Settings {
     case nextPriority = "next.priority"
 
     /// The weight that it sets; `nil` for any other setting.
-    var weight: WritableKeyPath<NextWeights, Int>? {
-      switch self {
-      case .nextStarted: \.started
-      case .nextOverdue: \.overdue
-      case .nextToday: \.today
-      case .nextLeft: \.left
-      case .nextFree: \.free
-      case .nextLater: \.later
-      case .nextDue: \.due
-      case .nextPriority: \.priority
-      default: nil
-      }
-    }
+    var weight: WritableKeyPath<NextWeights, Int>? { Self.weights[self] }
+
+    private static let weights: [Key: any WritableKeyPath<NextWeights, Int> & Sendable] = [
+      .nextStarted: \.started, .nextOverdue: \.overdue, .nextToday: \.today, .nextLeft: \.left, .nextFree: \.free,
+      .nextLater: \.later, .nextDue: \.due, .nextPriority: \.priority,
+    ]
 
     /// What the key is for.
     var meaning: String {

@@ -328,6 +328,15 @@ extension Session {
     }
   }
 
+  /// Runs an operation on the whole store that ends with a verification, and lets it clean up if it is interrupted.
+  func maintain<R>(
+    _ operation: (FilePath, TaskStore.Configuration, @escaping VerificationProgress.Observer) throws -> R
+  ) throws -> R {
+    try Signals.deferringInterruption {
+      try withVerificationProgress { try operation(storePath, configuration, $0) }
+    }
+  }
+
   private func withProgressLine<R>(
     _ verb: String, resultIsShown: Bool = false,
     _ body: (@escaping (_ count: String, _ share: Double?) throws -> Void) throws -> R

@@ -58,7 +58,7 @@ struct ConfigCommand: TextCommand {
     try session.answer(file.facts(of: key), plain: .records([("settings", ["key", "value"])])) {
       if value != nil { return }
       if let key { return try session.output.write(all[key].map { $0.escapedForDisplay() + "\n" } ?? "") }
-      try session.output.write(SettingsText(file: file, session: session).text)
+      try session.output.write(Self.text(of: file, session))
     }
     if let key, value == nil, all[key] == nil { session.hint("\(key) is not set.") }
   }
@@ -86,26 +86,22 @@ extension SettingsFile {
   }
 }
 
-/// The settings for people: what each is set to, or what holds without it.
-struct SettingsText {
-  let file: SettingsFile
-  let session: Session
-
-  var text: String {
-    get throws {
-      let (names, all) = (file.settings.names, file.settings.all)
-      let width = names.map(\.displayWidth).max() ?? 0
-      let lines = try names.map { name in
-        let value = try all[name]?.escapedForDisplay() ?? session.painter.paint("not set\(inForce(name))", .detail)
-        return "  \(name.escapedForDisplay().padded(toWidth: width))  \(value)\n"
-      }
-      let path = file.path.string.escapedForDisplay()
-      return lines.joined() + "\nThe file is \(path)\nChange one: tally config week-start monday\n"
+extension ConfigCommand {
+  /// The settings for people: what each is set to, or what holds without it.
+  private static func text(of file: SettingsFile, _ session: Session) throws -> String {
+    let (names, all) = (file.settings.names, file.settings.all)
+    let width = names.map(\.displayWidth).max() ?? 0
+    let lines = try names.map { name in
+      let value =
+        try all[name]?.escapedForDisplay() ?? session.painter.paint("not set\(inForce(name, session))", .detail)
+      return "  \(name.escapedForDisplay().padded(toWidth: width))  \(value)\n"
     }
+    let path = file.path.string.escapedForDisplay()
+    return lines.joined() + "\nThe file is \(path)\nChange one: tally config week-start monday\n"
   }
 
   /// What holds where a setting is not set.
-  private func inForce(_ name: String) throws -> String {
+  private static func inForce(_ name: String, _ session: Session) throws -> String {
     let (options, variables) = (session.options, session.invocation.environment)
     let value: String? =
       switch Settings.Key(rawValue: name) {

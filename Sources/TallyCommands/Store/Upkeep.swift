@@ -37,11 +37,7 @@ struct VerifyCommand: SessionCommand {
 
 extension VerifyCommand {
   private func repair(in session: Session) throws {
-    var report = try Signals.deferringInterruption {
-      try session.withVerificationProgress { progress in
-        try TaskStore.repair(at: session.storePath, configuration: session.configuration, progress: progress)
-      }
-    }
+    var report = try session.maintain { try TaskStore.repair(at: $0, configuration: $1, progress: $2) }
     if report.after.isSound {
       for fault in try session.readSpace({ try await $0.repair() }) ?? [] { report.before.add(fault) }
     }
@@ -138,11 +134,7 @@ struct CompactCommand: SessionCommand {
       """)
 
   func run(in session: Session) throws {
-    let summary = try Signals.deferringInterruption {
-      try session.withVerificationProgress { progress in
-        try TaskStore.compact(at: session.storePath, configuration: session.configuration, progress: progress)
-      }
-    }
+    let summary = try session.maintain { try TaskStore.compact(at: $0, configuration: $1, progress: $2) }
     try session.answer(
       ["bytesBefore": .integer(summary.sizeBeforeInBytes), "bytes": .integer(summary.sizeInBytes)],
       plain: .record(["bytesBefore", "bytes"])
@@ -223,11 +215,8 @@ struct RestoreCommand: SessionCommand {
   var file: String
 
   func run(in session: Session) throws {
-    let summary = try Signals.deferringInterruption {
-      try session.withVerificationProgress { progress in
-        try TaskStore.restore(
-          from: FilePath(file), to: session.storePath, configuration: session.configuration, progress: progress)
-      }
+    let summary = try session.maintain {
+      try TaskStore.restore(from: FilePath(file), to: $0, configuration: $1, progress: $2)
     }
     let kept = summary.safetyCopy?.string
     let facts = (["keptFile": .text(kept)] as Facts).adding(summary.restored.facts)

@@ -10,7 +10,7 @@ struct HistoryCommand: SessionCommand {
       Shows the last changes to the store, newest first, or those to one task, which may be deleted. About a thousand \
       are kept. 'tally undo CHANGE' undoes one of them by its number.
 
-      With --plain, a line has these columns: \(HistoryReport.columns.joined(separator: ", ")).
+      With --plain, a line has these columns: \(NamedChange.columns.joined(separator: ", ")).
       """)
 
   private static let shownCount = 20
@@ -26,23 +26,20 @@ struct HistoryCommand: SessionCommand {
     let isHuman = session.options.format == .human
     let limit = limited.limit ?? (isHuman ? Self.shownCount : .max - 1)
     var hasMore = false
-    let report = try session.readChanges { transaction, devices in
+    let changes = try session.readChanges { transaction, devices in
       let id = try task.map { try transaction.taskID(inHistoryNamed: $0) }
       let changes = try transaction.history(of: id, limit: limit + 1)
       hasMore = changes.count > limit
       let words = ChangeWords(clock: session.clock)
-      return HistoryReport(
-        changes: try changes.prefix(limit).map {
-          try transaction.name($0, with: words, limit: isHuman ? Self.shownSentenceCount : 0, by: devices)
-        })
+      return try changes.prefix(limit).map {
+        try transaction.name($0, with: words, limit: isHuman ? Self.shownSentenceCount : 0, by: devices)
+      }
     }
-    let facts: Facts = [
-      "asOf": .instant(session.clock.now), "changes": .array(report.changes.map(\.facts)),
-    ]
-    try session.answer(facts, plain: .records([("changes", HistoryReport.columns)])) {
-      try session.output.write(report.text(in: session))
+    let facts: Facts = ["asOf": .instant(session.clock.now), "changes": .array(changes.map(\.facts))]
+    try session.answer(facts, plain: .records([("changes", NamedChange.columns)])) {
+      try session.output.write(changes.map { $0.text(in: session) }.joined())
     }
-    if report.changes.isEmpty {
+    if changes.isEmpty {
       session.hint(
         task == nil
           ? "There are no changes yet. Add a task: tally add Buy milk"
@@ -75,33 +72,28 @@ extension StoreTransaction where Base: ~Copyable {
   }
 }
 
-/// What `history` prints: writes, newest first.
-struct HistoryReport {
+/// A change with the sentences that say what it changed and the handles of its tasks.
+struct NamedChange {
   static let columns = ["id", "date", "kind", "action", "isUndone", "taskCount", "target", "device"]
 
-  let changes: [NamedChange]
-
-  /// A write with the sentences that say what it changed and the handles of its tasks.
-  struct NamedChange {
-    let change: HistoryChange
-    let sentences: [String]
-    let handles: [String]
-    let devices: ChangeDevices
-  }
+  let change: HistoryChange
+  let sentences: [String]
+  let handles: [String]
+  let devices: ChangeDevices
 }
 
 extension StoreTransaction where Base: ~Copyable {
   /// Finds the words and the handles of a write.
   func name(
     _ change: HistoryChange, with words: ChangeWords, limit: Int, by devices: ChangeDevices
-  ) throws -> HistoryReport.NamedChange {
-    HistoryReport.NamedChange(
+  ) throws -> NamedChange {
+    NamedChange(
       change: change, sentences: try words.sentences(of: change, limit: limit, in: self),
       handles: try change.tasks.map { try $0.task.map { try handle(of: $0.id) } ?? "" }, devices: devices)
   }
 }
 
-extension HistoryReport.NamedChange {
+extension NamedChange {
   var facts: Facts {
     let facts: Facts = [
       "id": .text(change.id.text), "date": .instant(change.date), "kind": .text(change.kind.rawValue),
@@ -161,21 +153,17 @@ extension HistoryChange.Difference {
   fileprivate var kind: String { before == nil ? "added" : after == nil ? "deleted" : "changed" }
 }
 
-extension HistoryReport {
+extension NamedChange {
+  private static let indentation = "    "
+
   /// Lines for people: when and by which command, and below it what changed.
   func text(in session: Session) -> String {
     let width = session.width.map { max(16, $0 - Self.indentation.count) } ?? .max
-    return changes.map { named in
-      let head = named.headline(session.clock)
-      let lines = named.sentences.flatMap { $0.wrapped(toWidth: width) }
-      return session.painter.paint(head, .detail) + "\n" + lines.map { Self.indentation + $0 + "\n" }.joined()
-    }.joined()
+    let lines = sentences.flatMap { $0.wrapped(toWidth: width) }
+    return session.painter.paint(headline(session.clock), .detail) + "\n"
+      + lines.map { Self.indentation + $0 + "\n" }.joined()
   }
 
-  private static let indentation = "    "
-}
-
-extension HistoryReport.NamedChange {
   /// When, by which command and, if not here, on which device: `42.0  today 14:00  edit  (undone)`.
   func headline(_ clock: LocalClock) -> String {
     var parts = [change.id.text, clock.relativeName(of: change.date), action]

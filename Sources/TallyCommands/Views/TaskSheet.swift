@@ -9,7 +9,7 @@ struct TaskSheet {
   let named: NamedTask
   let subtasks: [NamedTask]
   let parent: NamedTask?
-  let changes: [HistoryReport.NamedChange]
+  let changes: [NamedChange]
   let session: Session
 
   /// The task with its sub-tasks and recent changes; lines have the task alone.
@@ -45,7 +45,7 @@ extension TaskSheet {
   private var recentChanges: String {
     guard !changes.isEmpty else { return "" }
     return "\n" + session.painter.paint("Recent changes", .heading) + "\n"
-      + HistoryReport(changes: changes).text(in: session)
+      + changes.map { $0.text(in: session) }.joined()
   }
 
   private typealias Entry = (label: String, value: String?, role: Painter.Role?)

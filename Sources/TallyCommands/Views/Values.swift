@@ -9,8 +9,8 @@ struct ValuesCommand: SessionCommand {
       Without a namespace, shows the namespaces with their number of values and their size. With one, shows its keys in \
       order, with their values where these are text. Keys that are not text are shown in hexadecimal.
 
-      With --plain, a line has these columns: \(NamespaceReport.columns.joined(separator: ", ")); with a namespace \
-      \(NamespaceReport.valueColumns.joined(separator: ", ")).
+      With --plain, a line has these columns: \(ValueNamespace.columns.joined(separator: ", ")); with a namespace \
+      \(StoredValue.columns.joined(separator: ", ")).
       """)
 
   @Argument(help: "The namespace whose values to show.")
@@ -24,15 +24,17 @@ struct ValuesCommand: SessionCommand {
         .notFound, code: "namespaceNotFound", "There are no values in '\(namespace.escapedForDisplay())'",
         remedy: "List them with 'tally values'")
     }
-    let report = NamespaceReport(name: namespace, values: values)
-    try session.answer(report.facts, plain: .records([("values", NamespaceReport.valueColumns)])) {
-      try session.output.write(report.text(painter: session.painter, width: session.width))
+    try session.answer(
+      ["namespace": .text(namespace), "values": .array(values.map(\.facts))],
+      plain: .records([("values", StoredValue.columns)])
+    ) {
+      for value in values { try session.output.write(value.line(session)) }
     }
   }
 
   private func showNamespaces(in session: Session) throws {
     let namespaces = try session.read { try $0.valueNamespaces() }
-    try session.answer("namespaces", namespaces.map(\.facts), columns: NamespaceReport.columns) {
+    try session.answer("namespaces", namespaces.map(\.facts), columns: ValueNamespace.columns) {
       for namespace in namespaces {
         let size = "\(namespace.count.counted("value")), \(Int64(namespace.sizeInBytes).inBytes)"
         try session.output.write("  \(namespace.name.escapedForDisplay())  \(session.painter.paint(size, .detail))\n")
@@ -42,34 +44,15 @@ struct ValuesCommand: SessionCommand {
   }
 }
 
-/// The values of one namespace, for `tally values`.
-struct NamespaceReport {
-  static let columns = ["name", "count", "sizeInBytes"]
-  static let valueColumns = ["key", "sizeInBytes", "text"]
-
-  let name: String
-  let values: [StoredValue]
-
-  var facts: Facts {
-    ["namespace": .text(name), "values": .array(values.map(\.facts))]
-  }
-
-  func text(painter: Painter, width: Int?) -> String {
-    values.map { value in
-      let key = value.key.shownText.escapedForDisplay()
-      let size = Int64(value.bytes.count).inBytes
-      let room = (width ?? .max) - key.count - 4
-      let text = value.text.map { $0.escapedForDisplay().truncated(toWidth: max(8, room)) }
-      return "  \(key)  \(text ?? painter.paint(size, .detail))\n"
-    }.joined()
-  }
-}
-
 extension ValueNamespace {
+  static let columns = ["name", "count", "sizeInBytes"]
+
   var facts: Facts { ["name": .text(name), "count": .count(count), "sizeInBytes": .count(sizeInBytes)] }
 }
 
 extension StoredValue {
+  static let columns = ["key", "sizeInBytes", "text"]
+
   /// The value, if it is text.
   var text: String? { String(validating: bytes, as: UTF8.self) }
 
@@ -78,6 +61,14 @@ extension StoredValue {
       "key": .text(key.shownText), "isHexadecimal": .flag(!key.isText), "sizeInBytes": .count(bytes.count),
       "text": .text(text),
     ]
+  }
+
+  /// The key and the value, for people.
+  fileprivate func line(_ session: Session) -> String {
+    let key = key.shownText.escapedForDisplay()
+    let room = (session.width ?? .max) - key.count - 4
+    let text = text.map { $0.escapedForDisplay().truncated(toWidth: max(8, room)) }
+    return "  \(key)  \(text ?? session.painter.paint(Int64(bytes.count).inBytes, .detail))\n"
   }
 }
 
