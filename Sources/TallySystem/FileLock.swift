@@ -56,14 +56,9 @@ package final class FileLock: Sendable {
   /// Acquires the lock, or returns false if somebody else has it.
   package func tryAcquire(_ mode: Mode) throws(Errno) -> Bool {
     repeat {
-      guard try request(mode, LOCK_NB) else { return false }
+      guard try request(mode) else { return false }
     } while try followPath()
     return true
-  }
-
-  /// Acquires the lock, and waits for as long as somebody else has it.
-  package func acquire(_ mode: Mode) throws(Errno) {
-    repeat { _ = try request(mode, 0) } while try followPath()
   }
 
   /// Releases the lock.
@@ -94,8 +89,8 @@ package final class FileLock: Sendable {
     return Set(ids).subtracting([processID]).sorted()
   }
 
-  private func request(_ mode: Mode, _ flags: CInt) throws(Errno) -> Bool {
-    while flock(descriptor.rawValue, (mode == .shared ? LOCK_SH : LOCK_EX) | flags) != 0 {
+  private func request(_ mode: Mode) throws(Errno) -> Bool {
+    while flock(descriptor.rawValue, (mode == .shared ? LOCK_SH : LOCK_EX) | LOCK_NB) != 0 {
       switch Errno(rawValue: errno) {
       case .wouldBlock: return false
       case .interrupted: continue

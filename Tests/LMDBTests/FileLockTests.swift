@@ -27,44 +27,6 @@ import Testing
     try Self.expectToKeepOthersOut(other, path)
   }
 
-  #if os(Linux)
-    /// The bug: as above, for a thread that waited in the system when the file was removed.
-    @Test func aLockThatIsWaitedForIsTakenOnTheFileThatHasReplacedTheRemovedOne() throws {
-      let directory = try TemporaryDirectory()
-      let path = directory.path.appending("lock")
-      let (holder, other) = try (FileLock(opening: path), FileLock(opening: path))
-      #expect(try holder.tryAcquire(.exclusive))
-      let inode = try FileIdentity(of: path).inode
-      let waiting = onThread { ready in
-        ready.signal()
-        #expect(throws: Never.self) { try other.acquire(.exclusive) }
-      }
-      while try !Self.isWaitedFor(inode) { usleep(1_000) }
-      try SystemCalls.removeFile(path)
-      holder.release()
-      waiting.wait()
-      try Self.expectToKeepOthersOut(other, path)
-    }
-
-    /// Whether somebody sits in the system's own wait for a file's lock.
-    private static func isWaitedFor(_ inode: UInt64) throws -> Bool {
-      let file = try FileDescriptor.open(FilePath("/proc/locks"), .readOnly)
-      let bytes = try file.closeAfter {
-        var bytes: [UInt8] = []
-        // The system returns a page at most, also where more follows.
-        while true {
-          let page = try unsafe [UInt8](unsafeUninitializedCapacity: 8_192) { buffer, count in
-            count = try unsafe file.read(into: UnsafeMutableRawBufferPointer(buffer))
-          }
-          if page.isEmpty { return bytes }
-          bytes += page
-        }
-      }
-      let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
-      return lines.contains { $0.contains("-> FLOCK") && $0.contains(":\(inode) ") }
-    }
-  #endif
-
   private static func expectToKeepOthersOut(_ lock: FileLock, _ path: FilePath) throws {
     let third = try FileLock(opening: path)
     #expect(try !third.tryAcquire(.exclusive))

@@ -6,8 +6,7 @@ import Tally
 ///
 /// `stats` and `completed` share them, so that the same options show a number and its tasks.
 struct CompletionOptions: ParsableArguments {
-  @OptionGroup
-  var filter: FilterOptions
+  @OptionGroup var filter: FilterOptions
 
   // Unconditional: a word that begins with a dash is a wrong day, not a missing one.
   @Option(parsing: .unconditional, help: ArgumentHelp("The first day.", valueName: "day"))

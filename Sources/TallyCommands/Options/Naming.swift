@@ -86,7 +86,7 @@ extension CommandFailure {
     guard let first = tasks.first else { return self }
     let hasMore = tasks.count > Self.shownCandidateCount
     let shown = Array(tasks.prefix(Self.shownCandidateCount))
-    var failure = with(tasks.count == 1 ? Candidates(guess: first) : Candidates(tasks: shown, hasMore: hasMore))
+    var failure = with(Candidates(tasks: shown, hasMore: hasMore, areGuesses: tasks.count == 1))
     failure.meant = (name, first.handle)
     return failure
   }

@@ -77,27 +77,30 @@ extension CommandFailure {
   }
 
   /// The failure with what may have been meant.
-  func with(_ candidates: Candidates) -> CommandFailure {
-    var failure = self
-    failure.candidates = candidates
-    return failure
-  }
+  func with(_ candidates: Candidates) -> CommandFailure { changed { $0.candidates = candidates } }
 
   /// The failure with one more sentence about what to do.
   func adding(remedy sentence: String) -> CommandFailure {
+    changed { $0.remedy = "\(remedy.withFullStop) \(sentence)" }
+  }
+
+  /// The failure with the line of standard input it is about, if it is about one.
+  func atLine(_ number: Int?) -> CommandFailure {
+    number.map { number in changed { $0.message += " (line \(number) of standard input)" } } ?? self
+  }
+
+  private func changed(_ change: (inout CommandFailure) -> Void) -> CommandFailure {
     var failure = self
-    failure.remedy = "\(remedy.withFullStop) \(sentence)"
+    change(&failure)
     return failure
   }
 
   /// The failure with the command that does what was meant, if that is known.
   func offeringCommand(in arguments: [String]) -> CommandFailure {
     guard let meant, arguments.contains(meant.argument) else { return self }
-    let words = arguments.map { $0 == meant.argument ? meant.handle : $0.shellQuoted }
-    var failure = self
+    let words = ["tally"] + arguments.map { $0 == meant.argument ? meant.handle : $0.shellQuoted }
     let lead = candidates.areSeveral ? "Give the handle of one, as in" : "Run"
-    failure.remedy = "\(lead): \((["tally"] + words).joined(separator: " "))"
-    return failure
+    return changed { $0.remedy = "\(lead): \(words.joined(separator: " "))" }
   }
 
   /// The failure for a person: what is wrong, what may have been meant, then what to do.
@@ -153,18 +156,12 @@ struct Candidates {
   /// No candidates.
   init() {}
 
-  /// Tasks that a handle matches.
-  init(tasks: [NamedTask], hasMore: Bool) {
+  /// Tasks that a handle matches, or that may be meant by what is no handle.
+  init(tasks: [NamedTask], hasMore: Bool, areGuesses: Bool = false) {
     all = tasks.map {
       (["handle": .text($0.handle), "id": .id($0.task.id), "title": .text($0.task.title)], $0.inWords)
     }
-    self.hasMore = hasMore
-  }
-
-  /// The one task that may be meant.
-  init(guess task: NamedTask) {
-    self.init(tasks: [task], hasMore: false)
-    areGuesses = true
+    (self.hasMore, self.areGuesses) = (hasMore, areGuesses)
   }
 
   /// Lists that have a name, each with the number of its open tasks.
@@ -206,15 +203,6 @@ struct Candidates {
     guard !all.isEmpty else { return "" }
     if areGuesses { return "Did you mean \(all.map(\.words).joined(separator: " or "))?\n" }
     return all.map { "  \($0.words)\n" }.joined() + (hasMore ? "  …\n" : "")
-  }
-}
-
-extension CommandFailure {
-  /// The failure with the line of standard input it is about, if it is about one.
-  func atLine(_ number: Int?) -> CommandFailure {
-    var failure = self
-    if let number { failure.message += " (line \(number) of standard input)" }
-    return failure
   }
 }
 

@@ -10,26 +10,24 @@ import TallySystem
 struct EnvironmentVariables: Sendable {
   /// The variables; `nil` for those of this process, of which only those in use are read: reading all of them takes longer
   /// than opening a store.
-  private let given: [String: String]?
+  private let values: [String: String]?
 
-  private init(given: [String: String]?) { self.given = given }
-
-  init(_ values: [String: String]) { self.init(given: values) }
+  init(_ values: [String: String]?) { self.values = values }
 
   /// The variables of this process.
-  static let ofProcess = EnvironmentVariables(given: nil)
+  static let ofProcess = EnvironmentVariables(nil)
 
   /// The variables that are UTF-8, which a started program gets.
   var intact: [String: String] {
     // Nothing changes the environment of this program. A name that is not found is not UTF-8 itself.
-    given ?? ProcessInfo.processInfo.environment.filter { name, _ in unsafe String(intact: getenv(name)) != nil }
+    values ?? ProcessInfo.processInfo.environment.filter { name, _ in unsafe String(intact: getenv(name)) != nil }
   }
 
   /// The value of a variable; `nil` if it is not set.
   ///
   /// - Throws: ``CommandFailure`` where the value is not UTF-8.
   func value(of name: String) throws(CommandFailure) -> String? {
-    if let given { return given[name] }
+    if let values { return values[name] }
     // As above.
     guard let bytes = unsafe getenv(name) else { return nil }
     guard let value = unsafe String(intact: bytes) else {

@@ -84,8 +84,7 @@ struct RootCommand: ParsableCommand {
     ),
   ]
 
-  @OptionGroup
-  var global: GlobalOptions
+  @OptionGroup var global: GlobalOptions
 }
 
 extension RootCommand {

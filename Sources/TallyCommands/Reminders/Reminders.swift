@@ -16,8 +16,7 @@ struct RemindersCommand: SessionCommand {
   @Option(help: ArgumentHelp("Start at this instant instead of now.", valueName: "when"))
   var from: String?
 
-  @OptionGroup
-  var limited: LimitOption
+  @OptionGroup var limited: LimitOption
 
   func run(in session: Session) throws {
     let start = try from.map { try session.clock.instant($0, of: "--from", bareDay: .morning) }

@@ -180,8 +180,7 @@ protocol CompleteCommand: ParsableCommand {
 struct WithGlobalOptions<Own: SessionCommand>: CompleteCommand {
   static var configuration: CommandConfiguration { Own.configuration }
 
-  @OptionGroup
-  var own: Own
+  @OptionGroup var own: Own
 
   // Named in one line below the command's own options (see `GlobalOptions.helpLine`).
   @OptionGroup(visibility: .hidden)

@@ -203,14 +203,19 @@ extension StatisticsReport {
   }
 
   private var weekdayFigure: PageFigure {
-    let names = year.weekdays.map { WeekdayName.full[$0 - 1] }
-    let rows = zip(names, statistics.byWeekday).map { RowFigure(name: $0, value: $1) }
+    let rows = zip(year.weekdays, statistics.byWeekday).map { (WeekdayName.full[$0 - 1], $1) }
+    return rowsFigure("weekday", "weekday", rows)
+  }
+
+  /// A chart of horizontal bars, at most so many, and a table of all of them.
+  private func rowsFigure(
+    _ id: String, _ noun: String, _ all: [(name: String, completed: Int)], shownCount: Int = .max
+  ) -> PageFigure {
+    let rows = all.prefix(shownCount).map { RowFigure(name: $0.name, value: $0.completed) }
+    let rest = all.count > shownCount ? "; the chart shows \(shownCount) of \(all.count.grouped)" : ""
     return PageFigure(
-      "weekday",
-      "By weekday",
-      note: coveredDays,
-      description: Self.most(of: rows),
-      table: .init(["Weekday", "Completed"], rows.map { ($0.name, $0.value) })
+      id, "By \(noun)", note: coveredDays + rest, description: Self.most(of: rows),
+      table: .init([noun.capitalized, "Completed"], all)
     ) { Drawing.rows(rows, on: $0) }
   }
 
@@ -239,16 +244,7 @@ extension StatisticsReport {
   }
 
   private func groupFigure(_ id: String, _ noun: String, _ ranked: [RankedGroup]) -> PageFigure {
-    let shownCount = 12
-    let rows = ranked.prefix(shownCount).map { RowFigure(name: $0.name.escapedForDisplay(), value: $0.completed) }
-    let rest = ranked.count > shownCount ? "; the chart shows \(shownCount) of \(ranked.count.grouped)" : ""
-    return PageFigure(
-      id,
-      "By \(noun)",
-      note: coveredDays + rest,
-      description: Self.most(of: rows),
-      table: .init([noun.capitalized, "Completed"], ranked.map { ($0.name.escapedForDisplay(), $0.completed) })
-    ) { Drawing.rows(rows, on: $0) }
+    rowsFigure(id, noun, ranked.map { ($0.name.escapedForDisplay(), $0.completed) }, shownCount: 12)
   }
 
   private static func most(of rows: [RowFigure]) -> String {

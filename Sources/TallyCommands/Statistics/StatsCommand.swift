@@ -41,8 +41,7 @@ struct StatsCommand: TextCommand {
         tally stats --html statistics.html
       """)
 
-  @OptionGroup
-  var completions: CompletionOptions
+  @OptionGroup var completions: CompletionOptions
 
   @Option(help: ArgumentHelp("The length of a bar of the series.", valueName: "period"))
   var by: Series.Unit = .day

@@ -41,8 +41,7 @@ struct ExportCommand: TextCommand {
   @Flag(help: "Write only what the format itself can say.")
   var plainLines = false
 
-  @OptionGroup
-  var filter: FilterOptions
+  @OptionGroup var filter: FilterOptions
 
   static var manyWords: WritableKeyPath<Self, [String]>? { \.filter.words }
 

@@ -41,8 +41,7 @@ struct FilterCommand: TextCommand {
   @Argument(help: ArgumentHelp("The filter's name.", valueName: "name"))
   var name: String
 
-  @OptionGroup
-  var page: QueryOptions
+  @OptionGroup var page: QueryOptions
 
   /// Only the store knows the filter.
   var countsWeeks: Bool { true }
@@ -88,8 +87,7 @@ struct AddFilterCommand: TextCommand {
   @Argument(help: ArgumentHelp("The filter's name.", valueName: "name"))
   var name: String
 
-  @OptionGroup
-  var filter: FilterOptions
+  @OptionGroup var filter: FilterOptions
 
   @Flag(help: "Replace an existing filter of that name.")
   var force = false

@@ -50,8 +50,7 @@ struct ListCommand: TextCommand {
   @Argument(help: SharedHelp.list)
   var name: String?
 
-  @OptionGroup
-  var options: ViewOptions
+  @OptionGroup var options: ViewOptions
 
   func run(in session: Session) throws {
     guard let name else { return try ListsCommand().run(in: session) }

@@ -19,8 +19,7 @@ struct HistoryCommand: SessionCommand {
   @Argument(help: ArgumentHelp("The task, if not all.", valueName: "task"))
   var task: String?
 
-  @OptionGroup
-  var limited: LimitOption
+  @OptionGroup var limited: LimitOption
 
   func run(in session: Session) throws {
     let isHuman = session.options.format == .human

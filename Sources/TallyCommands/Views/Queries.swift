@@ -23,11 +23,9 @@ struct FindCommand: TextCommand {
         tally find 'text~"tax form"' --limit 10 --json
       """)
 
-  @OptionGroup
-  var filter: FilterOptions
+  @OptionGroup var filter: FilterOptions
 
-  @OptionGroup
-  var page: QueryOptions
+  @OptionGroup var page: QueryOptions
 
   @Flag(help: "Print how the tasks are found instead of the tasks.")
   var explain = false
@@ -75,8 +73,7 @@ struct CountCommand: TextCommand {
         tally count is:overdue or due:today
       """)
 
-  @OptionGroup
-  var filter: FilterOptions
+  @OptionGroup var filter: FilterOptions
 
   static var manyWords: WritableKeyPath<Self, [String]>? { \.filter.words }
 
@@ -111,8 +108,7 @@ struct DueCommand: SessionCommand {
   @Argument(help: ArgumentHelp("The day; today without one.", valueName: "day"))
   var words: [String] = []
 
-  @OptionGroup
-  var options: ViewOptions
+  @OptionGroup var options: ViewOptions
 
   static var manyWords: WritableKeyPath<Self, [String]>? { \.words }
 
@@ -154,11 +150,9 @@ struct CompletedCommand: TextCommand {
         tally completed --from 2026-01-01 --to 2026-01-31 --json
       """)
 
-  @OptionGroup
-  var completions: CompletionOptions
+  @OptionGroup var completions: CompletionOptions
 
-  @OptionGroup
-  var limited: LimitOption
+  @OptionGroup var limited: LimitOption
 
   static var manyWords: WritableKeyPath<Self, [String]>? { \.completions.filter.words }
 

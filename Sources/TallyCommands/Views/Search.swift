@@ -31,8 +31,7 @@ struct SearchCommand: TextCommand {
   @Flag(help: "Look for the words inside others, too.")
   var substring = false
 
-  @OptionGroup
-  var limited: LimitOption
+  @OptionGroup var limited: LimitOption
 
   static var manyWords: WritableKeyPath<Self, [String]>? { \.words }
 

@@ -14,8 +14,7 @@ struct ViewCommand<Kind: ViewKind>: SessionCommand {
     )
   }
 
-  @OptionGroup
-  var options: ViewOptions
+  @OptionGroup var options: ViewOptions
 
   func run(in session: Session) throws {
     try session.show { _ in

@@ -9,8 +9,7 @@ struct ViewOptions: ParsableArguments {
   @Flag(help: "Show sub-tasks below their parents, also those that the view does not hold.")
   var tree = false
 
-  @OptionGroup
-  var limited: LimitOption
+  @OptionGroup var limited: LimitOption
 
   /// A view's description with these options.
   func applied(to description: ViewDescription) -> ViewDescription {
@@ -43,8 +42,7 @@ struct QueryOptions: ParsableArguments {
   @Option(help: ArgumentHelp("How to sort the tasks. Default: place.", valueName: "order"))
   var sort: TaskOrder = .place
 
-  @OptionGroup
-  var limited: LimitOption
+  @OptionGroup var limited: LimitOption
 
   var limit: Int? { limited.limit }
 

@@ -135,7 +135,7 @@ import Testing
     let left = try #require(Self.stores.first { $0.end == .clean })
     try withPlaced(left) { (path) throws in
       let access = try FileLock(opening: path.appending(StoreAccess.fileName))
-      try access.acquire(.shared)
+      #expect(try access.tryAcquire(.shared))
       var configuration = Self.configuration
       configuration.waitLimitInSeconds = 0
       expect(.storeBusy) { try withStore(at: path, configuration) { _ in } }
