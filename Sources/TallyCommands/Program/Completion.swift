@@ -87,15 +87,48 @@ struct Completion {
 
   private func values(of argument: CommandDescription.Argument) -> Answer {
     if !argument.values.isEmpty { return .candidates(argument.values.map { Candidate(text: $0) }) }
-    switch CompletionSource(of: argument, below: question.commandPath) {
-    case .files: return .files
-    case .directories: return .directories
-    case .none: return .candidates([])
-    case .some(let source):
-      let candidates = try? source.candidates(in: session(), startingWith: question.prefix, for: question.commandPath)
-      return .candidates(candidates ?? [])
+    switch argument.valueName {
+    case "file": return .files
+    case "dir": return .directories
+    default: return .candidates((try? candidates(for: argument, in: session())) ?? [])
     }
   }
+
+  /// The candidates for a value, by the name of the value in the help; the likeliest first.
+  ///
+  /// At most some hundred records are read through indexes, whatever the size of the store.
+  private func candidates(
+    for argument: CommandDescription.Argument, in session: Session
+  ) throws -> [Candidate] {
+    let path = question.commandPath
+    switch argument.valueName {
+    case "task": return try session.tasksToComplete(startingWith: question.prefix, areCompleted: path == ["reopen"])
+    case "name" where path.first == "filter" || path.first == "filters":
+      return try session.snapshot { try $0.savedFilters().map { Candidate(text: $0.name, label: $0.text) } }
+    case "name": return try session.snapshot { try $0.lists().map { Candidate(text: $0.name) } }
+    case "tag": return try session.tagsToComplete().map { Candidate(text: $0) }
+    case "filter": return try session.conditionsToComplete(startingWith: question.prefix)
+    case "day", "place", "when":
+      // Where work that is done is searched for, a weekday is the last one.
+      let isPast = ["stats", "completed"].contains(path.first) || argument.spellings.contains("--at")
+      return try Self.dayWords.map { word in
+        let day = try session.clock.day(word, of: word, looking: isPast ? .backward : .forward)
+        return Candidate(text: word, label: session.clock.name(of: day))
+      }
+    case "id": return TimeZone.knownTimeZoneIdentifiers.sorted().map { Candidate(text: $0) }
+    case "priority": return ["low", "medium", "high", "none"].map { Candidate(text: $0) }
+    case "key": return Settings.Key.allCases.map { Candidate(text: $0.rawValue, label: $0.meaning) }
+    case "number": return try session.conflictsToComplete()
+    // Only as an argument: the option of the same name sets a new name for this device.
+    case "device" where argument.kind == .positional: return try session.devicesToComplete()
+    default: return []
+    }
+  }
+
+  private static let dayWords = [
+    "today", "tomorrow", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday", "eow", "eom",
+    "eoy",
+  ]
 
   /// A session that says nothing.
   private func session() throws -> Session {
@@ -107,73 +140,6 @@ struct Completion {
     return try Session(
       options: .quiet(store: store), settings: settings, commandName: "", invocation: invocation,
       output: BufferedOutput(invocation.output))
-  }
-}
-
-/// Where the candidates for a value come from, by the name that the help gives to the value.
-enum CompletionSource {
-  case tasks, lists, tags, filters, conditions, zones, priorities, settings, devices, conflicts
-  case days(DateReference.Direction)
-  case files, directories
-
-  private static let byValueName: [String: CompletionSource] = [
-    "task": .tasks, "tag": .tags, "filter": .conditions, "day": .days(.forward), "place": .days(.forward),
-    "when": .days(.forward), "id": .zones, "priority": .priorities, "key": .settings, "file": .files,
-    "dir": .directories, "number": .conflicts,
-  ]
-
-  /// - Parameters:
-  ///   - argument: The argument.
-  ///   - path: The words that name its command; a `name` is a filter's for some.
-  init?(of argument: CommandDescription.Argument, below path: [String]) {
-    let name = argument.valueName
-    let isFilter = path.first == "filter" || path.first == "filters"
-    // Only as an argument: the option of the same name takes a new name for this device.
-    if name == "device", argument.kind == .positional {
-      self = .devices
-      return
-    }
-    let found = name == "name" ? (isFilter ? .filters : .lists) : Self.byValueName[name]
-    guard let found else { return nil }
-    // Where work that is done is looked for, a weekday is the last one.
-    let isPast = ["stats", "completed"].contains(path.first) || argument.spellings.contains("--at")
-    if case .days = found, isPast { self = .days(.backward) } else { self = found }
-  }
-
-  /// The candidates, the likeliest first.
-  ///
-  /// At most some hundred records are read through indexes, whatever the size of the store.
-  func candidates(
-    in session: Session, startingWith prefix: String, for path: [String]
-  ) throws -> [Completion.Candidate] {
-    switch self {
-    case .tasks: try session.tasksToComplete(startingWith: prefix, areCompleted: path == ["reopen"])
-    case .lists: try session.snapshot { try $0.lists().map { Completion.Candidate(text: $0.name) } }
-    case .tags: try session.tagsToComplete().map { Completion.Candidate(text: $0) }
-    case .filters:
-      try session.snapshot { try $0.savedFilters().map { Completion.Candidate(text: $0.name, label: $0.text) } }
-    case .conditions: try session.conditionsToComplete(startingWith: prefix)
-    case .days(let direction): try Self.days(session.clock, looking: direction)
-    case .zones: TimeZone.knownTimeZoneIdentifiers.sorted().map { Completion.Candidate(text: $0) }
-    case .priorities: ["low", "medium", "high", "none"].map { Completion.Candidate(text: $0) }
-    case .settings: Settings.Key.allCases.map { Completion.Candidate(text: $0.rawValue, label: $0.meaning) }
-    case .devices: try session.devicesToComplete()
-    case .conflicts: try session.conflictsToComplete()
-    case .files, .directories: []
-    }
-  }
-
-  private static let dayWords = [
-    "today", "tomorrow", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday", "eow", "eom",
-    "eoy",
-  ]
-
-  private static func days(
-    _ clock: LocalClock, looking direction: DateReference.Direction
-  ) throws -> [Completion.Candidate] {
-    try dayWords.map { word in
-      Completion.Candidate(text: word, label: clock.name(of: try clock.day(word, of: word, looking: direction)))
-    }
   }
 }
 

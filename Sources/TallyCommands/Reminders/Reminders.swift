@@ -27,10 +27,7 @@ struct RemindersCommand: SessionCommand {
     let section: Facts = ["day": .day(nil), "tasks": .array(reminders.map(\.facts))]
     try session.answer(
       session.headFacts(ofView: "reminders", completedCount: 0).adding(["sections": .array([section])]),
-      plain: .records([("sections.tasks", Self.columns)])
-    ) {
-      try session.output.write(text(of: reminders, session))
-    }
+      plain: .records([("sections.tasks", Self.columns)]), text: text(of: reminders, session))
     if reminders.isEmpty {
       session.hint("No upcoming reminders. Set one: tally edit TASK --remind 'tomorrow 10:00'")
     }

@@ -232,6 +232,13 @@ extension Session {
     }
   }
 
+  /// Prints a command's result: the facts for programs, a text for people.
+  func answer(
+    _ facts: @autoclosure () -> Facts, plain layout: RecordLayout, text: @autoclosure () throws -> String
+  ) throws {
+    try answer(facts(), plain: layout) { try output.write(text()) }
+  }
+
   /// Prints records: one array for programs that read JSON, a line of `--plain` for each.
   func answer(
     _ name: StaticString, _ records: [Facts], columns: [String], _ printForPeople: () throws -> Void
@@ -242,9 +249,7 @@ extension Session {
 
   /// Prints one text, alone for people.
   func answer(_ name: StaticString, _ text: String) throws {
-    try answer(.object([(Facts.Name(name), .text(text))]), plain: .record(["\(name)"])) {
-      try output.write(text + "\n")
-    }
+    try answer(.object([(Facts.Name(name), .text(text))]), plain: .record(["\(name)"]), text: text + "\n")
   }
 
   /// Writes text for people in lines that fit the terminal.

@@ -96,9 +96,9 @@ struct StatsCommand: TextCommand {
 extension StatsCommand {
   /// Prints the report.
   private func show(_ report: StatisticsReport, in session: Session) throws {
-    try session.answer(report.facts, plain: .fields) {
-      try session.output.write(StatisticsText(report, painter: session.painter, width: session.width).text)
-    }
+    try session.answer(
+      report.facts, plain: .fields,
+      text: StatisticsText(report, painter: session.painter, width: session.width).text)
     if report.isEmpty { session.hint(completions.emptyHint(report.options)) }
   }
 }

@@ -16,9 +16,7 @@ struct InfoCommand: SessionCommand {
   func run(in session: Session) throws {
     let information = try session.openStore(for: .reading).information()
     let report = InfoReport(information: information, path: session.storePath)
-    try session.answer(report.facts, plain: .fields) {
-      try session.output.write(report.text(painter: session.painter))
-    }
+    try session.answer(report.facts, plain: .fields, text: report.text(painter: session.painter))
   }
 }
 

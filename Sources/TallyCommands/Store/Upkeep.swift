@@ -57,7 +57,7 @@ extension VerifyCommand {
 
 extension Session {
   fileprivate func print(_ text: VerificationText) throws {
-    try answer(text.facts, plain: .records([("faults", ["kind", "table", "id"])])) { try output.write(text.text) }
+    try answer(text.facts, plain: .records([("faults", ["kind", "table", "id"])]), text: text.text)
   }
 }
 

@@ -93,7 +93,11 @@ struct SyncSetupCommand: SessionCommand {
       session.synchroniseFirst(StoreSync(store, connector: client))
       return setup
     }
-    try session.answer(setup.facts, plain: .record(["space", "replica", "invitation", "recoveryCode"])) {
+    let facts: Facts = [
+      "space": .text(setup.space.description), "replica": .text(setup.replica.description),
+      "invitation": .text(setup.invitation), "recoveryCode": .text(setup.recoveryCode),
+    ]
+    try session.answer(facts, plain: .record(["space", "replica", "invitation", "recoveryCode"])) {
       try session.output.write("Invitation: \(setup.invitation)\n")
       if let code = setup.recoveryCode { try session.output.write("Recovery code: \(code)\n") }
       session.say("Created a space. On another device: tally sync join INVITATION\(isHub ? "" : " --at FOLDER")")

@@ -56,7 +56,7 @@ struct SyncNowCommand: SessionCommand {
       if let words = report.unsentTexts.unsentTextWords { session.note(words) }
       if report.isMassDeletion {
         let trash = try session.wait { try await sync.trash() }
-        if let words = report.massDeletionWords(restorableFrom: trash) { session.note(words) }
+        session.note(report.massDeletionWords(restorableFrom: trash))
       }
       if report.conflicts > 0 {
         session.hint(
@@ -250,15 +250,6 @@ struct SyncApplyCommand: SessionCommand {
   }
 }
 
-extension SpaceSetup {
-  var facts: Facts {
-    [
-      "space": .text(space.description), "replica": .text(replica.description), "invitation": .text(invitation),
-      "recoveryCode": .text(recoveryCode),
-    ]
-  }
-}
-
 extension SyncReport {
   static let columns = ["sent", "received", "pending", "conflicts"]
 
@@ -292,9 +283,8 @@ extension SyncReport {
   /// What to say where others have deleted most of the tasks.
   ///
   /// - Parameter trash: The items that can be restored.
-  /// - Returns: The words; `nil` if others have not.
-  func massDeletionWords(restorableFrom trash: [DeletedItem]) -> String? {
-    guard isMassDeletion else { return nil }
+  /// - Returns: The words.
+  func massDeletionWords(restorableFrom trash: [DeletedItem]) -> String {
     let deleted = Set(deletedTaskIDs)
     let first = trash.filter { deleted.contains($0.id) }.compactMap(\.noticedAt).min()
     let remedy = first.map { " To restore them: tally trash restore --since \($0)" } ?? ""

@@ -25,18 +25,22 @@ struct AgendaCommand: SessionCommand {
       let agenda = try transaction.agenda()
       var lists: KnownLists = [:]
       var rest = limited.limit ?? .max
-      let sections = try AgendaReport.Kind.allCases.map { kind in
-        let tasks = kind.tasks(of: agenda).prefix(rest)
+      var sections = try AgendaSection.all(of: agenda, session.clock).map { section in
+        let tasks = section.items.prefix(rest)
         rest -= tasks.count
-        return (kind, try tasks.map { try transaction.name($0, knowing: &lists) })
+        var section = section
+        section.tasks = try tasks.map { try transaction.name($0, knowing: &lists) }
+        return section
       }
-      let handleLength = sections.flatMap(\.1).map(\.handle.utf8.count).max() ?? 0
-      let named = sections.map { ($0, $1.map { $0.withHandle(ofLength: handleLength) }) }
-      return AgendaReport(agenda: agenda, sections: named, taskCount: try transaction.taskCount)
+      let handleLength = sections.flatMap(\.tasks).map(\.handle.utf8.count).max() ?? 0
+      for index in sections.indices {
+        sections[index].tasks = sections[index].tasks.map { $0.withHandle(ofLength: handleLength) }
+      }
+      return AgendaReport(agenda: agenda, sections: sections, taskCount: try transaction.taskCount)
     }
     try session.answer(
-      report.facts(in: session), plain: .records([("sections.tasks", AgendaReport.columns)])
-    ) { try session.output.write(report.text(in: session)) }
+      report.facts(in: session), plain: .records([("sections.tasks", AgendaReport.columns)]),
+      text: report.text(in: session))
     if report.agenda.tasks.isEmpty {
       session.hint("Nothing is due or planned for today. Plan a task: tally add Buy milk --today")
     }
@@ -50,53 +54,48 @@ struct AgendaReport {
   static let yesterdayCount = 5
 
   let agenda: Agenda
-  let sections: [(kind: Kind, tasks: [NamedTask])]
+  let sections: [AgendaSection]
   /// The number of tasks in the store.
   let taskCount: Int
+}
 
-  /// The kind of a section; its name is in the JSON.
-  enum Kind: String, CaseIterable {
-    case overdue, dueToday, planned, yesterday
+/// A part of the agenda.
+struct AgendaSection {
+  /// Its name in the JSON.
+  let kind: String
+  let heading: String
+  /// The day that the tasks share; `nil` for none.
+  var day: CalendarDay?
+  /// All of its tasks.
+  let items: [TaskItem]
+  /// The tasks that are shown.
+  var tasks: [NamedTask] = []
+  /// What the lines of its tasks leave out.
+  var hidden: Set<TaskRows.Detail> = []
 
-    func tasks(of agenda: Agenda) -> [TaskItem] {
-      switch self {
-      case .overdue: agenda.overdue
-      case .dueToday: agenda.dueToday
-      case .planned: agenda.planned
-      case .yesterday: agenda.yesterday
-      }
-    }
+  static let yesterday = "yesterday"
 
-    var heading: String {
-      switch self {
-      case .overdue: "Overdue"
-      case .dueToday: "Due today"
-      case .planned: "Planned for today"
-      case .yesterday: "Not done yesterday"
-      }
-    }
-
-    /// The day that the tasks of the section share; `nil` for none.
-    func day(_ clock: LocalClock) -> CalendarDay? {
-      switch self {
-      case .overdue: nil
-      case .dueToday, .planned: clock.today
-      case .yesterday: try? clock.today.adding(days: -1)
-      }
-    }
-
-    /// What the lines of its tasks leave out.
-    var hidden: Set<TaskRows.Detail> { self == .planned || self == .yesterday ? [.scheduledDay] : [] }
+  static func all(of agenda: Agenda, _ clock: LocalClock) -> [AgendaSection] {
+    [
+      AgendaSection(kind: "overdue", heading: "Overdue", items: agenda.overdue),
+      AgendaSection(kind: "dueToday", heading: "Due today", day: clock.today, items: agenda.dueToday),
+      AgendaSection(
+        kind: "planned", heading: "Planned for today", day: clock.today, items: agenda.planned,
+        hidden: [.scheduledDay]),
+      AgendaSection(
+        kind: yesterday, heading: "Not done yesterday", day: try? clock.today.adding(days: -1),
+        items: agenda.yesterday, hidden: [.scheduledDay]),
+    ]
   }
 }
 
 extension AgendaReport {
   func facts(in session: Session) -> Facts {
-    let sections: [Facts] = sections.map { kind, tasks in
-      [
-        "kind": .text(kind.rawValue), "day": .day(kind.day(session.clock)),
-        "tasks": .array(
-          tasks.map { $0.facts.adding([.init("kind", onlyIn: .plain): .text(kind.rawValue)]) }),
+    let sections: [Facts] = sections.map { section in
+      let kind = Facts.text(section.kind)
+      return [
+        "kind": kind, "day": .day(section.day),
+        "tasks": .array(section.tasks.map { $0.facts.adding([.init("kind", onlyIn: .plain): kind]) }),
       ]
     }
     return session.headFacts(ofView: "agenda", completedCount: agenda.completedCount).adding([
@@ -115,13 +114,13 @@ extension AgendaReport {
     let first = shownCount < count ? ", the first \(shownCount.grouped)" : ""
     let summary = painter.paint(" — \(count.grouped) open\(first)", .detail)
     var text = count == 0 ? "" : painter.paint(title, .heading) + summary + "\n"
-    for (kind, tasks) in sections where !tasks.isEmpty {
-      let rows = TaskRows(session, handleWidth: PrintedView.handleWidth(taskCount: taskCount), hiding: kind.hidden)
-      text += "\n" + painter.paint(kind.heading, .heading) + "\n"
-      let shown = kind == .yesterday ? tasks.prefix(Self.yesterdayCount) : tasks[...]
+    for section in sections where !section.tasks.isEmpty {
+      let rows = TaskRows(session, handleWidth: PrintedView.handleWidth(taskCount: taskCount), hiding: section.hidden)
+      text += "\n" + painter.paint(section.heading, .heading) + "\n"
+      let shown = section.tasks.prefix(section.kind == AgendaSection.yesterday ? Self.yesterdayCount : .max)
       text += shown.flatMap { rows.lines(of: $0) }.map { $0 + "\n" }.joined()
-      if shown.count < tasks.count {
-        text += painter.paint("  and \((tasks.count - shown.count).grouped) more: tally past", .detail) + "\n"
+      if shown.count < section.tasks.count {
+        text += painter.paint("  and \((section.tasks.count - shown.count).grouped) more: tally past", .detail) + "\n"
       }
     }
     let lines = waitingLines(session.clock).map { painter.paint($0, .detail) + "\n" }

@@ -35,9 +35,8 @@ struct HistoryCommand: SessionCommand {
       }
     }
     let facts: Facts = ["asOf": .instant(session.clock.now), "changes": .array(changes.map(\.facts))]
-    try session.answer(facts, plain: .records([("changes", NamedChange.columns)])) {
-      try session.output.write(changes.map { $0.text(in: session) }.joined())
-    }
+    try session.answer(
+      facts, plain: .records([("changes", NamedChange.columns)]), text: changes.map { $0.text(in: session) }.joined())
     if changes.isEmpty {
       session.hint(
         task == nil

@@ -86,7 +86,7 @@ struct CountCommand: TextCommand {
     }
     let filter = try filter.filter
     let count = try session.read { try $0.count(filter) }
-    try session.answer(["count": .count(count)], plain: .record(["count"])) { try session.output.write("\(count)\n") }
+    try session.answer(["count": .count(count)], plain: .record(["count"]), text: "\(count)\n")
   }
 }
 

@@ -163,6 +163,6 @@ extension Session {
         },
         session: self)
     }
-    try answer(sheet.facts, plain: .fields) { try output.write(sheet.text) }
+    try answer(sheet.facts, plain: .fields, text: sheet.text)
   }
 }
