@@ -38,19 +38,13 @@ extension StoreTransaction where Base: ~Copyable {
     return try names.map { try task(named: $0) }.filter { seen.insert($0.id).inserted }
   }
 
-  /// The lists with exactly this name; if there are none, those with the name in another case.
-  func lists(named name: String) throws -> [TaskList] {
-    let lists = try lists()
-    let exact = lists.filter { $0.name == name }
-    return exact.isEmpty ? lists.filter { $0.name.lowercased() == name.lowercased() } : exact
-  }
-
   /// The list with exactly this name, the name in another case, this id, or an id that ends so.
   ///
   /// - Throws: ``CommandFailure`` if there is none or more than one.
   func list(named name: String) throws -> TaskList {
     let lists = try lists()
-    var found = try self.lists(named: name)
+    var found = lists.filter { $0.name == name }
+    if found.isEmpty { found = lists.filter { $0.name.lowercased() == name.lowercased() } }
     if found.count == 1 { return found[0] }
     guard found.isEmpty else {
       throw CommandFailure(

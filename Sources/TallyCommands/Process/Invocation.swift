@@ -48,16 +48,33 @@ public struct Invocation: Sendable {
   }
 
   /// The columns of a line of output; `nil` if lines may be of any length.
-  var outputWidth: Int? { Terminal.width(of: output, environment: environment) }
+  var outputWidth: Int? { width(of: output) }
 
-  /// Whether texts for people must be ASCII.
-  var isASCII: Bool { TerminalText.isASCII(environment: environment, onTerminal: SystemCalls.isTerminal(output)) }
+  /// The columns of a line; `nil` if lines may be of any length, as in a pipe.
+  ///
+  /// `COLUMNS` comes first, so that a person or a test can override the width.
+  private func width(of descriptor: FileDescriptor) -> Int? {
+    if let columns = (try? environment.value(of: "COLUMNS")).flatMap({ Int($0) }), columns > 0 { return columns }
+    return SystemCalls.terminalWidth(descriptor)
+  }
+
+  /// Whether texts for people must be ASCII: the locale names another encoding than UTF-8.
+  ///
+  /// Without a locale POSIX has ASCII; output that goes to no terminal then is not changed, as containers and services
+  /// have no locale.
+  var isASCII: Bool {
+    for name in ["LC_ALL", "LC_CTYPE", "LANG"] {
+      guard let locale = (try? environment.nonEmptyValue(of: name))?.lowercased() else { continue }
+      return !locale.contains("utf-8") && !locale.contains("utf8")
+    }
+    return SystemCalls.isTerminal(output)
+  }
 
   /// A message as it is printed: in lines that fit the terminal, with characters that it can show.
   func message(_ text: String, wrapped: Bool = true) -> String {
     // A log, or a program that reads the messages, gets each message in one line.
     let isWrapped = wrapped && SystemCalls.isTerminal(errorOutput)
-    let width = isWrapped ? Terminal.width(of: errorOutput, environment: environment) : nil
+    let width = isWrapped ? self.width(of: errorOutput) : nil
     let lines = width.map { text.wrapped(toWidth: $0, cuttingWords: false).joined(separator: "\n") } ?? text
     return isASCII ? lines.inASCII : lines
   }
@@ -108,21 +125,6 @@ final class BufferedOutput {
       failure = error
       throw error
     }
-  }
-}
-
-/// What a terminal can show, by the locale and the kind of the terminal.
-enum TerminalText {
-  /// Whether texts for people must be ASCII: the locale names another encoding than UTF-8.
-  ///
-  /// Without a locale POSIX has ASCII; output that goes to no terminal then stays whole, as containers and services
-  /// have no locale.
-  static func isASCII(environment: EnvironmentVariables, onTerminal isTerminal: Bool) -> Bool {
-    for name in ["LC_ALL", "LC_CTYPE", "LANG"] {
-      guard let locale = (try? environment.nonEmptyValue(of: name))?.lowercased() else { continue }
-      return !locale.contains("utf-8") && !locale.contains("utf8")
-    }
-    return isTerminal
   }
 }
 

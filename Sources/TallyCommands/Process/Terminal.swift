@@ -3,17 +3,6 @@ import Synchronization
 import SystemPackage
 import TallySystem
 
-/// What is known about a descriptor as a terminal.
-enum Terminal {
-  /// The columns of a line; `nil` if lines may be of any length, as in a pipe.
-  ///
-  /// `COLUMNS` comes first, so that a person or a test can override the width.
-  static func width(of descriptor: FileDescriptor, environment: EnvironmentVariables) -> Int? {
-    if let columns = (try? environment.value(of: "COLUMNS")).flatMap({ Int($0) }), columns > 0 { return columns }
-    return SystemCalls.terminalWidth(descriptor)
-  }
-}
-
 /// The session of a terminal, from its opening to its end: what a person was told in it need not be said again.
 ///
 /// It is known by the terminal's device, the session that the system counts (getsid(2)) and, where the system tells, the

@@ -59,13 +59,10 @@ extension ChangeReport {
       "lists": .array(lists.map(\.facts)),
     ]
     // Of interest only where filters change: by their commands, by renaming a tag and by undo.
-    let filterFacts: Facts =
-      filters.isEmpty && deletedFilters.isEmpty
-      ? [:]
-      : [
-        "filters": .array(filters.map(\.facts)), "deletedFilters": .array(deletedFilters.map { .text($0) }),
-      ]
-    return facts.adding(filterFacts).adding(details)
+    if filters.isEmpty, deletedFilters.isEmpty { return facts.adding(details) }
+    return facts.adding([
+      "filters": .array(filters.map(\.facts)), "deletedFilters": .array(deletedFilters.map { .text($0) }),
+    ]).adding(details)
   }
 
   /// Adds another change that happened after this one.

@@ -76,15 +76,11 @@ extension Session {
 extension [TaskList] {
   /// Says that these lists have the same name, in any case, and how to make one list of them.
   var mergingWords: String {
-    "\(count) lists are named \(self[0].name.quotedForMessage). To make one of them: tally \(mergingCommand)"
-  }
-
-  /// A command that merges two or more of these lists.
-  var mergingCommand: String {
     // Lists with exactly the same name first: afterwards one name is enough for all of the others.
     let shared = Dictionary(grouping: self, by: \.name).filter { $0.value.count > 1 }.keys.min()
     let name = (shared ?? self[0].name).shellQuoted
-    return "lists merge \(name) \(name)"
+    return "\(count) lists are named \(self[0].name.quotedForMessage). To make one of them: "
+      + "tally lists merge \(name) \(name)"
   }
 }
 

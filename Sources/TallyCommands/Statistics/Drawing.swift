@@ -108,11 +108,8 @@ struct ChartFigures {
     let dropped = max(0, values.count - count)
     let kept = labels.filter { $0.key >= dropped }.map { ($0.key - dropped, $0.value) }
     return ChartFigures(
-      names: names.suffix(count),
-      values: values.suffix(count),
-      ticks: ticks.suffix(count),
-      labels: Dictionary(uniqueKeysWithValues: kept)
-    )
+      names: names.suffix(count), values: values.suffix(count), ticks: ticks.suffix(count),
+      labels: Dictionary(uniqueKeysWithValues: kept))
   }
 }
 
@@ -133,13 +130,7 @@ extension Drawing {
       var note = "\(figures.names[index]): \(value.grouped) completed"
       if !figures.ticks.isEmpty { note += ", \(figures.ticks[index].grouped) created" }
       drawing.addRectangle(
-        frame.x(of: index) - frame.barWidth / 2,
-        top,
-        frame.barWidth,
-        frame.bottom - top,
-        role: "bar",
-        note: note
-      )
+        frame.x(of: index) - frame.barWidth / 2, top, frame.barWidth, frame.bottom - top, role: "bar", note: note)
     }
     for (index, value) in figures.ticks.enumerated() where value > 0 {
       let (x, y, reach) = (frame.x(of: index), frame.y(of: value), min(frame.pitch, frame.barWidth + 4) / 2)
@@ -238,10 +229,7 @@ extension Drawing {
     let points = figures.values.enumerated().map { (x: frame.x(of: $0), y: frame.y(of: $1)) }
     if scale.lowest == 0, let first = points.first, let last = points.last {
       drawing.addPath(
-        [(x: first.x, y: frame.bottom)] + points + [(x: last.x, y: frame.bottom)],
-        isClosed: true,
-        role: "area"
-      )
+        [(x: first.x, y: frame.bottom)] + points + [(x: last.x, y: frame.bottom)], isClosed: true, role: "area")
     }
     drawing.addPath(points, role: "curve")
     drawing.addMarks(figures, points, frame)
@@ -294,13 +282,9 @@ extension Drawing {
       for (row, cell) in week.enumerated() {
         guard let cell else { continue }
         addRectangle(
-          left + Double(column) * pitch,
-          top + Double(row) * pitch,
-          size,
-          size,
+          left + Double(column) * pitch, top + Double(row) * pitch, size, size,
           role: "shade\(steps.shade(of: cell.count))",
-          note: "\(cell.day.shortName(asOf: today)): \(cell.count.grouped) completed"
-        )
+          note: "\(cell.day.shortName(asOf: today)): \(cell.count.grouped) completed")
       }
     }
     addMonths(grid, left: left, top: top, pitch: pitch)
@@ -340,22 +324,12 @@ extension Drawing {
     for (index, row) in rows.enumerated() {
       let top = Double(index) * rowHeight
       drawing.addLabel(
-        row.name.truncated(toWidth: Int((nameWidth / Canvas.textWidthOfColumn).rounded())),
-        nameWidth,
-        top + 17,
-        .end,
-        role: "name"
-      )
+        row.name.truncated(toWidth: Int((nameWidth / Canvas.textWidthOfColumn).rounded())), nameWidth, top + 17, .end,
+        role: "name")
       let length = row.value == 0 ? 0 : max(1.5, longest * Double(row.value) / Double(highest))
       if row.value > 0 {
         drawing.addRectangle(
-          start,
-          top + 4,
-          length,
-          rowHeight - 8,
-          role: row.role,
-          note: "\(row.name): \(row.value.grouped) completed"
-        )
+          start, top + 4, length, rowHeight - 8, role: row.role, note: "\(row.name): \(row.value.grouped) completed")
       }
       drawing.addLabel(row.value.grouped, start + length + 6, top + 17, role: "value")
     }

@@ -79,11 +79,7 @@ extension StatisticsReport {
     let series = statistics.series
     let buckets = series.buckets
     let figures = ChartFigures(
-      names: bucketNames,
-      values: buckets.map(\.completed),
-      ticks: buckets.map(\.created),
-      labels: columnLabels
-    )
+      names: bucketNames, values: buckets.map(\.completed), ticks: buckets.map(\.created), labels: columnLabels)
     let (completed, created) = (figures.values.reduce(0, +), figures.ticks.reduce(0, +))
     let best = zip(figures.values, figures.names).max { $0.0 < $1.0 }
     let most = best.map { $0.0 == 0 ? "" : "; most in one bar: \($0.0.grouped), \($0.1)" } ?? ""
@@ -190,8 +186,7 @@ extension StatisticsReport {
       RowFigure(name: "all of last \(unit)", value: previous, role: "past"),
     ]
     return PageFigure(
-      "trend-\(unit)",
-      trend.message,
+      "trend-\(unit)", trend.message,
       description: "\(trend.message). \(rows.map { "\($0.name): \($0.value.grouped)" }.joined(separator: "; ")).",
       table: .init(["Period", "Completed"], rows.map { ($0.name, $0.value) } + [("all of this \(unit)", current)])
     ) { Drawing.rows(rows, on: $0) }
@@ -224,9 +219,7 @@ extension StatisticsReport {
     let labels = [0: "0", 6: "6", 12: "12", 18: "18", 23: "23"]
     let figures = ChartFigures(names: names, values: statistics.byHour, labels: labels)
     return PageFigure(
-      "hour",
-      "By hour of the day",
-      note: coveredDays,
+      "hour", "By hour of the day", note: coveredDays,
       description: Self.most(of: zip(names, statistics.byHour).map { RowFigure(name: $0, value: $1) }),
       table: .init(["Hour", "Completed"], Array(zip(names, statistics.byHour)))
     ) { Drawing.columns(figures, on: $0) }

@@ -29,10 +29,8 @@ struct ExportCommand: TextCommand {
   private static let columns = ["file", "tasks", "lists", "completions", "bytes"]
 
   @Option(
-    name: .customShort("o"),
-    help: ArgumentHelp("The file, or '-' for standard output.", valueName: "file"),
-    completion: .file()
-  )
+    name: .customShort("o"), help: ArgumentHelp("The file, or '-' for standard output.", valueName: "file"),
+    completion: .file())
   var file: String?
 
   @Option(help: DocumentFormat.help)

@@ -142,7 +142,9 @@ extension Session {
           try transaction.add(line.text) { task in
             set(&task)
             task.state = state
-            if let completion { task.wasCompleted(at: completion) }
+            guard let completion else { return }
+            // A task created after its completion would have a negative time to completion.
+            (task.completedAt, task.createdAt) = (completion, min(task.createdAt, completion.instant))
           }
         }
       }
@@ -196,7 +198,7 @@ extension Session {
     if let next = try transaction.successor(of: task).map({ try transaction.name($0) }) {
       change.append(ChangeReport(changed: [next], messages: [clock.sentence(aboutNext: next)]))
     }
-    change.warnings += try [transaction.warningOfParent(of: named)].compactMap(\.self)
+    if let warning = try transaction.warningOfParent(of: named) { change.warnings.append(warning) }
     return change
   }
 
@@ -212,14 +214,6 @@ extension Session {
     let day = named.task.scheduledDate.map(clock.relativeName)
     let places = [named.list?.name.quotedForMessage, day].compactMap(\.self)
     return places.isEmpty ? "the inbox" : places.joined(separator: ", ")
-  }
-}
-
-extension TaskItem {
-  /// Sets when a new task was completed: it was there by then, or its time to completion would be negative.
-  fileprivate mutating func wasCompleted(at completion: OffsetTimestamp) {
-    completedAt = completion
-    createdAt = min(createdAt, completion.instant)
   }
 }
 

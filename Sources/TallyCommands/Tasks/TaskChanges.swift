@@ -50,7 +50,9 @@ struct TaskChanges {
       if case .moved(let instant)? = after.reminderMove(from: before, in: clock.timeZone) {
         movedReminders[after.id] = instant
       }
-      try warn(of: named, before, in: transaction)
+      // Views of open tasks show an open task below a completed one without its parent.
+      let wasAccepted = !before.isCompleted && before.parentID == after.parentID
+      if !wasAccepted, let warning = try transaction.warningOfParent(of: named) { report.warnings.append(warning) }
     } else if !seen.contains(after.id) {
       if countsUnchanged {
         unchangedCount += 1
@@ -159,14 +161,6 @@ extension TaskChanges {
       return false
     }
     return series.next(by: recurrence, completedOn: clock.day(of: completedAt.instant), today: clock.today) == nil
-  }
-
-  /// Warns of an open task below a completed one: views of open tasks show it without its parent.
-  private mutating func warn(
-    of named: NamedTask, _ before: TaskItem, in transaction: borrowing StoreWriteTransaction
-  ) throws {
-    let wasAccepted = !before.isCompleted && before.parentID == named.task.parentID
-    if !wasAccepted, let warning = try transaction.warningOfParent(of: named) { report.warnings.append(warning) }
   }
 }
 

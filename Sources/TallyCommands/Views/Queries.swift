@@ -166,13 +166,9 @@ struct CompletedCommand: TextCommand {
       deletedCount = try transaction.completionCountOfDeletedTasks(matching: options)
       isNothingLeft = try deletedCount > 0 && transaction.completionCount(matching: options) == deletedCount
       return ViewDescription(
-        view: .completed(nil),
-        title: "Completed",
+        view: .completed(nil), title: "Completed",
         emptyHint: isNothingLeft ? completions.deletedHint(options) : completions.emptyHint(options),
-        completions: options,
-        limit: limited.limit,
-        hiding: [.completionDay]
-      )
+        completions: options, limit: limited.limit, hiding: [.completionDay])
     }
     if deletedCount > 0 {
       let noun = isNothingLeft ? "completion" : "more completion"

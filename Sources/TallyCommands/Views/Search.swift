@@ -48,8 +48,8 @@ struct SearchCommand: TextCommand {
       let found = zip(named, matches).map { FoundTask(named: $0, match: $1) }
       let columns = NamedTask.columns.map { "task." + $0 }
       try session.answer(facts(found), plain: .records([(path: "matches", columns: columns)])) {
-        let page = PrintedMatches(session: session, taskCount: try transaction.taskCount)
-        try session.output.write(page.text(of: found, hasMore: hasMore))
+        let rows = TaskRows(session, handleWidth: PrintedView.handleWidth(taskCount: try transaction.taskCount))
+        try session.output.write(rows.text(of: found, hasMore: hasMore))
       }
       if found.isEmpty { session.hint("Nothing was found. Try fewer words, or --substring") }
     }
@@ -91,27 +91,21 @@ extension Facts {
   }
 }
 
-/// The results of a search for people: a line or two per task, and where else than in the title something matched.
-struct PrintedMatches {
-  private let rows: TaskRows
-
+extension TaskRows {
   /// How much of a text is shown before its first match.
   private static let leadInCharacters = 24
 
-  init(session: Session, taskCount: Int) {
-    rows = TaskRows(session, handleWidth: PrintedView.handleWidth(taskCount: taskCount))
-  }
-
-  func text(of found: [FoundTask], hasMore: Bool) -> String {
+  /// The results of a search for people: a line or two per task, and where else than in the title something matched.
+  fileprivate func text(of found: [FoundTask], hasMore: Bool) -> String {
     var all = found.flatMap { lines(of: $0) }
-    if hasMore { all.append(rows.painter.paint("There are more; --limit shows them.", .detail)) }
+    if hasMore { all.append(painter.paint("There are more; --limit shows them.", .detail)) }
     return all.map { $0 + "\n" }.joined()
   }
 
   private func lines(of found: FoundTask) -> [String] {
     let match = found.match
-    var lines = rows.lines(of: found.named, matches: match.titleRanges)
-    let blanks = rows.blanksBeforeTitle(behind: found.named.handle)
+    var lines = self.lines(of: found.named, matches: match.titleRanges)
+    let blanks = blanksBeforeTitle(behind: found.named.handle)
     for (tag, ranges) in zip(match.task.tags, match.tagRanges) where !ranges.isEmpty {
       lines.append(line(blanks + "tag: ", tag, ranges))
     }
@@ -127,7 +121,7 @@ struct PrintedMatches {
     let start = text.index(first, offsetBy: -Self.leadInCharacters, limitedBy: text.startIndex) ?? text.startIndex
     let lead = start > text.startIndex ? "…" : ""
     let marked = MarkedText(text, matches: matches, from: start).truncated(
-      toWidth: max(8, rows.width - label.utf8.count - 1))
-    return rows.painter.paint(label, .detail) + lead + marked.painted(by: rows.painter)
+      toWidth: max(8, width - label.utf8.count - 1))
+    return painter.paint(label, .detail) + lead + marked.painted(by: painter)
   }
 }

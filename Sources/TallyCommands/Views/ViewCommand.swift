@@ -7,11 +7,9 @@ import Tally
 struct ViewCommand<Kind: ViewKind>: SessionCommand {
   static var configuration: CommandConfiguration {
     CommandConfiguration(
-      commandName: Kind.view.name,
-      abstract: Kind.abstract,
+      commandName: Kind.view.name, abstract: Kind.abstract,
       usage: "tally \(Kind.view.name) [--open] [--tree] [--limit <n>] [<options>]",
-      discussion: [Kind.discussion, SharedHelp.taskRecord].compactMap(\.self).joined(separator: "\n\n")
-    )
+      discussion: [Kind.discussion, SharedHelp.taskRecord].compactMap(\.self).joined(separator: "\n\n"))
   }
 
   @OptionGroup var options: ViewOptions
