@@ -124,8 +124,10 @@ struct CompletionQuestion {
   private(set) var commandPath: [String] = []
   private(set) var wanted: [Wanted] = []
   private var arguments: [CommandDescription.Argument] = []
-  /// The options that the words have already.
-  private var given: Set<String> = []
+  /// The words that are neither options nor their values.
+  private var positionalCount = 0
+  /// The options among the words.
+  private var usedOptions: Set<String> = []
   /// What comes before the value in the same word: `--list=`.
   private(set) var start = ""
   private(set) var prefix: String
@@ -141,44 +143,13 @@ struct CompletionQuestion {
     // The options of the program are those that every command takes.
     let paths = commandPath.isEmpty ? [[]] : [commandPath, []]
     arguments = paths.flatMap { CommandDescription(of: $0)?.arguments ?? [] }
-    unknownOption = findUnknownOption(in: rest)
-    wanted = understand(rest.filter { $0 != "--" }, isText: rest.contains("--"))
+    let isText = rest.contains("--")
+    let others = rest.filter { $0 != "--" }
+    countWords(others)
+    wanted = wantedWords(after: others.last, isText: isText)
   }
 
-  /// Finds out what may follow the words after the command; after `--` there are no options.
-  private mutating func understand(_ words: [String], isText: Bool) -> [Wanted] {
-    if !isText, let option = words.last.flatMap(valueOption) { return [.value(option)] }
-    if !isText, let equals = prefix.firstIndex(of: "="), let option = valueOption(String(prefix[..<equals])) {
-      start = String(prefix[...equals])
-      prefix = String(prefix[prefix.index(after: equals)...])
-      return [.value(option)]
-    }
-    given = Set(words.filter { $0.hasPrefix("-") })
-    if !isText, prefix.hasPrefix("-") { return [.option] }
-    let count = positionalCount(of: words)
-    let hasCommands = count == 0 && !CommandDescription.commands(below: commandPath).isEmpty
-    let positionals = arguments.filter { $0.kind == .positional }
-    let last = positionals.last.flatMap { $0.isRepeating ? $0 : nil }
-    let argument = count < positionals.count ? positionals[count] : last
-    return (hasCommands ? [.command] : []) + (argument.map { [.value($0)] } ?? [])
-  }
-
-  /// Whether the word can be one of a filter's, and not the value of an option.
-  var wantsFilter: Bool {
-    wanted.contains { wanted in
-      guard case .value(let argument) = wanted else { return false }
-      return argument.kind == .positional && argument.valueName == "filter"
-    }
-  }
-
-  /// The options that may still be given.
-  var options: [CommandDescription.Argument] {
-    arguments.filter { argument in
-      argument.kind != .positional && (argument.isRepeating || given.isDisjoint(with: argument.spellings))
-    }
-  }
-
-  /// Follows the names of commands; returns the other words.
+  /// Finds the command that the words name; returns the other words.
   private mutating func findCommand(in words: [String]) -> [String] {
     guard let index = GlobalOptions.indexOfCommand(in: words) else { return words }
     var rest = words
@@ -189,42 +160,62 @@ struct CompletionQuestion {
     return rest
   }
 
+  private mutating func countWords(_ words: [String]) {
+    var isValue = false
+    for word in words {
+      if word.hasPrefix("-") { usedOptions.insert(word) }
+      if isValue {
+        isValue = false
+      } else if word.hasPrefix("-"), word != "-" {
+        isValue = takesValue(word)
+        let name = String(word.hasPrefix("--") ? word.prefix { $0 != "=" } : word.prefix(2))
+        let isKnown = optionNames.contains(name) || Self.parserOptions.contains(name)
+        if unknownOption == nil, !isKnown { unknownOption = name }
+      } else {
+        positionalCount += 1
+      }
+    }
+  }
+
+  /// What may follow the words after the command; after `--` there are no options.
+  private mutating func wantedWords(after last: String?, isText: Bool) -> [Wanted] {
+    if !isText, let option = last.flatMap(valueOption) { return [.value(option)] }
+    if !isText, let equals = prefix.firstIndex(of: "="), let option = valueOption(String(prefix[..<equals])) {
+      start = String(prefix[...equals])
+      prefix = String(prefix[prefix.index(after: equals)...])
+      return [.value(option)]
+    }
+    if !isText, prefix.hasPrefix("-") { return [.option] }
+    let hasCommands = positionalCount == 0 && !CommandDescription.commands(below: commandPath).isEmpty
+    return (hasCommands ? [.command] : []) + (positional(at: positionalCount).map { [.value($0)] } ?? [])
+  }
+
+  /// The argument of a word that is neither an option nor the value of one; `nil` for a word too many.
+  func positional(at index: Int) -> CommandDescription.Argument? {
+    let positionals = arguments.filter { $0.kind == .positional }
+    return index < positionals.count ? positionals[index] : positionals.last.flatMap { $0.isRepeating ? $0 : nil }
+  }
+
+  /// The options that may still be given.
+  var options: [CommandDescription.Argument] {
+    arguments.filter { argument in
+      argument.kind != .positional && (argument.isRepeating || usedOptions.isDisjoint(with: argument.spellings))
+    }
+  }
+
   /// The names of the command's options.
   var optionNames: [String] { arguments.flatMap(\.spellings) }
 
-  private func findUnknownOption(in words: [String]) -> String? {
-    var isValue = false
-    for word in words {
-      if !isValue, word.hasPrefix("-"), word.count > 1 {
-        let name = String(word.hasPrefix("--") ? word.prefix { $0 != "=" } : word.prefix(2))
-        if !optionNames.contains(name), !Self.parserOptions.contains(name) { return name }
-      }
-      isValue = !isValue && valueOption(word) != nil
-    }
-    return nil
-  }
-
-  /// What the parser itself understands.
+  /// The options of the parser itself.
   private static let parserOptions: Set = [
     "-h", "--help", "--help-hidden", "--version", "--experimental-dump-help", CompletionScript.option,
   ]
 
+  /// Whether the next word is the value of this one.
+  func takesValue(_ word: String) -> Bool { valueOption(word) != nil }
+
   private func valueOption(_ word: String) -> CommandDescription.Argument? {
     arguments.first { $0.kind == .option && $0.spellings.contains(word) }
-  }
-
-  private func positionalCount(of words: [String]) -> Int {
-    var (count, isValue) = (0, false)
-    for word in words {
-      if isValue {
-        isValue = false
-      } else if word.hasPrefix("-"), word != "-" {
-        isValue = valueOption(word) != nil
-      } else {
-        count += 1
-      }
-    }
-    return count
   }
 
   /// The directory that `--store` names in the words.

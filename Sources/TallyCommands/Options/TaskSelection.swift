@@ -121,22 +121,24 @@ struct FilterOptions: ParsableArguments {
     }
     var words = arguments
     let end = words.firstIndex(of: "--") ?? words.endIndex
-    // Beyond the first words, only these and the word just before are considered: considering all words before each one
-    // would take time with the square of their number.
-    var known: [String: Bool] = [:]
-    for index in words[..<end].indices.dropFirst(command + 1) where isDashed(words[index], after: words[command]) {
-      let last = words[index - 1].hasPrefix("-") ? words[index - 1] : ""
-      let isKnown = index > mostWordsBefore ? known[last] : nil
-      let before = words[..<min(index, mostWordsBefore)] + words[..<index].suffix(index > mostWordsBefore ? 1 : 0)
-      let wantsFilter = isKnown ?? CompletionQuestion(words: Array(before), prefix: "").wantsFilter
-      if index > mostWordsBefore { known[last] = wantsFilter }
-      if wantsFilter { words[index] = "not " + words[index].dropFirst() }
+    guard words[..<end].contains(where: { isDashed($0, after: words[command]) }) else { return words }
+    let question = CompletionQuestion(words: Array(words[..<end]), prefix: "")
+    var (positionalCount, isValue) = (0, false)
+    for index in words[..<end].indices.dropFirst(command + question.commandPath.count) {
+      let word = words[index]
+      if isValue {
+        isValue = false
+      } else if isDashed(word, after: words[command]), question.positional(at: positionalCount)?.valueName == "filter" {
+        words[index] = "not " + word.dropFirst()
+        positionalCount += 1
+      } else if word.hasPrefix("-"), word != "-" {
+        isValue = question.takesValue(word)
+      } else {
+        positionalCount += 1
+      }
     }
     return words
   }
-
-  /// More words than the global options, the command's name and everything else that comes before a filter.
-  private static let mostWordsBefore = 64
 
   /// Whether a word begins with one dash and is not an option of the command.
   private static func isDashed(_ word: String, after command: String) -> Bool {
