@@ -78,12 +78,12 @@ package final class DirectoryWatch: Sendable {
     // Only writes into the array, whose length it is given.
     let count = unsafe poll(&waits, nfds_t(waits.count), milliseconds)
     guard count > 0, waits[1].revents != 0 else { return false }
-    forgetEvents()
+    discardEvents()
     return true
   }
 
   /// Reads the events, which only say that something has happened.
-  private func forgetEvents() {
+  private func discardEvents() {
     var buffer = [UInt8](repeating: 0, count: 4_096)
     while let events {
       // The descriptor does not block.

@@ -15,8 +15,8 @@ enum CompletionScript: String, CaseIterable {
   /// Without a name it is that of the shell in use.
   init?(askedForBy arguments: [String], environment: EnvironmentVariables) {
     guard let first = arguments.first, first == Self.option || first.hasPrefix(Self.option + "=") else { return nil }
-    let given = first.split(separator: "=").dropFirst().first.map(String.init) ?? arguments.dropFirst().first
-    let shell = given ?? (try? environment.value(of: "SHELL"))?.split(separator: "/").last.map(String.init)
+    let named = first.split(separator: "=").dropFirst().first.map(String.init) ?? arguments.dropFirst().first
+    let shell = named ?? (try? environment.value(of: "SHELL"))?.split(separator: "/").last.map(String.init)
     self.init(rawValue: shell ?? "")
   }
 

@@ -41,8 +41,8 @@ public struct Invocation: Sendable {
   public static func ofProcess() -> Invocation {
     var invocation = Invocation(arguments: Array(CommandLine.arguments.dropFirst()), environment: [:])
     // The system's own copies, which nothing changes.
-    let given = unsafe UnsafeBufferPointer(start: CommandLine.unsafeArgv, count: Int(CommandLine.argc))
-    invocation.areArgumentsIntact = unsafe given.allSatisfy { unsafe String(intact: $0) != nil }
+    let arguments = unsafe UnsafeBufferPointer(start: CommandLine.unsafeArgv, count: Int(CommandLine.argc))
+    invocation.areArgumentsIntact = unsafe arguments.allSatisfy { unsafe String(intact: $0) != nil }
     invocation.environment = .ofProcess
     return invocation
   }

@@ -161,10 +161,10 @@ struct MarkedText {
     result.pieces = []
     for piece in pieces {
       let isWhole = piece.text.displayWidth <= rest
-      let kept = isWhole ? piece.text : String(piece.text.truncated(toWidth: rest + 1).dropLast())
-      result.pieces.append((kept, piece.isMatch))
-      rest -= kept.displayWidth
-      guard kept == piece.text else { break }
+      let shown = isWhole ? piece.text : String(piece.text.truncated(toWidth: rest + 1).dropLast())
+      result.pieces.append((shown, piece.isMatch))
+      rest -= shown.displayWidth
+      guard shown == piece.text else { break }
     }
     result.pieces.append(("…", false))
     return result

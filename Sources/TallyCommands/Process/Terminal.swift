@@ -22,8 +22,8 @@ struct TerminalSession {
     name = "terminal-\(device.rawValue)-\(session)-\(Self.start(of: session))"
   }
 
-  /// Whether something is to be said for the first time; from now on it is not.
-  func isNew(for purpose: String) -> Bool {
+  /// Records that a message is shown; false if it was shown in this session before.
+  func recordShown(_ purpose: String) -> Bool {
     let file = directory.appending("\(name)-\(purpose)")
     do {
       try SystemCalls.createDirectories(upTo: directory, permissions: .ownerReadWriteExecute)

@@ -12,10 +12,10 @@ import TallyFormats
 /// for all commands.
 struct PlainArguments {
   /// An argument that a command takes, and the words that were given for it.
-  fileprivate typealias Given = (argument: CommandDescription.Argument, words: [String])
+  fileprivate typealias ArgumentWords = (argument: CommandDescription.Argument, words: [String])
 
   /// The arguments that the command takes, in the order in which its properties are declared.
-  private let given: [Given]
+  private let all: [ArgumentWords]
 
   /// Sorts words, without the command's name, to the arguments; `nil` if the parser has to look.
   private init?(_ words: [String], for arguments: [CommandDescription.Argument]) {
@@ -44,7 +44,7 @@ struct PlainArguments {
       left = left.dropFirst(given[index].words.count)
     }
     guard left.isEmpty else { return nil }
-    self.given = given
+    all = given
   }
 
   /// The command with its options; `nil` if the parser has to look.
@@ -54,7 +54,7 @@ struct PlainArguments {
     guard let description = CommandDescription(of: [name]), let program = CommandDescription(of: []),
       let arguments = PlainArguments(words, for: description.ownArguments + program.ownArguments)
     else { return nil }
-    let properties = PlainProperties(arguments.given)
+    let properties = PlainProperties(arguments.all)
     guard let own = try? properties.options(Own.self), let global = try? properties.options(GlobalOptions.self),
       properties.areRead
     else { return nil }
@@ -65,9 +65,9 @@ struct PlainArguments {
   static func isVersion(_ words: [String]) -> Bool {
     if words == ["--version"] { return true }
     guard words.contains("--version"), let program = CommandDescription(of: []),
-      let arguments = PlainArguments(words, for: [.version] + program.ownArguments), arguments.given[0].words.count == 1
+      let arguments = PlainArguments(words, for: [.version] + program.ownArguments), arguments.all[0].words.count == 1
     else { return false }
-    return (try? PlainProperties(Array(arguments.given.dropFirst())).options(GlobalOptions.self)) != nil
+    return (try? PlainProperties(Array(arguments.all.dropFirst())).options(GlobalOptions.self)) != nil
   }
 }
 
@@ -79,13 +79,13 @@ private final class PlainProperties: Decoder {
   /// The arguments cannot be read without the parser.
   private struct NeedsParser: Error {}
 
-  fileprivate typealias Given = PlainArguments.Given
+  fileprivate typealias ArgumentWords = PlainArguments.ArgumentWords
 
-  private var rest: ArraySlice<Given>
+  private var rest: ArraySlice<ArgumentWords>
   let codingPath: [any CodingKey] = []
   let userInfo: [CodingUserInfoKey: Any] = [:]
 
-  init(_ given: [Given]) { rest = given[...] }
+  init(_ given: [ArgumentWords]) { rest = given[...] }
 
   /// Whether every argument has become a property.
   var areRead: Bool { rest.isEmpty }
@@ -177,19 +177,19 @@ extension PlainProperties {
     try filled(Argument()) { $0.wrappedValue = try values(of: next(.positional)) }
   }
 
-  private func next(_ kind: CommandDescription.Argument.Kind) throws -> Given {
+  private func next(_ kind: CommandDescription.Argument.Kind) throws -> ArgumentWords {
     guard let next = rest.popFirst(), next.argument.kind == kind else { throw NeedsParser() }
     return next
   }
 
   /// The value that was given once, or the default; `nil` without either.
-  private func value<Value: ExpressibleByArgument>(of given: Given) throws -> Value? {
+  private func value<Value: ExpressibleByArgument>(of given: ArgumentWords) throws -> Value? {
     guard given.words.count <= 1 else { throw NeedsParser() }
     guard let text = given.words.first ?? given.argument.defaultValue else { return nil }
     return try required(Value(argument: text))
   }
 
-  private func values<Value: ExpressibleByArgument>(of given: Given) throws -> [Value] {
+  private func values<Value: ExpressibleByArgument>(of given: ArgumentWords) throws -> [Value] {
     guard !given.words.isEmpty || !given.argument.isRequired else { throw NeedsParser() }
     return try given.words.map { try required(Value(argument: $0)) }
   }
@@ -234,7 +234,7 @@ struct ManyWords {
   private(set) var others: [String] = []
 
   /// The parser reads up to this many arguments fast enough.
-  private static let mostWithoutLooking = 128
+  private static let mostWithoutDividing = 128
   /// More options than anybody gives.
   private static let mostForParser = 1_024
 
@@ -242,7 +242,7 @@ struct ManyWords {
   /// - Throws: ``CommandFailure`` for more options than the parser can read.
   init(_ arguments: [String]) throws {
     few = arguments
-    guard arguments.count > Self.mostWithoutLooking else { return }
+    guard arguments.count > Self.mostWithoutDividing else { return }
     divide(arguments)
     guard few.count <= Self.mostForParser else {
       throw CommandFailure.usage(

@@ -85,7 +85,7 @@ final class ReminderJournal {
 
   /// Records that a program has failed; returns when it is tried again, or `nil` if that was the last time.
   func fail(_ entry: Entry, at now: Timestamp) throws -> Timestamp? {
-    guard let next = retries.noteFailure(of: entry, at: now) else {
+    guard let next = retries.recordFailure(of: entry, at: now) else {
       try end(entry)
       return nil
     }
@@ -95,7 +95,7 @@ final class ReminderJournal {
 
   /// Records that a program has ended, or that the reminder has been reported.
   func end(_ entry: Entry) throws {
-    retries.forget(entry)
+    retries.remove(entry)
     try append("end \(entry.date.iso8601) \(entry.taskID.text)")
   }
 }
@@ -119,7 +119,7 @@ extension ReminderJournal {
       let entry = Entry(date: date, taskID: id)
       begun.insert(entry)
       if words[0] == "start" { open.insert(entry) } else { open.remove(entry) }
-      if words[0] == "end" { retries.forget(entry) }
+      if words[0] == "end" { retries.remove(entry) }
       if words[0] == "fail", let next = words.dropFirst(3).first.flatMap({ try? Timestamp(iso8601: $0) }) {
         retries.restore(entry, next: next)
       }
@@ -166,8 +166,8 @@ struct ReminderRetries {
 
   private var failures: [ReminderJournal.Entry: (count: Int, next: Timestamp)] = [:]
 
-  /// Notes that a program has failed at an instant; returns when it is tried again, or `nil` after the last try.
-  mutating func noteFailure(of entry: ReminderJournal.Entry, at now: Timestamp) -> Timestamp? {
+  /// Records that a program has failed at an instant; returns when it is tried again, or `nil` after the last try.
+  mutating func recordFailure(of entry: ReminderJournal.Entry, at now: Timestamp) -> Timestamp? {
     let count = (failures[entry]?.count ?? 0) + 1
     guard count <= Self.maximumCount else {
       failures[entry] = nil
@@ -178,8 +178,8 @@ struct ReminderRetries {
     return next
   }
 
-  /// Notes that a program has ended well, or that its reminder was moved or deleted.
-  mutating func forget(_ entry: ReminderJournal.Entry) { failures[entry] = nil }
+  /// Records that a program has ended well, or that its reminder was moved or deleted.
+  mutating func remove(_ entry: ReminderJournal.Entry) { failures[entry] = nil }
 
   /// Restores what a journal says: a failure, and when to try again.
   mutating func restore(_ entry: ReminderJournal.Entry, next: Timestamp) {

@@ -89,7 +89,7 @@ final class ReminderLoop {
     return true
   }
 
-  /// Notes a failure, and reports whether the program is tried again.
+  /// Records a failure, and reports whether the program is tried again.
   private func fail(_ named: NamedTask?, _ entry: ReminderJournal.Entry, status: Int32?) throws {
     let next = try journal.fail(entry, at: clock.now)
     try report(named, entry, next == nil ? .missed : .failed, status: status, next: next)

@@ -87,9 +87,9 @@ extension Session {
       ("deletedFilters", []),
     ])
     try answer(change.facts, plain: layout) { printMessages(of: change) }
-    for warning in change.warnings { note(warning) }
+    for warning in change.warnings { printMessage(warning) }
     if !change.isUndoable, !change.isEmpty {
-      note(
+      printMessage(
         change.remedy.map { "This cannot be \($0.participle): there was no room to record it." }
           ?? "There is no room to record this change, so it cannot be reversed.")
     }
@@ -103,7 +103,8 @@ extension Session {
     guard let remedy = change.remedy else { return say("Nothing was changed.") }
     guard change.isUndoable, settings.hasHints else { return }
     // Once is enough for a person; a log or another program gets it each time.
-    if remedy.command != ChangeReport.Remedy.undo.command || TerminalSession(of: invocation)?.isNew(for: "undo") ?? true
+    if remedy.command != ChangeReport.Remedy.undo.command
+      || TerminalSession(of: invocation)?.recordShown("undo") ?? true
     {
       say(offer(remedy))
     }

@@ -67,9 +67,9 @@ extension Session {
   }
 
   /// Prints what an exchange has found that somebody should look at.
-  func sayWhatNeedsAttention(after report: SyncReport) {
-    for words in report.clocks.words { note(words) }
-    for lists in report.listsOfOneName { note(lists.mergingWords) }
+  func printWarnings(after report: SyncReport) {
+    for words in report.clocks.words { printMessage(words) }
+    for lists in report.listsOfOneName { printMessage(lists.mergingWords) }
   }
 }
 
@@ -130,13 +130,13 @@ extension Session {
     do {
       return try wait { try await sync.synchronise() }
     } catch {
-      note("Nothing was exchanged yet: \((error as? TallyError)?.message ?? "\(error)").")
+      printMessage("Nothing was exchanged yet: \((error as? TallyError)?.message ?? "\(error)").")
       return nil
     }
   }
 
   /// Runs a call that commits by itself; whether `tally undo` would reverse its change, and no other.
-  func findingChange<R: Sendable>(
+  func runUndoable<R: Sendable>(
     in store: TaskStore, _ body: @escaping @Sendable () async throws -> R
   ) throws -> (result: R, isUndoable: Bool) {
     let last = try store.read { try $0.history(limit: 1).first?.id }

@@ -38,10 +38,10 @@ final class Session {
     self.output = output
     self.invocation = invocation
     storePath = try StorePath.resolve(option: options.store, environment: invocation.environment)
-    let given = try options.now.map { text in try CommandFailure.naming("--now") { try Timestamp(iso8601: text) } }
-    let present = given ?? .now()
+    let fixed = try options.now.map { text in try CommandFailure.naming("--now") { try Timestamp(iso8601: text) } }
+    let present = fixed ?? .now()
     clock = LocalClock(
-      now: given ?? present.wholeSecond, exactNow: present,
+      now: fixed ?? present.wholeSecond, exactNow: present,
       in: try options.timeZone.map(Self.timeZone) ?? settings.timeZone(unlessSetIn: invocation.environment)
         ?? .system(environment: invocation.environment),
       beginningDaysAtMinute: settings.dayStartInMinutes,
@@ -72,20 +72,20 @@ final class Session {
 extension Session {
   /// Prints what has changed, for people only: with `--json` and `--plain` the result says it.
   func say(_ message: String) {
-    if options.format == .human { note(message) }
+    if options.format == .human { printMessage(message) }
   }
 
   /// Prints how to continue where a result is empty.
   func hint(_ message: String) {
-    if options.format != .json { note(message) }
+    if options.format != .json { printMessage(message) }
   }
 
   /// Prints a message to standard error, beside the result, in any format.
   ///
   /// - Parameters:
   ///   - message: what to say.
-  ///   - wrapped: whether to break it into lines that fit the terminal; false for a command that a person copies.
-  func note(_ message: String, wrapped: Bool = true) {
+  ///   - wrapped: whether to break it into lines that fit the terminal, where it is no command to be copied.
+  func printMessage(_ message: String, wrapped: Bool = true) {
     guard !options.quiet else { return }
     // On a terminal it comes after the results so far. If those cannot be printed, the last flush fails, too.
     try? output.flush()
@@ -161,7 +161,7 @@ extension SessionCommand {
 /// A command with an argument that is free text, such as a title or a list's name, which may begin with a dash.
 protocol TextCommand: SessionCommand {}
 
-/// A command that was given: its own arguments, and the options that every command takes.
+/// A parsed command: its own arguments, and the options that every command takes.
 struct ParsedCommand {
   /// The words that name it.
   let words: [String]

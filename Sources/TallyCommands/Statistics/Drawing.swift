@@ -106,10 +106,10 @@ struct ChartFigures {
   /// The last values only.
   func suffix(_ count: Int) -> ChartFigures {
     let dropped = max(0, values.count - count)
-    let kept = labels.filter { $0.key >= dropped }.map { ($0.key - dropped, $0.value) }
+    let shown = labels.filter { $0.key >= dropped }.map { ($0.key - dropped, $0.value) }
     return ChartFigures(
       names: names.suffix(count), values: values.suffix(count), ticks: ticks.suffix(count),
-      labels: Dictionary(uniqueKeysWithValues: kept))
+      labels: Dictionary(uniqueKeysWithValues: shown))
   }
 }
 
@@ -238,7 +238,7 @@ extension Drawing {
   }
 
   private mutating func addMarks(_ figures: ChartFigures, _ points: [(x: Double, y: Double)], _ frame: ChartFrame) {
-    var taken: [(x: Double, y: Double)] = []
+    var labeled: [(x: Double, y: Double)] = []
     for index in figures.marked {
       let (point, text) = (points[index], figures.values[index].grouped)
       addDot(point.x, point.y, note: "\(figures.names[index]): \(text) open")
@@ -246,8 +246,8 @@ extension Drawing {
       let x = min(max(point.x, frame.left + reach + 2), frame.right - reach)
       let isLow = figures.values[index] == figures.values.min() && point.y + 18 < frame.bottom
       let y = isLow ? point.y + 17 : point.y - 9
-      if taken.contains(where: { abs($0.x - x) < 2 * reach + 4 && abs($0.y - y) < 14 }) { continue }
-      taken.append((x, y))
+      if labeled.contains(where: { abs($0.x - x) < 2 * reach + 4 && abs($0.y - y) < 14 }) { continue }
+      labeled.append((x, y))
       addLabel(text, x, y, .middle, role: "value")
     }
   }

@@ -150,8 +150,8 @@ struct ImportReport {
         for line in inWords("would be ") + account + ["Nothing was changed."] { try session.writeWrapped(line) }
       } else {
         for line in inWords("") { session.say(line) }
-        for line in account { session.note(line) }
-        if hasKept { session.say("To use the file's values instead, add --overwrite.") }
+        for line in account { session.printMessage(line) }
+        if hasSkipped { session.say("To use the file's values instead, add --overwrite.") }
         if !hasChanges { session.say("Nothing was changed.") }
       }
     }
@@ -160,7 +160,7 @@ struct ImportReport {
     if try store.read({ try $0.undoableChange }) != nil {
       session.say(session.offer(.undo))
     } else {
-      session.note("This import was too large to undo; --dry-run shows beforehand what an import would do.")
+      session.printMessage("This import was too large to undo; --dry-run shows beforehand what an import would do.")
     }
   }
 
@@ -178,7 +178,7 @@ struct ImportReport {
     [summary.tasks, summary.lists, summary.completions, summary.filters].contains { $0.added + $0.changed > 0 }
   }
 
-  private var hasKept: Bool {
+  private var hasSkipped: Bool {
     [summary.tasks, summary.lists, summary.filters].contains { $0.keptNewer > 0 }
   }
 

@@ -30,7 +30,9 @@ struct VerifyCommand: SessionCommand {
     // What synchronisation keeps follows from the rest.
     if report.isSound { for fault in try session.readSpace({ try await $0.verify() }) ?? [] { report.add(fault) } }
     try session.print(VerificationText(report: report))
-    if let words = try session.readSpace({ try await $0.unsentTexts() })?.unsentTextWords { session.note(words) }
+    if let words = try session.readSpace({ try await $0.unsentTexts() })?.unsentTextWords {
+      session.printMessage(words)
+    }
     guard report.isSound else { throw CommandFailure(report) }
   }
 }
@@ -44,10 +46,10 @@ extension VerifyCommand {
     try session.print(VerificationText(report: report.after, repair: report))
     let repairedCount = max(0, report.before.faultCount - report.after.faultCount)
     if repairedCount > 0 { session.say("Repaired \(repairedCount.counted("fault")).") }
-    if let kept = report.safetyCopy?.string {
+    if let copy = report.safetyCopy?.string {
       if repairedCount == 0 { session.say("None of these faults can be repaired.") }
-      // The message does not say how to restore the file: it is damaged, and `restore` refuses it.
-      session.say("Kept the previous store: \(kept.escapedForDisplay())")
+      // Not to be restored: it is damaged, and would be refused.
+      session.say("Kept the previous store: \(copy.escapedForDisplay())")
     }
     guard report.after.isSound else {
       throw CommandFailure(report.after, remedy: "Edit or delete the named records, or restore a backup")
@@ -218,13 +220,13 @@ struct RestoreCommand: SessionCommand {
     let summary = try session.maintain {
       try TaskStore.restore(from: FilePath(file), to: $0, configuration: $1, progress: $2)
     }
-    let kept = summary.safetyCopy?.string
-    let facts = (["keptFile": .text(kept)] as Facts).adding(summary.restored.facts)
+    let copy = summary.safetyCopy?.string
+    let facts = (["keptFile": .text(copy)] as Facts).adding(summary.restored.facts)
     try session.answer(facts, plain: .record(Self.columns)) {
       session.say("Restored \(summary.restored.inWords).")
-      guard let kept else { return }
-      session.say("Kept the previous store: \(kept.escapedForDisplay())")
-      session.say(session.offer(.restore(file: kept)))
+      guard let copy else { return }
+      session.say("Kept the previous store: \(copy.escapedForDisplay())")
+      session.say(session.offer(.restore(file: copy)))
     }
   }
 }

@@ -77,7 +77,7 @@ struct RestoreConflictCommand: SessionCommand {
   func run(in session: Session) throws {
     let store = try session.openStore(for: .changing)
     guard let id else { return try restoreAll(store, session) }
-    let (conflict, isUndoable) = try session.findingChange(in: store) {
+    let (conflict, isUndoable) = try session.runUndoable(in: store) {
       try await StoreSync(store).restoreConflict(id)
     }
     let name = try store.read { transaction in
@@ -93,17 +93,17 @@ struct RestoreConflictCommand: SessionCommand {
 
   private func restoreAll(_ store: TaskStore, _ session: Session) throws {
     let sync = StoreSync(store)
-    let (restored, isUndoable) = try session.findingChange(in: store) { try await sync.restoreAllConflicts() }
-    let kept = try session.wait { try await sync.conflicts() }
+    let (restored, isUndoable) = try session.runUndoable(in: store) { try await sync.restoreAllConflicts() }
+    let remaining = try session.wait { try await sync.conflicts() }
     try session.answer(
-      ["restored": .array(restored.map(\.facts)), "kept": .array(kept.map(\.facts))],
+      ["restored": .array(restored.map(\.facts)), "kept": .array(remaining.map(\.facts))],
       plain: .records([("restored", Conflict.columns)])
     ) {
       session.say(restored.isEmpty ? "Nothing was restored." : "Restored \(restored.count.counted("value")).")
       if isUndoable { session.say(session.offer(.undo)) }
-      if !kept.isEmpty {
-        session.note(
-          "\(kept.count.counted("value")) stayed: the task is deleted, this store refuses the value, or a later value of the same field was restored. For the reason: tally conflicts restore NUMBER"
+      if !remaining.isEmpty {
+        session.printMessage(
+          "\(remaining.count.counted("value")) stayed: the task is deleted, this store refuses the value, or a later value of the same field was restored. For the reason: tally conflicts restore NUMBER"
         )
       }
     }

@@ -260,7 +260,7 @@ struct SyncJoinCommand: SessionCommand {
       }
       if let code { session.hint("Check that 'tally sync members' on another device shows \(code) for this one.") }
     }
-    if let report, session.options.format != .json { session.sayWhatNeedsAttention(after: report) }
+    if let report, session.options.format != .json { session.printWarnings(after: report) }
     if let report, let failure = CommandFailure(incomplete: report.incomplete, session.clock) { throw failure }
   }
 }
@@ -329,13 +329,13 @@ struct SyncMoveCommand: SessionCommand {
     try session.answer(facts, plain: .record(Self.columns)) {
       session.say("Moved to \(move.place.escapedForDisplay()).")
       if move.lacksOwnSegments {
-        session.note(
+        session.printMessage(
           "The new place lacks changes that this device had sent\(move.copied == nil ? ", and the old place could not be reached" : ""), so this device sends a snapshot of everything it has."
         )
       }
-      for words in move.leftBehindWords { session.note(words) }
+      for words in move.leftBehindWords { session.printMessage(words) }
       if let failure = CommandFailure(incomplete: missing, session.clock) {
-        session.note("\(failure.message). They arrive when those devices move.")
+        session.printMessage("\(failure.message). They arrive when those devices move.")
       }
       if let hint = hint(afterMoveTo: place) { session.hint(hint) }
     }
@@ -413,7 +413,7 @@ struct SyncLeaveCommand: SessionCommand {
     }
     try session.answer(["left": .flag(true), "pending": .count(pending)], plain: .record(["left", "pending"])) {
       session.say("Left the space. This store keeps all tasks.")
-      if pending > 0 { session.note("\(pending.counted("change")) had not been sent.") }
+      if pending > 0 { session.printMessage("\(pending.counted("change")) had not been sent.") }
     }
   }
 }

@@ -73,7 +73,7 @@ struct RestoreTrashCommand: TextCommand {
     let found =
       try start.map { start in items.filter { $0.noticedAt.map { $0 >= start } ?? false } }
       ?? tasks.map { try items.item(named: $0) }
-    let (_, isUndoable) = try session.findingChange(in: store) { try await sync.restore(found.map(\.id)) }
+    let (_, isUndoable) = try session.runUndoable(in: store) { try await sync.restore(found.map(\.id)) }
     let restored = try store.read { transaction in
       try found.compactMap { try transaction.task($0.id) }.map { try transaction.name($0) }
     }

@@ -24,7 +24,7 @@ struct TaskChanges {
     self.countsUnchanged = countsUnchanged
   }
 
-  /// Changes one task, and takes note of what changed with it: its sub-tasks and the next one of its series.
+  /// Changes one task, and records what changed with it: its sub-tasks and the next one of its series.
   ///
   /// - Parameters:
   ///   - task: the task; skipped if an earlier change deleted it.
@@ -46,7 +46,7 @@ struct TaskChanges {
     if before != after {
       let (verb, suffix) = try words(before, named, transaction)
       report.messages.append("\(verb) \(named.inWords)\(suffix).")
-      note(after.id)
+      record(after.id)
       if case .moved(let instant)? = after.reminderMove(from: before, in: clock.timeZone) {
         movedReminders[after.id] = instant
       }
@@ -58,13 +58,13 @@ struct TaskChanges {
         unchangedCount += 1
       } else {
         report.messages.append("No change: \(named.inWords) is already like that.")
-        if let open = try openOne(after: after, in: transaction) {
+        if let open = try openSuccessor(of: after, in: transaction) {
           report.messages.append("The open one of this series: \(open.handle).")
         }
       }
     }
-    try noteParts(oldParts, ofCompletedTask: after.isCompleted && !before.isCompleted, in: transaction)
-    try noteSuccessor(oldNextIDs, from: before, to: after, in: transaction)
+    try recordSubtasks(oldParts, ofCompletedTask: after.isCompleted && !before.isCompleted, in: transaction)
+    try recordSuccessor(oldNextIDs, from: before, to: after, in: transaction)
   }
 
   /// Adds a sentence.
@@ -92,17 +92,17 @@ struct TaskChanges {
 }
 
 extension TaskChanges {
-  private mutating func note(_ id: UUID) {
+  private mutating func record(_ id: UUID) {
     if seen.insert(id).inserted { ids.append(id) }
   }
 
   /// The sub-tasks that have changed with their parent, or stay open below it.
-  private mutating func noteParts(
+  private mutating func recordSubtasks(
     _ old: [TaskItem], ofCompletedTask isCompletion: Bool, in transaction: borrowing StoreWriteTransaction
   ) throws {
     let parts = try old.compactMap { part in try transaction.task(part.id).map { (old: part, new: $0) } }
     let changed = parts.filter { $0.old != $0.new }
-    for part in changed { note(part.new.id) }
+    for part in changed { record(part.new.id) }
     if let first = changed.first {
       let noun = changed.count == 1 ? "sub-task" : "\(changed.count.grouped) sub-tasks"
       let names = try transaction.words(for: changed.map(\.new))
@@ -132,7 +132,7 @@ extension TaskChanges {
   ///   - task: the task after it.
   ///   - transaction: where it was changed.
   /// - Throws: what the storage throws.
-  private mutating func noteSuccessor(
+  private mutating func recordSuccessor(
     _ old: [UUID], from before: TaskItem, to task: TaskItem, in transaction: borrowing StoreWriteTransaction
   ) throws {
     if task.isCompleted, !before.isCompleted, hasEnded(task) { report.messages.append("The series has ended.") }
@@ -143,12 +143,12 @@ extension TaskChanges {
     } else if old.isEmpty, let new {
       let named = try transaction.name(new)
       report.messages.append(clock.sentence(aboutNext: named))
-      for id in try [new.id] + transaction.descendants(of: new.id).map(\.id) { note(id) }
+      for id in try [new.id] + transaction.descendants(of: new.id).map(\.id) { record(id) }
     }
   }
 
   /// The task of a series that is still to be done, behind one that is completed.
-  private func openOne(after task: TaskItem, in transaction: borrowing StoreWriteTransaction) throws -> NamedTask? {
+  private func openSuccessor(of task: TaskItem, in transaction: borrowing StoreWriteTransaction) throws -> NamedTask? {
     guard task.isCompleted else { return nil }
     var next = try transaction.successor(of: task)
     while let done = next, done.isCompleted { next = try transaction.successor(of: done) }

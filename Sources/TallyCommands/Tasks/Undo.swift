@@ -157,10 +157,11 @@ struct Reversal {
         // A large reversal leaves no room for the entry of what it reverses.
         ["\(heading): \(Self.summary(of: result))."]
       }
-    let kept = result.keptFields.values.reduce(into: Set()) { $0.formUnion($1) }.sorted()
-    let note =
-      kept.isEmpty ? [] : ["Kept, because another device has changed them since: \(kept.joined(separator: ", "))."]
-    return changed + note
+    let unchanged = result.keptFields.values.reduce(into: Set()) { $0.formUnion($1) }.sorted()
+    let remark =
+      unchanged.isEmpty
+      ? [] : ["Kept, because another device has changed them since: \(unchanged.joined(separator: ", "))."]
+    return changed + remark
   }
 
   /// How many objects a reversal has changed and deleted.

@@ -53,7 +53,7 @@ extension TaskRows {
     String(repeating: " ", count: 2 + max(handleWidth, handle.utf8.count) + 3)
   }
 
-  private struct Note {
+  private struct DetailText {
     var text: String
     var role = Painter.Role.detail
     var colorHex: String?
@@ -71,66 +71,68 @@ extension TaskRows {
     }
   }
 
-  private func details(of named: NamedTask) -> [Note] {
+  private func details(of named: NamedTask) -> [DetailText] {
     let task = named.task
-    var notes = completion(of: task)
+    var texts = completion(of: task)
     if let list = named.list, !hidden.contains(.list) {
-      notes.append(Note(text: "▪ " + list.name.escapedForDisplay(), colorHex: list.colorHex))
+      texts.append(DetailText(text: "▪ " + list.name.escapedForDisplay(), colorHex: list.colorHex))
     }
     if let day = task.scheduledDate, !hides(day) {
       let (relative, name) = (clock.relativeName(of: day), clock.name(of: day))
       let completionDay = task.completedAt.map { clock.day(of: $0.instant) }
       if completionDay == nil {
-        notes.append(Note(text: relative == name ? "on \(name)" : relative))
+        texts.append(DetailText(text: relative == name ? "on \(name)" : relative))
       } else if completionDay != day {
-        notes.append(Note(text: "planned \(relative)"))
+        texts.append(DetailText(text: "planned \(relative)"))
       }
     }
-    if !task.isCompleted { notes += duties(of: task) }
-    if task.priority != .none { notes.append(Note(text: "\(task.priority.name) priority")) }
-    notes += task.tags.map { Note(text: "#" + $0.escapedForDisplay()) }
-    if let recurrence = task.recurrence { notes.append(Note(text: recurrence.words)) }
-    if task.notes != nil { notes.append(Note(text: "+ notes")) }
-    return notes
+    if !task.isCompleted { texts += duties(of: task) }
+    if task.priority != .none { texts.append(DetailText(text: "\(task.priority.name) priority")) }
+    texts += task.tags.map { DetailText(text: "#" + $0.escapedForDisplay()) }
+    if let recurrence = task.recurrence { texts.append(DetailText(text: recurrence.words)) }
+    if task.notes != nil { texts.append(DetailText(text: "+ notes")) }
+    return texts
   }
 
   private func hides(_ day: CalendarDay) -> Bool {
     hidden.contains(.scheduledDay) || day == clock.today && hidden.contains(.today)
   }
 
-  private func completion(of task: TaskItem) -> [Note] {
+  private func completion(of task: TaskItem) -> [DetailText] {
     guard let instant = task.completedAt?.instant else { return [] }
-    guard instant != TaskDocument.longAgo else { return [Note(text: "done, \(clock.knownName(of: instant))")] }
+    guard instant != TaskDocument.longAgo else { return [DetailText(text: "done, \(clock.knownName(of: instant))")] }
     let day = hidden.contains(.completionDay) ? "" : clock.relativeDayName(of: instant) + " "
-    return [Note(text: "done \(day)\(clock.wallTime(at: instant).clock)")]
+    return [DetailText(text: "done \(day)\(clock.wallTime(at: instant).clock)")]
   }
 
-  private func duties(of task: TaskItem) -> [Note] {
-    var notes: [Note] = []
+  private func duties(of task: TaskItem) -> [DetailText] {
+    var texts: [DetailText] = []
     if let due = task.dueDay.map(clock.relativeName) ?? task.dueDate.map(clock.relativeName) {
       let isOverdue = task.isOverdue(at: clock.now, on: clock.today)
-      notes.append(Note(text: (isOverdue ? "overdue since " : "due ") + due, role: isOverdue ? .overdue : .detail))
+      texts.append(
+        DetailText(text: (isOverdue ? "overdue since " : "due ") + due, role: isOverdue ? .overdue : .detail))
     }
     if let reminder = task.reminderDate {
       let isMissed = reminder < clock.now
-      notes.append(Note(text: "reminder " + clock.relativeName(of: reminder), role: isMissed ? .overdue : .detail))
+      texts.append(
+        DetailText(text: "reminder " + clock.relativeName(of: reminder), role: isMissed ? .overdue : .detail))
     }
-    return notes
+    return texts
   }
 
   /// As many details on each line as fit; one that is longer than a line is cut.
-  private func filledLines(of notes: [Note], within width: Int) -> [String] {
+  private func filledLines(of details: [DetailText], within width: Int) -> [String] {
     var lines: [String] = []
     var used = 0
-    for var note in notes {
-      note.text = note.text.truncated(toWidth: width)
-      let noteWidth = note.text.displayWidth
-      if let last = lines.last, used + 2 + noteWidth <= width {
-        lines[lines.count - 1] = last + "  " + note.painted(by: painter)
-        used += 2 + noteWidth
+    for var detail in details {
+      detail.text = detail.text.truncated(toWidth: width)
+      let detailWidth = detail.text.displayWidth
+      if let last = lines.last, used + 2 + detailWidth <= width {
+        lines[lines.count - 1] = last + "  " + detail.painted(by: painter)
+        used += 2 + detailWidth
       } else {
-        lines.append(note.painted(by: painter))
-        used = noteWidth
+        lines.append(detail.painted(by: painter))
+        used = detailWidth
       }
     }
     return lines

@@ -27,13 +27,13 @@ struct LimitOption: ParsableArguments {
   @Option(
     name: .customLong("limit"), parsing: .unconditional,
     help: ArgumentHelp("Show at most this many.", valueName: "n"))
-  var given: Int?
+  var value: Int?
 
   /// The limit, to which one can be added: some commands look for one more to know whether there are more.
-  var limit: Int? { given.map { min($0, .max - 1) } }
+  var limit: Int? { value.map { min($0, .max - 1) } }
 
   func validate() throws {
-    if let given, given < 1 { throw ValidationError("--limit must be at least 1.") }
+    if let value, value < 1 { throw ValidationError("--limit must be at least 1.") }
   }
 }
 
