@@ -87,9 +87,9 @@ extension Session {
       ("deletedFilters", []),
     ])
     try answer(change.facts, plain: layout) { printMessages(of: change) }
-    for warning in change.warnings { printMessage(warning) }
+    for warning in change.warnings { report(warning) }
     if !change.isUndoable, !change.isEmpty {
-      printMessage(
+      report(
         change.remedy.map { "This cannot be \($0.participle): there was no room to record it." }
           ?? "There is no room to record this change, so it cannot be reversed.")
     }

@@ -68,8 +68,8 @@ extension Session {
 
   /// Prints what an exchange has found that somebody should look at.
   func printWarnings(after report: SyncReport) {
-    for words in report.clocks.words { printMessage(words) }
-    for lists in report.listsOfOneName { printMessage(lists.mergingWords) }
+    for words in report.clocks.words { report(words) }
+    for lists in report.listsOfOneName { report(lists.mergingWords) }
   }
 }
 
@@ -130,7 +130,7 @@ extension Session {
     do {
       return try wait { try await sync.synchronise() }
     } catch {
-      printMessage("Nothing was exchanged yet: \((error as? TallyError)?.message ?? "\(error)").")
+      report("Nothing was exchanged yet: \((error as? TallyError)?.message ?? "\(error)").")
       return nil
     }
   }

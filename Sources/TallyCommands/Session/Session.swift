@@ -72,12 +72,12 @@ final class Session {
 extension Session {
   /// Prints what has changed, for people only: with `--json` and `--plain` the result says it.
   func say(_ message: String) {
-    if options.format == .human { printMessage(message) }
+    if options.format == .human { report(message) }
   }
 
   /// Prints how to continue where a result is empty.
   func hint(_ message: String) {
-    if options.format != .json { printMessage(message) }
+    if options.format != .json { report(message) }
   }
 
   /// Prints a message to standard error, beside the result, in any format.
@@ -85,7 +85,7 @@ extension Session {
   /// - Parameters:
   ///   - message: what to say.
   ///   - wrapped: whether to break it into lines that fit the terminal, where it is no command to be copied.
-  func printMessage(_ message: String, wrapped: Bool = true) {
+  func report(_ message: String, wrapped: Bool = true) {
     guard !options.quiet else { return }
     // On a terminal it comes after the results so far. If those cannot be printed, the last flush fails, too.
     try? output.flush()

@@ -150,7 +150,7 @@ struct ImportReport {
         for line in inWords("would be ") + account + ["Nothing was changed."] { try session.writeWrapped(line) }
       } else {
         for line in inWords("") { session.say(line) }
-        for line in account { session.printMessage(line) }
+        for line in account { session.report(line) }
         if hasSkipped { session.say("To use the file's values instead, add --overwrite.") }
         if !hasChanges { session.say("Nothing was changed.") }
       }
@@ -160,7 +160,7 @@ struct ImportReport {
     if try store.read({ try $0.undoableChange }) != nil {
       session.say(session.offer(.undo))
     } else {
-      session.printMessage("This import was too large to undo; --dry-run shows beforehand what an import would do.")
+      session.report("This import was too large to undo; --dry-run shows beforehand what an import would do.")
     }
   }
 

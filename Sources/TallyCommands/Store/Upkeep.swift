@@ -30,9 +30,7 @@ struct VerifyCommand: SessionCommand {
     // What synchronisation keeps follows from the rest.
     if report.isSound { for fault in try session.readSpace({ try await $0.verify() }) ?? [] { report.add(fault) } }
     try session.print(VerificationText(report: report))
-    if let words = try session.readSpace({ try await $0.unsentTexts() })?.unsentTextWords {
-      session.printMessage(words)
-    }
+    if let words = try session.readSpace({ try await $0.unsentTexts() })?.unsentTextWords { session.report(words) }
     guard report.isSound else { throw CommandFailure(report) }
   }
 }

@@ -102,7 +102,7 @@ struct RestoreConflictCommand: SessionCommand {
       session.say(restored.isEmpty ? "Nothing was restored." : "Restored \(restored.count.counted("value")).")
       if isUndoable { session.say(session.offer(.undo)) }
       if !remaining.isEmpty {
-        session.printMessage(
+        session.report(
           "\(remaining.count.counted("value")) stayed: the task is deleted, this store refuses the value, or a later value of the same field was restored. For the reason: tally conflicts restore NUMBER"
         )
       }

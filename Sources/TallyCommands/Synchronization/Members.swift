@@ -85,9 +85,7 @@ struct RenameMemberCommand: TextCommand {
       let old = member.name.map { " \($0.quotedForMessage)" } ?? ""
       session.say("Renamed the device\(old) to \((renamed?.name ?? new).quotedForMessage).")
       let hasTwin = members.contains { $0.replica != member.replica && $0.name == renamed?.name && !$0.isFormer }
-      if hasTwin {
-        session.printMessage("Another device has the same name; name one of them by its handle from then on.")
-      }
+      if hasTwin { session.report("Another device has the same name; name one of them by its handle from then on.") }
     }
   }
 }
@@ -197,12 +195,12 @@ struct SyncRevokeCommand: SessionCommand {
       let name = members.label(of: member).quotedForMessage
       session.say("Revoked the device \(name). What it writes from now on is ignored.")
       if let former = revoked?.formerReplicas.count, former > 0 {
-        session.printMessage(
+        session.report(
           "\(former == 1 ? "A former identity of it was" : "\(former) former identities of it were") revoked, too.")
       }
       for replica in revoked?.doubtfulReplicas ?? [] {
         let name = members.first { $0.replica == replica }.map { members.label(of: $0) } ?? "\(replica)"
-        session.printMessage(
+        session.report(
           "The device \(name.quotedForMessage) is marked as a former identity of it, but may be in use: it was not revoked."
         )
       }
@@ -210,7 +208,7 @@ struct SyncRevokeCommand: SessionCommand {
         session.hint("Keep the new recovery code on paper. The old one does not open anything written from now on.")
       }
       if revoked?.isPassphraseDeleted == true {
-        session.printMessage(
+        session.report(
           "Nobody can join with the passphrase any more. To allow it, revoke again with --passphrase-file.")
       }
     }

@@ -329,13 +329,13 @@ struct SyncMoveCommand: SessionCommand {
     try session.answer(facts, plain: .record(Self.columns)) {
       session.say("Moved to \(move.place.escapedForDisplay()).")
       if move.lacksOwnSegments {
-        session.printMessage(
+        session.report(
           "The new place lacks changes that this device had sent\(move.copied == nil ? ", and the old place could not be reached" : ""), so this device sends a snapshot of everything it has."
         )
       }
-      for words in move.leftBehindWords { session.printMessage(words) }
+      for words in move.leftBehindWords { session.report(words) }
       if let failure = CommandFailure(incomplete: missing, session.clock) {
-        session.printMessage("\(failure.message). They arrive when those devices move.")
+        session.report("\(failure.message). They arrive when those devices move.")
       }
       if let hint = hint(afterMoveTo: place) { session.hint(hint) }
     }
@@ -413,7 +413,7 @@ struct SyncLeaveCommand: SessionCommand {
     }
     try session.answer(["left": .flag(true), "pending": .count(pending)], plain: .record(["left", "pending"])) {
       session.say("Left the space. This store keeps all tasks.")
-      if pending > 0 { session.printMessage("\(pending.counted("change")) had not been sent.") }
+      if pending > 0 { session.report("\(pending.counted("change")) had not been sent.") }
     }
   }
 }

@@ -51,13 +51,12 @@ struct SyncNowCommand: SessionCommand {
     try session.answer(report.facts, plain: .record(SyncReport.columns)) {
       session.say(report.words)
       for blocked in report.blocked where !blocked.isIncomplete {
-        session.printMessage(
-          ([blocked.words(session.clock)] + [blocked.remedy].compactMap(\.self)).joined(separator: " "))
+        session.report(([blocked.words(session.clock)] + [blocked.remedy].compactMap(\.self)).joined(separator: " "))
       }
-      if let words = report.unsentTexts.unsentTextWords { session.printMessage(words) }
+      if let words = report.unsentTexts.unsentTextWords { session.report(words) }
       if report.isMassDeletion {
         let trash = try session.wait { try await sync.trash() }
-        session.printMessage(report.massDeletionWords(restorableFrom: trash))
+        session.report(report.massDeletionWords(restorableFrom: trash))
       }
       if report.conflicts > 0 {
         session.hint(
@@ -81,9 +80,9 @@ struct SyncStatusCommand: SessionCommand {
     try session.answer(status.facts, plain: .record(SyncStatus.columns)) {
       for line in lines(of: status, session) { try session.output.write("  \(line)\n") }
       for remedy in Set(status.blocked.compactMap(\.remedy)).sorted() { session.hint(remedy) }
-      if let words = status.unsentTexts.unsentTextWords { session.printMessage(words) }
+      if let words = status.unsentTexts.unsentTextWords { session.report(words) }
     }
-    if session.options.format != .json { for words in status.clocks.words { session.printMessage(words) } }
+    if session.options.format != .json { for words in status.clocks.words { session.report(words) } }
   }
 
   private func lines(of status: SyncStatus, _ session: Session) -> [String] {

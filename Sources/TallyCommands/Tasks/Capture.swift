@@ -171,7 +171,7 @@ extension Session {
     say("'tally quick' reads \(all); here \(words.count == 1 ? "it is" : "they are") part of the title.")
     guard isAlone else { return }
     let lines = [line(running: "undo"), line(running: "quick \(title.shellQuoted)")]
-    printMessage("To have it read: \(lines.joined(separator: " && "))", wrapped: false)
+    report("To have it read: \(lines.joined(separator: " && "))", wrapped: false)
   }
 
   /// The change of a task that was added.
@@ -257,6 +257,6 @@ extension Session {
   /// Warns of a reminder that nobody will get, as its time has passed; in any format, because it is likely a mistake.
   func warnIfPast(reminder: Timestamp?) {
     guard let reminder, reminder < clock.now else { return }
-    printMessage("Warning: the time of the reminder, \(clock.relativeName(of: reminder)), has passed.")
+    report("Warning: the time of the reminder, \(clock.relativeName(of: reminder)), has passed.")
   }
 }

@@ -56,7 +56,7 @@ struct QuickCommand: TextCommand {
     try session.answer(facts, plain: .fields) {
       try session.writeWrapped("\(draft.entry.title.escapedForDisplay())\n\(draft.words(session.clock))")
     }
-    for warning in draft.warnings { session.printMessage(warning) }
+    for warning in draft.warnings { session.report(warning) }
     session.warnIfPast(reminder: draft.entry.reminderDate)
   }
 }

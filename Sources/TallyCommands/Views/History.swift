@@ -43,7 +43,7 @@ struct HistoryCommand: SessionCommand {
           ? "There are no changes yet. Add a task: tally add Buy milk"
           : "The history has no change to this task any more; see the others: tally history")
     }
-    if hasMore, isHuman { session.printMessage("There are older ones; --limit shows them.") }
+    if hasMore, isHuman { session.report("There are older ones; --limit shows them.") }
   }
 }
 

@@ -36,7 +36,7 @@ struct FindCommand: TextCommand {
 
   func run(in session: Session) throws {
     if filter.words.isEmpty, !explain, session.options.format == .human {
-      return session.printMessage(FilterOptions.noFilterHint)
+      return session.report(FilterOptions.noFilterHint)
     }
     let filter = try filter.filter
     if explain { return try printExplanation(of: TaskQuery(filter, by: page.sort, limit: page.limit), session) }
@@ -173,7 +173,7 @@ struct CompletedCommand: TextCommand {
     if deletedCount > 0 {
       let noun = isNothingLeft ? "completion" : "more completion"
       let verb = deletedCount == 1 ? "belongs to a deleted task" : "belong to deleted tasks"
-      session.printMessage("\(deletedCount.counted(noun)) \(verb)")
+      session.report("\(deletedCount.counted(noun)) \(verb)")
     }
   }
 }
