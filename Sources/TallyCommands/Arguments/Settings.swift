@@ -89,37 +89,27 @@ extension Settings {
       return try setAlias(String(name.dropFirst(Self.aliasPrefix.count)), to: value)
     }
     guard let key = Key(rawValue: name) else { throw Self.unknownKey(name) }
+    func checked<Value>(_ value: Value?, _ kind: String, _ remedy: String = "Choose one of these") throws -> Value {
+      guard let value else { throw Fault(message: "\(name) is not \(kind)", remedy: remedy) }
+      return value
+    }
     switch key {
     case .defaultList: break
     case .defaultCommand: _ = try Self.words(of: value, for: name)
-    case .weekStart:
-      weekStart = WeekStart(argument: value)
-      if weekStart == nil { throw Fault(message: "\(name) is not a day of the week", remedy: "Write it as monday") }
+    case .weekStart: weekStart = try checked(WeekStart(argument: value), "a day of the week", "Write it as monday")
     case .dayStart:
-      guard let time = LocalClock.timeOfDay(value), time.hour < 12 else {
-        throw Fault(message: "\(name) is not a time before noon", remedy: "Write it as HH:MM, as in 04:00")
-      }
-      dayStartInMinutes = 60 * time.hour + time.minute
+      let minutes = LocalClock.minutes(ofTime: value).flatMap { $0 < 12 * 60 ? $0 : nil }
+      dayStartInMinutes = try checked(minutes, "a time before noon", "Write it as HH:MM, as in 04:00")
     case .timeZone:
-      timeZone = NamedTimeZone(iana: value)
-      if timeZone == nil {
-        throw Fault(message: "\(name) is not a time zone", remedy: "Name one, as in Europe/Istanbul")
-      }
-    case .dateOrder:
-      dateOrder = DateOrder(rawValue: value.lowercased())
-      if dateOrder == nil { throw Fault(message: "\(name) is not dmy or mdy", remedy: "Choose one of these") }
-    case .hints where !["on", "off"].contains(value):
-      throw Fault(message: "\(name) is not on or off", remedy: "Choose one of these")
-    case .color where !["auto", "always", "never"].contains(value):
-      throw Fault(message: "\(name) is not auto, always or never", remedy: "Choose one of these")
-    case .hints, .color: break
+      timeZone = try checked(NamedTimeZone(iana: value), "a time zone", "Name one, as in Europe/Istanbul")
+    case .dateOrder: dateOrder = try checked(DateOrder(rawValue: value.lowercased()), "dmy or mdy")
+    case .hints: _ = try checked(["on", "off"].firstIndex(of: value), "on or off")
+    case .color: _ = try checked(["auto", "always", "never"].firstIndex(of: value), "auto, always or never")
     case .nextStarted, .nextOverdue, .nextToday, .nextLeft, .nextFree, .nextLater, .nextDue, .nextPriority:
-      guard let weight = Int(value), NextWeights.range.contains(weight), let path = key.weight else {
-        throw Fault(
-          message: "\(name) is not a whole number from 0 to 100",
-          remedy: "Write it as 30; the greatest weight comes first")
-      }
-      nextWeights[keyPath: path] = weight
+      let weight = Int(value).flatMap { NextWeights.range.contains($0) ? $0 : nil }
+      let known = try checked(
+        weight, "a whole number from 0 to 100", "Write it as 30; the greatest weight comes first")
+      if let path = key.weight { nextWeights[keyPath: path] = known }
     }
     texts[key] = value
   }

@@ -100,12 +100,12 @@ extension CompletionOptions {
 
   private func dayStartInMinutes(_ clock: LocalClock) throws -> Int {
     guard let dayStart else { return clock.dayStartInMinutes }
-    guard let time = LocalClock.timeOfDay(dayStart) else {
+    guard let minutes = LocalClock.minutes(ofTime: dayStart) else {
       throw CommandFailure.usage(
         "'\(dayStart.escapedForDisplay())' is not a time of day",
         remedy: "Write the start of the day as HH:MM, as in --day-start 04:00")
     }
-    return 60 * time.hour + time.minute
+    return minutes
   }
 }
 

@@ -99,14 +99,14 @@ extension LocalClock {
 }
 
 extension LocalClock {
-  /// Reads `HH:MM`; hours below ten may have one digit.
-  static func timeOfDay(_ text: String) -> (hour: Int, minute: Int)? {
+  /// The minutes after midnight of `HH:MM`; hours below ten may have one digit.
+  static func minutes(ofTime text: String) -> Int? {
     let parts = text.split(separator: ":", omittingEmptySubsequences: false)
     let isTime =
       parts.count == 2 && (1...2).contains(parts[0].utf8.count) && parts[1].utf8.count == 2
       && parts.joined().utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
     guard isTime, let hour = Int(parts[0]), let minute = Int(parts[1]), hour < 24, minute < 60 else { return nil }
-    return (hour, minute)
+    return 60 * hour + minute
   }
 }
 

@@ -68,8 +68,8 @@ extension Session {
 
   /// Prints what an exchange has found that somebody should look at.
   func printWarnings(after report: SyncReport) {
-    for words in report.clocks.words { report(words) }
-    for lists in report.listsOfOneName { report(lists.mergingWords) }
+    for words in report.clocks.words { self.report(words) }
+    for lists in report.listsOfOneName { self.report(lists.mergingWords) }
   }
 }
 
