@@ -89,27 +89,16 @@ extension FileDescriptor {
   /// - Parameter limit: How many bytes there may be.
   /// - Returns: All bytes.
   /// - Throws: `WholeFile.TooLarge`, or an `Errno`.
-  package func readToEnd(atMost limit: Int) throws -> [UInt8] {
+  package func readToEnd(atMost limit: Int = .max) throws -> [UInt8] {
     var bytes: [UInt8] = []
     while true {
-      let chunk = try readChunk()
+      // Unsafe as the buffer is raw memory: `read` fills its beginning and says how much.
+      let chunk = try unsafe [UInt8](unsafeUninitializedCapacity: 1 << 16) { buffer, count in
+        count = try unsafe read(into: UnsafeMutableRawBufferPointer(buffer))
+      }
       if chunk.isEmpty { return bytes }
       bytes += chunk
       guard bytes.count <= limit else { throw WholeFile.TooLarge(limit: limit) }
-    }
-  }
-
-  /// Reads the rest, of any length.
-  package func readToEnd() throws -> [UInt8] {
-    var bytes: [UInt8] = []
-    while case let chunk = try readChunk(), !chunk.isEmpty { bytes += chunk }
-    return bytes
-  }
-
-  private func readChunk() throws -> [UInt8] {
-    // Unsafe as the buffer is raw memory: `read` fills its beginning and says how much.
-    try unsafe [UInt8](unsafeUninitializedCapacity: 1 << 16) { buffer, count in
-      count = try unsafe read(into: UnsafeMutableRawBufferPointer(buffer))
     }
   }
 }

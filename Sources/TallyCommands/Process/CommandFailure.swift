@@ -137,13 +137,6 @@ extension CommandFailure {
         remedy: "Free space, or send the output elsewhere; what the command changed in the store stays changed")
     }
   }
-
-  /// The failure to read standard input.
-  init(reading error: any Error) {
-    self.init(
-      .inputUnreadable, code: "inputUnreadable", "The input could not be read: \(error)",
-      remedy: "Check what is connected to standard input")
-  }
 }
 
 /// What a name may have meant: tasks or lists, for a person to choose from.

@@ -20,6 +20,13 @@ struct LocalClock: DateNaming {
 
   var timeZone: TimeZone { zone.zone }
 
+  /// The Gregorian calendar in the zone.
+  var calendar: Calendar {
+    var calendar = Calendar(identifier: .gregorian)
+    calendar.timeZone = timeZone
+    return calendar
+  }
+
   /// Creates a clock; `exactNow` is `now` unless it is given.
   init(
     now: Timestamp, exactNow: Timestamp? = nil, in zone: NamedTimeZone,
@@ -79,8 +86,7 @@ extension LocalClock {
   func reference(
     looking direction: DateReference.Direction = .forward, countingWeeks countsWeeks: Bool = true
   ) throws -> DateReference {
-    var calendar = Calendar(identifier: .gregorian)
-    calendar.timeZone = timeZone
+    var calendar = calendar
     if countsWeeks { calendar.firstWeekday = try firstWeekday() }
     return DateReference(
       now: now, today: today, calendar: calendar, direction: direction, dateOrder: dateOrder(),

@@ -105,9 +105,7 @@ extension Session {
     let now = clock.exactNow
     configuration.now = { now }
     configuration.stampsWholeSeconds = options.now == nil
-    var calendar = Calendar(identifier: .gregorian)
-    calendar.timeZone = clock.timeZone
-    configuration.calendar = calendar
+    configuration.calendar = clock.calendar
     configuration.dayStartInMinutes = clock.dayStartInMinutes
     configuration.nextWeights = settings.nextWeights
     configuration.onLongWait = { [invocation, isQuiet = options.quiet] ids in

@@ -32,7 +32,7 @@ struct TrashCommand: SessionCommand {
 extension [DeletedItem] {
   /// For each the shortest end of its id, of four digits or more, that no other one has.
   fileprivate var handles: [String] {
-    let digits = map { $0.id.uuidString.lowercased().filter { $0 != "-" } }
+    let digits = map { $0.id.text.filter { $0 != "-" } }
     let length = (4...32).first { length in Set(digits.map { $0.suffix(length) }).count == Set(digits).count } ?? 32
     return digits.map { String($0.suffix(length)) }
   }
@@ -89,8 +89,7 @@ struct RestoreTrashCommand: TextCommand {
 extension [DeletedItem] {
   /// The item with a title, or the end of an id.
   fileprivate func item(named name: String) throws -> DeletedItem {
-    let digits = name.lowercased().filter { $0 != "-" }
-    let byID = digits.count < 4 ? [] : filter { $0.id.uuidString.lowercased().filter { $0 != "-" }.hasSuffix(digits) }
+    let byID = HandleTail(name).map { tail in filter { tail.fits($0.id) } } ?? []
     let matches = byID.isEmpty ? filter { $0.name == name } : byID
     guard let item = matches.first else {
       throw CommandFailure(
