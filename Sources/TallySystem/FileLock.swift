@@ -10,8 +10,8 @@ package import SystemPackage
 
 /// A lock on a file or directory, between processes and between separate openings of it in one process.
 ///
-/// It belongs to the descriptor that has it (flock) and not to the process, as a POSIX lock does: nothing else that
-/// opens and closes the file can lose it. It ends with the process, however that ends. A child of a fork holds it
+/// Unlike a POSIX lock, it belongs to the descriptor (flock) and not to the process: closing another descriptor of the file
+/// does not release it. It ends with the process, however that ends. A child of a fork holds it
 /// together with its parent, so it is released explicitly and not by closing alone.
 package final class FileLock: Sendable {
   package enum Mode: Sendable {

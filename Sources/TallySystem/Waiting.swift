@@ -39,7 +39,7 @@ public func retry<R, Failure: Error>(
 }
 
 extension Duration {
-  /// As good as for ever, and small enough to be added to a time.
+  /// Practically for ever, and small enough to be added to a time.
   public static let longestWait = Duration.seconds(1_000_000_000)
 }
 

@@ -1,13 +1,13 @@
 /// The scripts by which shells complete commands.
 ///
-/// Each hands the words before the cursor, and the start of the word at the cursor, to `tally __complete` and shows what
-/// it prints; so all three offer the same, and the offer follows the program and the store. The parser's own
-/// scripts were tried: bash's puts candidates through `compgen -W`, which expands them, so that the title `$(rm -r ~)`
-/// would be run.
+/// Each script passes the words before the cursor, and the start of the word at the cursor, to `tally __complete` and
+/// shows what that prints. So all three offer the same, by the program and the store at hand. The parser's own scripts
+/// were tried: bash's puts candidates through `compgen -W`, which expands them, so that the title `$(rm -r ~)` would be
+/// run.
 enum CompletionScript: String, CaseIterable {
   case bash, zsh, fish
 
-  /// The option that asks for a script; the parser knows it, too, and prints its own.
+  /// The option for a script; the parser has it, too, and would print its own.
   static let option = "--generate-completion-script"
 
   /// The script that the arguments ask for; `nil` if they do not, or if the shell is not known.
@@ -29,8 +29,8 @@ enum CompletionScript: String, CaseIterable {
   }
 }
 
-// The first line of an answer says of what kind it is. `candidates` are followed by a line each: the text, a tab and what
-// it is.
+// The first line of an answer names its kind. After `candidates` each line is a candidate: its text, a tab, and a
+// description.
 extension CompletionScript {
   private static let bashText = #"""
     # Completes tally in bash: commands, options, and the tasks, lists, tags and filters of the store.

@@ -42,7 +42,7 @@ struct GlobalOptions: ParsableArguments {
   @Flag(help: "Print no messages about changes.")
   var quiet = false
 
-  /// Options that print nothing beside a result, without the parser.
+  /// Options for a session that prints no messages, created without the parser.
   static func quiet(store: String?) -> GlobalOptions {
     var options = GlobalOptions()
     (options.store, options.now, options.timeZone, options.weekStart) = (store, nil, nil, nil)
@@ -69,7 +69,7 @@ enum OutputFormat {
 }
 
 extension GlobalOptions {
-  /// What the help of a command says of these options.
+  /// The line about these options in the help of a command.
   static let helpLine = """
     Every command also takes --store, --json, --plain, --columns, --now, --time-zone, --week-start, --no-color and --quiet, which \
     'tally --help --all' explains.

@@ -4,7 +4,7 @@ import Tally
 import TallySystem
 import Yams
 
-/// What a person has set once for all commands; options and variables win over it.
+/// The settings of a person for all commands; options and variables take precedence over them.
 struct Settings {
   /// A setting by its name in the file, as `tally config` takes it.
   enum Key: String, CaseIterable {
@@ -60,7 +60,7 @@ struct Settings {
   static let aliasPrefix = "alias."
 
   private(set) var texts: [Key: String] = [:]
-  /// The command lines that aliases stand for, by the name of the alias.
+  /// The command lines of the aliases, by name.
   private(set) var aliases: [String: String] = [:]
   private(set) var weekStart: WeekStart?
   private(set) var dayStartInMinutes = 0
@@ -75,13 +75,13 @@ struct Settings {
 }
 
 extension Settings {
-  /// A setting that is refused, without its place.
+  /// Why a setting is refused, without its place in the file.
   struct Fault: Error {
     let message: String
     let remedy: String
   }
 
-  /// Sets what a line of the file says, after a check.
+  /// Checks a setting and stores it.
   ///
   /// - Throws: ``Fault``.
   mutating func set(_ name: String, to value: String) throws {

@@ -20,7 +20,7 @@ extension StoreTransaction where Base: ~Copyable {
     return task
   }
 
-  /// Some open tasks with a text in their title: whoever writes `done milk` means one of them.
+  /// Some open tasks with a text in their title: a person who writes `done milk` means one of them.
   ///
   /// Those with exactly this title go before all others, and those with the title in another case before longer ones.
   private func tasksTitled(_ text: String) throws -> [NamedTask] {

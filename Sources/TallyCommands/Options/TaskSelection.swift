@@ -12,7 +12,7 @@ struct TaskSelection: ParsableArguments {
     help: ArgumentHelp("Instead of names: the tasks that this filter finds.", valueName: "filter"))
   var filter: String?
 
-  /// Whether it matters with which day a week begins; an invalid filter is reported later.
+  /// Whether the first day of the week matters; an invalid filter is reported later.
   var countsWeeks: Bool { filter.flatMap { try? TaskFilter(text: $0) }?.countsWeeks ?? false }
 
   /// Refuses a command line that names no task, or names tasks in both ways.
@@ -39,7 +39,7 @@ extension TaskSelection {
   /// Finds the tasks, each once, parents before their sub-tasks; otherwise in the order of the names, or of their places.
   ///
   /// - Parameters:
-  ///   - transaction: where to look.
+  ///   - transaction: where to find them.
   ///   - openOnly: whether a filter finds only open tasks; a completed task that is named is found all the same.
   /// - Returns: at least one task.
   /// - Throws: ``CommandFailure`` for a name or a filter that finds nothing.
@@ -99,7 +99,7 @@ struct FilterOptions: ParsableArguments {
     due<=DAY and due!=DAY work, too: unquoted, a shell drops what follows # and writes a file behind >.
     """
 
-  /// What to say where no filter arrived: probably a shell has dropped it.
+  /// The message where there is no filter: probably a shell has dropped it.
   static let noFilterHint = """
     No filter was given. A shell drops what follows #, so write a tag as +home or '#home'. To see every task: tally all
     """
@@ -108,7 +108,7 @@ struct FilterOptions: ParsableArguments {
     get throws { try TaskFilter(text: words.joined(separator: " ")) }
   }
 
-  /// Whether it matters with which day a week begins; an invalid filter is reported later.
+  /// Whether the first day of the week matters; an invalid filter is reported later.
   var countsWeeks: Bool { (try? filter)?.countsWeeks ?? false }
 
   /// The commands that take a filter.

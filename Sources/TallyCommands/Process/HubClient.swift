@@ -27,13 +27,13 @@ public protocol HubClient: SyncConnector {
   /// Changes what the device of a replica may do.
   func setRole(_ role: InvitedRole, of replica: ReplicaID, _ sync: StoreSync) async throws
 
-  /// Takes no changes of a replica from now on, and no request of its device.
+  /// Refuses changes of a replica from now on, and requests of its device.
   func revoke(_ replica: ReplicaID, _ sync: StoreSync) async throws
 }
 
-/// Which account answers for a space.
+/// The account to which a space belongs.
 public enum HubAccountChoice: Sendable {
-  /// An account that exists, by its token.
+  /// An existing account, by its token.
   case token(String)
   /// A new one; the secret is what the hub asks for, unless it is open to everybody.
   case new(secret: String?)
@@ -57,7 +57,7 @@ public struct HubFailure: Error {
   let message: String
   let remedy: String?
 
-  /// Takes what the hub says.
+  /// Creates the failure that an answer of a hub describes.
   ///
   /// - Parameters:
   ///   - message: The problem, without a full stop.
@@ -81,7 +81,7 @@ extension CommandFailure {
   }
 }
 
-/// `--insecure` of commands that name a hub.
+/// The option `--insecure` of commands that name a hub.
 struct InsecureOption: ParsableArguments {
   @Flag(help: "Reach a hub without TLS: others on the way read its tokens.")
   var insecure = false

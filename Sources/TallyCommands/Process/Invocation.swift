@@ -16,7 +16,7 @@ public struct Invocation: Sendable {
   public let errorOutput: FileDescriptor
   /// Reaches hubs; `nil` in a program without a client for HTTP.
   public var hubClient: (any HubClient)?
-  /// Whether all arguments were UTF-8, and so are what was given.
+  /// Whether all arguments were UTF-8: others have been changed.
   private(set) var areArgumentsIntact = true
 
   /// Creates an invocation; the streams are the process's own unless others are given.

@@ -60,13 +60,13 @@ struct Painter {
 struct TerminalColor {
   let red: Int, green: Int, blue: Int
 
-  /// Takes six hexadecimal digits; anything else is black.
+  /// Reads six hexadecimal digits; anything else is black.
   init(hex: String) {
     let rgb = Int(hex, radix: 16) ?? 0
     (red, green, blue) = (rgb >> 16 & 0xFF, rgb >> 8 & 0xFF, rgb & 0xFF)
   }
 
-  /// The attribute of the named colour whose parts are on where those of this one are above their middle.
+  /// The attribute of the nearest named colour: of red, green and blue it has those that are above their middle here.
   var namedCode: Int {
     let parts = [red, green, blue]
     let middle = ((parts.min() ?? 0) + (parts.max() ?? 0) + 1) / 2

@@ -3,16 +3,16 @@ import Synchronization
 import SystemPackage
 import TallySystem
 
-/// The session of a terminal, from its opening to its end: what a person was told in it need not be said again.
+/// The session of a terminal, from its opening to its end: a message that was shown in it need not be shown again.
 ///
-/// It is known by the terminal's device, the session that the system counts (getsid(2)) and, where the system tells, the
-/// time at which that began: the numbers of sessions and terminals come again. What was said is an empty file of that
-/// name, beside the journals of reminders and outside every store.
+/// Its name has the terminal's device, the number of the session (getsid(2)) and, where the system has it, the time at
+/// which the session began, as the system uses numbers again. An empty file with that name says that a message was shown;
+/// it is beside the journals of reminders and outside every store.
 struct TerminalSession {
   private let directory: FilePath
   private let name: String
 
-  /// The session in which messages are shown; `nil` if they do not go to a terminal, or nothing can be kept.
+  /// The session in which messages are shown; `nil` if they do not go to a terminal, or there is no place for the file.
   init?(of invocation: Invocation) {
     let descriptor = invocation.errorOutput
     guard SystemCalls.isTerminal(descriptor), let device = try? descriptor.stat().specialDeviceID,
@@ -31,7 +31,7 @@ struct TerminalSession {
         file, .writeOnly, options: [.create, .exclusiveCreate, .closeOnExec, .noFollow], permissions: .ownerReadWrite
       ).close()
     } catch {
-      // Where nothing can be kept, it is said again.
+      // Without a file, the message is shown again.
       return error as? Errno != .fileExists
     }
     removeOld()

@@ -4,8 +4,8 @@ import TallySync
 
 /// `tally __complete WORD… START`: what the scripts of shells ask for.
 ///
-/// It is not a command of the parser, which would interpret the words. Nothing is an error: where nothing can be offered
-/// nothing is printed.
+/// It is not a command of the parser, which would interpret the words. It reports no errors: without candidates it prints
+/// nothing.
 struct Completion {
   /// The word by which the scripts ask.
   static let command = "__complete"

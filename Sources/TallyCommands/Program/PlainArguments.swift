@@ -17,7 +17,7 @@ struct PlainArguments {
   /// The arguments that the command takes, in the order in which its properties are declared.
   private let all: [ArgumentWords]
 
-  /// Sorts words, without the command's name, to the arguments; `nil` if the parser has to look.
+  /// Assigns words, without the command's name, to the arguments; `nil` if only the parser can read them.
   private init?(_ words: [String], for arguments: [CommandDescription.Argument]) {
     var given = arguments.map { (argument: $0, words: [String]()) }
     var rest: [String] = []
@@ -47,7 +47,7 @@ struct PlainArguments {
     all = given
   }
 
-  /// The command with its options; `nil` if the parser has to look.
+  /// The command with its options; `nil` if only the parser can read them.
   static func read<Own: SessionCommand>(
     _ command: Own.Type, named name: String, from words: [String]
   ) -> ParsedCommand? {

@@ -20,7 +20,7 @@ public enum TallyCommandLine {
       let arguments = needed.arguments ?? invocation.arguments
       return report(needed.program.replaceThisProcess(arguments, invocation.environment), of: invocation)
     } catch {
-      // Output from before the failure still counts; a second failure would add nothing.
+      // Output from before the failure is printed; a second failure would add nothing.
       try? output.flush()
       return report(CommandFailure(error), of: invocation)
     }

@@ -32,7 +32,7 @@ struct ChangeReport {
   var deletedFilters: [String] = []
   /// Whether values of applications changed, too.
   var hasChangedValues = false
-  /// More that programs get: further members of the facts.
+  /// Further members of the facts, for programs.
   var details: Facts = [:]
   /// What happened, one sentence each.
   var messages: [String] = []

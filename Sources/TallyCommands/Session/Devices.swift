@@ -66,7 +66,7 @@ extension Session {
     return try store.read { try body(&$0, members.map(ChangeDevices.init) ?? .none) }
   }
 
-  /// Prints what an exchange has found that somebody should look at.
+  /// Prints the warnings of an exchange: clocks that differ, and lists with the same name.
   func printWarnings(after report: SyncReport) {
     for words in report.clocks.words { self.report(words) }
     for lists in report.listsOfOneName { self.report(lists.mergingWords) }
@@ -135,7 +135,10 @@ extension Session {
     }
   }
 
-  /// Runs a call that commits by itself; whether `tally undo` would reverse its change, and no other.
+  /// Runs a call that commits a transaction of its own.
+  ///
+  /// - Returns: Its result, and whether `tally undo` would reverse exactly this change.
+  /// - Throws: Errors of the call and of the storage.
   func runUndoable<R: Sendable>(
     in store: TaskStore, _ body: @escaping @Sendable () async throws -> R
   ) throws -> (result: R, isUndoable: Bool) {
@@ -198,7 +201,7 @@ extension Session {
 }
 
 extension Session {
-  /// The client; another program has one, which is started in place of this.
+  /// The client for hubs; if this program has none, another one is started in its place.
   var hubClient: any HubClient {
     get throws {
       guard let client = invocation.hubClient else { throw NeedsCompanion(program: .hubClient) }
@@ -206,7 +209,7 @@ extension Session {
     }
   }
 
-  /// A store whose place a command will reach.
+  /// The synchronisation of a store, for a command that reaches its place.
   func sync(_ store: TaskStore) throws -> StoreSync {
     let sync = StoreSync(store, connector: invocation.hubClient)
     guard invocation.hubClient == nil else { return sync }

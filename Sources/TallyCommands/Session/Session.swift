@@ -11,7 +11,7 @@ final class Session {
   let options: GlobalOptions
   /// The words of the command, such as `lists add`: the name of its changes in the history.
   let commandName: String
-  /// Whether the store must know with which day a week begins.
+  /// Whether the store needs the first day of the week.
   let countsWeeks: Bool
   let settings: Settings
   let clock: LocalClock
@@ -20,10 +20,7 @@ final class Session {
   /// The columns of a line; `nil` if lines may be of any length.
   let width: Int?
   let output: BufferedOutput
-  /// How the program was called.
-  ///
-  /// Commands write to `output`. An export writes to `invocation.output` itself, and so before what `output` still
-  /// buffers.
+  /// The library writes to its output directly; what `output` has buffered by then is written later.
   let invocation: Invocation
 
   /// - Throws: ``CommandFailure``, or the library's error for an instant that does not exist.
@@ -70,7 +67,7 @@ final class Session {
 }
 
 extension Session {
-  /// Prints what has changed, for people only: with `--json` and `--plain` the result says it.
+  /// Prints what changed, for people; with `--json` and `--plain` it is part of the result.
   func say(_ message: String) {
     if options.format == .human { report(message) }
   }
@@ -80,10 +77,10 @@ extension Session {
     if options.format != .json { report(message) }
   }
 
-  /// Prints a message to standard error, beside the result, in any format.
+  /// Prints a message beside the result, in any format.
   ///
   /// - Parameters:
-  ///   - message: what to say.
+  ///   - message: the message.
   ///   - wrapped: whether to break it into lines that fit the terminal, where it is no command to be copied.
   func report(_ message: String, wrapped: Bool = true) {
     guard !options.quiet else { return }
@@ -114,7 +111,7 @@ extension Session {
   }
 }
 
-/// Brings the result of a task to a thread that waits for it.
+/// Passes the result of a task to a thread that waits for it.
 private final class Outcome<R: Sendable>: Sendable {
   private let result = Mutex<Result<R, any Error>?>(nil)
   private let ended = DispatchSemaphore(value: 0)
@@ -134,7 +131,7 @@ private final class Outcome<R: Sendable>: Sendable {
 /// A command: its own arguments, and what it does with a session.
 protocol SessionCommand: ParsableArguments {
   static var configuration: CommandConfiguration { get }
-  /// Whether the store must know with which day a week begins.
+  /// Whether the store needs the first day of the week.
   ///
   /// Loading the locale to know would cost every command milliseconds.
   var countsWeeks: Bool { get }

@@ -4,7 +4,7 @@ import Tally
 import TallySystem
 
 extension Session {
-  /// What a command needs of the store, and what happens if there is none.
+  /// How a command uses the store, and what happens if there is none.
   enum StoreUse {
     /// Reads; a store that does not exist reads as empty and is not created.
     case reading
@@ -118,14 +118,14 @@ extension Session {
     return configuration
   }
 
-  /// For whom a command waits, as far as the system says.
+  /// The message while a command waits for other processes, which it names if the system does.
   private static func waitMessage(_ ids: [Int32]) -> String {
     let others = ids.map(processInWords)
     let named = others.isEmpty ? "another process" : "process \(others.joined(separator: ", "))"
     return "Waiting for \(named), which has the store open…"
   }
 
-  /// Which process lets the store's file grow.
+  /// The message about a process whose long read makes the store's file grow.
   private static func longReadMessage(_ read: ReaderInformation) -> String {
     let time = read.lagInSeconds.map { $0 > 0 ? " for \($0.counted("second"))" : "" } ?? ""
     return "Process \(processInWords(read.processID)) has been reading one snapshot\(time), "

@@ -212,7 +212,7 @@ struct SyncJoinCommand: SessionCommand {
 
   /// The invitation from standard input.
   private func readInvitation(_ session: Session) throws -> String {
-    // The program that reaches hubs reads it by itself: it can be read once.
+    // Standard input can be read once only, so the program that reaches hubs must be the one that reads it.
     if at == nil { _ = try session.hubClient }
     let text = try session.readLines().first?.text ?? ""
     guard SyncPlace(text).isHub == (at == nil) else {
@@ -305,7 +305,7 @@ struct SyncMoveCommand: SessionCommand {
   }
 
   func run(in session: Session) throws {
-    // The program that reaches hubs reads it by itself: it can be read once.
+    // Standard input can be read once only, so the program that reaches hubs must be the one that reads it.
     if self.place == "-" { _ = try session.hubClient }
     let place = try self.place == "-" ? session.readLines().first?.text ?? "" : self.place
     try check(place)

@@ -155,11 +155,11 @@ extension Session {
     }
     guard state != .completed else { return }
     warnIfPast(reminder: fields.reminderDate)
-    // Whoever pipes lines in knows that they are literal.
+    // People who pipe lines in know that they are literal.
     if text != ["-"] { try hintAtQuick(lines.map(\.text), isAlone: options.isEmpty) }
   }
 
-  /// Says which words of a title `quick` would have read, and, where nothing but a title was given, how to have them read.
+  /// Names the words of a title that `quick` would have read, and, if there is nothing but a title, the command for that.
   private func hintAtQuick(_ titles: [String], isAlone: Bool) throws {
     guard settings.hasHints, options.format == .human, let title = titles.first else { return }
     let entry = QuickEntry.parse(title, reference: try clock.reference(countingWeeks: false))

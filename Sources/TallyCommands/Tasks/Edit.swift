@@ -126,7 +126,7 @@ struct EditedNotes {
 }
 
 extension Session {
-  /// Opens the notes of a task in the editor, waits until it is closed and hands the new notes over.
+  /// Opens the notes of a task in the editor, waits until it is closed, and passes the new notes to the body.
   ///
   /// The store is not kept open meanwhile. If anything fails, the new text stays in its file, which the error names.
   func editNotes(
@@ -189,12 +189,12 @@ private struct NotesFile {
     }
   }
 
-  /// Whether nothing would be lost with the file.
+  /// Whether the file has no text of its own, so that it can be deleted.
   var isUnchanged: Bool {
     (try? contents).map { $0 == original } ?? !FileManager.default.fileExists(atPath: path.string)
   }
 
-  /// The notes that it holds; `nil` for none.
+  /// The notes in the file; `nil` for none.
   func notes() throws -> String? {
     guard var text = String(validating: try contents, as: UTF8.self) else {
       throw CommandFailure(
@@ -248,8 +248,8 @@ struct TaskRow {
 }
 
 extension TaskRow {
-  /// The ids that views show around the target, in their order; `nil` where a move next to it is always seen, as all
-  /// tasks have the target's state.
+  /// The ids that views show around the target, in their order; `nil` if all tasks have the target's state, as a move
+  /// then always changes the order.
   func visibleOrder<Base: ~Copyable>(
     with tasks: [TaskItem], in transaction: borrowing StoreTransaction<Base>
   ) throws -> [UUID]? {

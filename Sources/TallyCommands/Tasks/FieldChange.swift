@@ -1,7 +1,7 @@
 import Foundation
 import Tally
 
-/// What the options change about a task, read except for the names that only the store knows.
+/// The changes of a task that options describe; the names of a list and of a parent are looked up in the store later.
 struct FieldChange {
   /// The reminder that the tasks get.
   let reminderDate: Timestamp?

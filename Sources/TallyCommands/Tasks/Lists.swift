@@ -269,7 +269,7 @@ struct MergeListsCommand: TextCommand {
 }
 
 extension TaskList {
-  /// The words that commands read as places or views where a list's name could stand.
+  /// The words that commands read as places or views where a list's name is expected.
   static let reservedNames = [
     "inbox", "none", "agenda", "today", "tomorrow", "upcoming", "past", "overdue", "due", "active", "next", "completed",
     "all",

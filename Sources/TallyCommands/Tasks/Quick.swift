@@ -86,7 +86,7 @@ struct QuickDraft {
     }
   }
 
-  /// The list that a sentence names outright but that does not exist.
+  /// The list that a sentence names with `list:` or the like, but that does not exist.
   private static func unknownList(in sentence: String, _ reference: DateReference) -> String? {
     let isNamed = ["list:", "project:", "proj:"].contains { sentence.lowercased().contains($0) }
     return isNamed ? QuickEntry.parse(sentence, reference: reference).listName : nil

@@ -15,7 +15,7 @@ struct NamedTask {
 typealias KnownLists = [UUID: TaskList]
 
 extension NamedTask {
-  /// The task with a handle of some digits, if its own has fewer: any longer tail of the id names it, too.
+  /// The task with a handle of at least so many digits: any longer tail of the id names it, too.
   func withHandle(ofLength count: Int) -> NamedTask {
     guard handle.utf8.count < count else { return self }
     return NamedTask(

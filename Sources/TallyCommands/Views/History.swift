@@ -242,9 +242,9 @@ extension ChangeWords {
   ) throws -> String {
     var changes: [String] = []
     var fields = TaskField.all.filter { before[$0] != after[$0] }
-    // A snooze is the reminder's change.
+    // A snooze is reported with the reminder.
     if before.ownAttributes == after.ownAttributes { fields.removeAll { $0 == .attributes } }
-    // One duty, in two fields.
+    // Both fields are the due time.
     if fields.contains(.dueDate) { fields.removeAll { $0 == .dueDay } }
     // The verb says that it was completed or reopened.
     if before.state != after.state { fields.removeAll { $0 == .completedAt } }
