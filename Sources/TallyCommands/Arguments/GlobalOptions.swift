@@ -4,7 +4,7 @@ import Tally
 
 /// The options every command takes, before or after its name.
 ///
-/// The root command and every command below it hold this group. The parser gives a child the values that its parent
+/// The root command and every command below it have this group. The parser passes to a child the values that its parent
 /// found, and the parent looks at all arguments; so both places work, as a test checks.
 struct GlobalOptions: ParsableArguments {
   @Option(

@@ -32,7 +32,7 @@ extension StoreTransaction where Base: ~Copyable {
     return try meant.prefix(CommandFailure.shownCandidateCount + 1).map { try name($0) }
   }
 
-  /// The tasks named, each once, in the order given.
+  /// The tasks with these names, each once, in the order of the names.
   func tasks(named names: [String]) throws -> [TaskItem] {
     var seen: Set<UUID> = []
     return try names.map { try task(named: $0) }.filter { seen.insert($0.id).inserted }

@@ -96,7 +96,7 @@ enum StorePath {
   }
 }
 
-/// Another program, which takes the place of this one for what it alone can do.
+/// Another program, which replaces this one for what it alone can do.
 struct CompanionProgram: Sendable {
   /// Its file, beside this program or in PATH.
   let name: String

@@ -116,7 +116,7 @@ extension LocalClock {
   }
 }
 
-/// A time zone with the name it was given by.
+/// A time zone with the name that was written.
 ///
 /// Foundation has one zone for "UTC" and "GMT" and calls it GMT; people should see the name they wrote.
 struct NamedTimeZone {

@@ -71,7 +71,7 @@ struct TerminalColor {
     let parts = [red, green, blue]
     let middle = ((parts.min() ?? 0) + (parts.max() ?? 0) + 1) / 2
     let code = parts.enumerated().reduce(30) { $0 + ($1.element >= max(middle, 1) ? 1 << $1.offset : 0) }
-    // Grey takes the default, as black and white may be the colour of the background.
+    // Grey becomes the default, as black and white may be the colour of the background.
     return code == 30 || code == 37 ? 39 : code
   }
 

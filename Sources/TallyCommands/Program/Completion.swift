@@ -32,7 +32,7 @@ struct Completion {
     self.words = Array(words.dropLast())
     // A broken file is reported by the command itself.
     settings = (try? Settings(of: invocation.environment)) ?? Settings()
-    // Without a command, the word at the cursor may become one; the default command does not stand in its way.
+    // Without a command, the word at the cursor may become one; the default command is left out then.
     let hasCommand = GlobalOptions.indexOfCommand(in: self.words) != nil
     question = CompletionQuestion(
       words: hasCommand ? settings.expanding(self.words) : self.words, prefix: words.last ?? "")

@@ -52,7 +52,7 @@ extension CommandFailure {
   /// What to do about an unknown option that the command would take as text.
   private static func dashedText(in arguments: [String], refusedBy message: String) -> String {
     guard message.hasPrefix(unknownOptionMessage) else { return "" }
-    // Each attempt parses all arguments. Whoever gives more dashed words has not just forgotten the two dashes.
+    // Each attempt parses all arguments. People who write more dashed words have not just forgotten the two dashes.
     let text = arguments.indices.filter { arguments[$0].hasPrefix("-") }.prefix(8).first { index in
       var others = arguments
       let word = others.remove(at: index)

@@ -235,7 +235,7 @@ struct ManyWords {
 
   /// The parser reads up to this many arguments fast enough.
   private static let mostWithoutDividing = 128
-  /// More options than anybody gives.
+  /// More options than anybody writes.
   private static let mostForParser = 1_024
 
   /// - Parameter arguments: All arguments, with the command's name.

@@ -49,7 +49,7 @@ struct RootCommand: ParsableCommand {
     defaultSubcommand: WithGlobalOptions<AgendaCommand>.self
   )
 
-  /// A command, made known to the runtime only when it is asked for: all of them take longer than most commands do.
+  /// A command whose type the runtime creates only when it is needed: creating all of them takes longer than most commands.
   typealias LazyCommand = @Sendable () -> any SessionCommand.Type
 
   /// The commands, in the groups and the order of the help.

@@ -64,7 +64,7 @@ final class ReminderJournal {
     }
     guard try read() else { return }
     try append("since \(now.iso8601)")
-    // A power cut must not take the file's name, and with it the record of the programs that were run.
+    // After a power cut the file must still have its name: it is the record of the programs that were run.
     let resolved = SystemCalls.resolvingLinks(path) ?? path
     try Self.opening(path) { try SystemCalls.flushDirectory(resolved.parentOrCurrent) }
   }

@@ -3,7 +3,7 @@ import Tally
 
 /// Waits for reminders and runs a program for each.
 ///
-/// The store is open only while it is looked at, so that others may compact or restore it in between.
+/// The store is open only while it is read, so that others may compact or restore it in between.
 final class ReminderLoop {
   private let session: Session
   private let store: TaskStore
@@ -66,7 +66,7 @@ final class ReminderLoop {
         try transaction.task(entry.taskID)
           .flatMap { $0.reminderDate == entry.date && !$0.isCompleted ? try transaction.name($0) : nil }
       }
-      // Another process holds the store.
+      // Another process has locked the store.
       guard let found else { return true }
       guard let named = found else {
         try journal.end(entry)
@@ -95,7 +95,7 @@ final class ReminderLoop {
     try report(named, entry, next == nil ? .missed : .failed, status: status, next: next)
   }
 
-  /// Reads the store, which is then closed again; `nil` while another process holds it.
+  /// Reads the store, which is then closed again; `nil` while another process has locked it.
   private func read<R>(_ body: (inout StoreReadTransaction) throws -> R) throws -> R? {
     do {
       try store.resume()
@@ -132,7 +132,7 @@ final class ReminderLoop {
       let found = try read { transaction in
         try transaction.task(entry.taskID).map { try transaction.name($0) }
       }
-      // Another process holds the store.
+      // Another process has locked the store.
       guard let named = found else { return }
       try report(named, entry, .missed, status: nil)
       try journal.end(entry)

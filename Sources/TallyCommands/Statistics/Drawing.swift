@@ -95,7 +95,7 @@ extension Double {
 
 /// What vertical bars or a curve show.
 struct ChartFigures {
-  /// What each value stands for, shown by a browser for the mark under the pointer.
+  /// The name of each value, shown by a browser for the mark under the pointer.
   let names: [String]
   let values: [Int]
   /// A second value for each bar, shown as a tick across it.

@@ -87,7 +87,7 @@ extension SettingsFile {
 }
 
 extension ConfigCommand {
-  /// The settings for people: what each is set to, or what holds without it.
+  /// The settings for people: each with its value, or with the one that applies without it.
   private static func text(of file: SettingsFile, _ session: Session) throws -> String {
     let (names, all) = (file.settings.names, file.settings.all)
     let width = names.map(\.displayWidth).max() ?? 0
@@ -100,7 +100,7 @@ extension ConfigCommand {
     return lines.joined() + "\nThe file is \(path)\nChange one: tally config week-start monday\n"
   }
 
-  /// What holds where a setting is not set.
+  /// The value that applies where a setting is not set.
   private static func inForce(_ name: String, _ session: Session) throws -> String {
     let (options, variables) = (session.options, session.invocation.environment)
     let value: String? =

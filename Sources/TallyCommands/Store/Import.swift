@@ -134,7 +134,7 @@ extension ImportCommand {
 /// What `tally import` prints: what an import did, or would do.
 struct ImportReport {
   let summary: ImportSummary
-  /// The tasks, lists and filters that a dry run would change or keep.
+  /// The tasks, lists and filters that a dry run would change or skip.
   let affected: [ImportedRecord]
 
   static let columns: [String] = {

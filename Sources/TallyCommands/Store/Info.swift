@@ -88,7 +88,7 @@ extension InfoReport {
     ]
   }
 
-  /// What applications keep, if they do.
+  /// The values and indexes of applications, if there are any.
   private var ownDataLines: [(String, String)] {
     var lines: [(String, String)] = []
     if valueCount > 0 {

@@ -27,7 +27,7 @@ struct VerifyCommand: SessionCommand {
     var report = try session.withVerificationProgress { progress in
       try TaskStore.verify(at: session.storePath, configuration: session.configuration, progress: progress)
     }
-    // What synchronisation keeps follows from the rest.
+    // The rows of synchronisation follow from the rest.
     if report.isSound { for fault in try session.readSpace({ try await $0.verify() }) ?? [] { report.add(fault) } }
     try session.print(VerificationText(report: report))
     if let words = try session.readSpace({ try await $0.unsentTexts() })?.unsentTextWords { session.report(words) }

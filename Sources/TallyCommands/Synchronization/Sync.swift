@@ -333,7 +333,7 @@ extension CommandFailure {
     guard let first = incomplete.first else { return nil }
     let devices = incomplete.map { blocked in
       let time = blocked.since.map { " (since \(clock.relativeName(of: $0)))" } ?? ""
-      // A name keeps its case.
+      // A name is not capitalised.
       let device = blocked.name == nil ? blocked.shownName.withCapital : blocked.shownName
       return "\(device)\(time): \(blocked.reason.escapedForDisplay())"
     }

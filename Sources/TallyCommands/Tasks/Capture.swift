@@ -217,7 +217,7 @@ extension Session {
   }
 }
 
-/// A line of standard input that is not blank, without the blanks around it, or a text that was given instead.
+/// A line of standard input that is not blank, without the blanks around it, or a text from the arguments instead.
 struct InputLine {
   /// Counted from 1, blank lines included; `nil` for a text from elsewhere.
   let number: Int?

@@ -128,7 +128,7 @@ struct EditedNotes {
 extension Session {
   /// Opens the notes of a task in the editor, waits until it is closed, and passes the new notes to the body.
   ///
-  /// The store is not kept open meanwhile. If anything fails, the new text stays in its file, which the error names.
+  /// The store is not open meanwhile. If anything fails, the new text stays in its file, which the error names.
   func editNotes(
     of find: (borrowing StoreReadTransaction) throws -> TaskItem, _ body: (EditedNotes) throws -> Void
   ) throws {

@@ -86,7 +86,7 @@ struct FieldChange {
 }
 
 extension AttributeValue {
-  /// The integers that every reader of JSON keeps as they are, and an attribute can be: ±(2^53 − 1).
+  /// The integers that every reader of JSON reads exactly, and that an attribute can have: ±(2^53 − 1).
   private static let integers: ClosedRange<Int64> = -9_007_199_254_740_991...9_007_199_254_740_991
 
   /// The value that a text stands for: a number, true or false, a day, an instant, else the text itself.

@@ -201,7 +201,7 @@ extension Session {
   ///   - selection: the tasks.
   ///   - openOnly: whether a filter finds only open tasks.
   ///   - verb: the words before the handle of a changed task.
-  ///   - suffix: gives the words after its title, from the task after the change.
+  ///   - suffix: returns the words after its title, from the task after the change.
   ///   - change: changes one task.
   /// - Throws: ``CommandFailure``, or what the change throws; nothing is changed then.
   func changeTasks(

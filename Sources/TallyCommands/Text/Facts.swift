@@ -231,7 +231,7 @@ extension FieldValue {
   }
 }
 
-/// Columns by name: found once, then taken from the same places of further facts of the same shape.
+/// Columns by name: found once, then read from the same places of further facts of the same shape.
 struct RecordColumns {
   /// The members to follow for each column.
   private let places: [[Int]]

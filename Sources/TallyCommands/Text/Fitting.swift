@@ -3,7 +3,7 @@ import Foundation
 extension String {
   /// The text in at most `width` columns, with an ellipsis if something was cut off.
   ///
-  /// The text must not contain line breaks. The cost depends on what is kept, not on what is cut off.
+  /// The text must not contain line breaks. The cost depends on what remains, not on what is cut off.
   func truncated(toWidth width: Int) -> String {
     if utf8.count <= width { return self }
     var (used, end, endWithEllipsis) = (0, startIndex, startIndex)

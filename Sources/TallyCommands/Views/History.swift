@@ -48,7 +48,7 @@ struct HistoryCommand: SessionCommand {
 }
 
 extension StoreTransaction where Base: ~Copyable {
-  /// The id of a task that exists or whose deletion the history keeps.
+  /// The id of a task that exists or whose deletion is in the history.
   fileprivate func taskID(inHistoryNamed name: String) throws -> UUID {
     do {
       return try task(named: name).id

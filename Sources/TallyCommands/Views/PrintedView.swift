@@ -196,7 +196,7 @@ extension StoreTransaction where Base: ~Copyable {
 
   /// Visits the tasks of a view, named, with handles of one length.
   ///
-  /// The first tasks wait until the longest handle is known. A large view takes the longest one of all tasks, which one
+  /// The first tasks wait until the longest handle is known. A large view has the width of the longest one of all tasks, which one
   /// scan of an index finds.
   func forEachNamedTask(of description: ViewDescription, _ body: (NamedTask, CalendarDay?) throws -> Void) throws {
     var lists: KnownLists = [:]
@@ -251,12 +251,12 @@ extension StoreTransaction where Base: ~Copyable {
     try tree.forEach(openOnly: description.isOpenOnly, in: self, visit)
   }
 
-  /// Visits the tasks that the view itself holds.
+  /// Visits the tasks of the view itself.
   private func forEachViewTask(
     of description: ViewDescription, _ body: (TaskItem, CalendarDay?) throws -> Bool
   ) throws {
     if let limit = description.limit, !description.isOpenOnly, !description.isTree {
-      // A query that must sort keeps no more than the limit.
+      // A query that must sort stores no more tasks than the limit.
       for section in try page(of: description.view, limit: limit).sections {
         for task in section.tasks { guard try body(task, section.day) else { return } }
       }
@@ -340,7 +340,7 @@ struct TaskTree {
     _ task: TaskItem, _ day: CalendarDay?, _ depth: Int, _ openOnly: Bool,
     _ transaction: borrowing StoreTransaction<Base>, _ body: (TaskItem, CalendarDay?, Int) throws -> Bool
   ) throws -> Bool {
-    // The open sub-tasks of a completed one take its place.
+    // The open sub-tasks of a completed task are shown in its place.
     let isShown = !openOnly || !task.isCompleted
     if isShown { guard try body(task, day, depth) else { return false } }
     for child in try transaction.subtasks(of: task.id) {

@@ -29,7 +29,7 @@ struct LimitOption: ParsableArguments {
     help: ArgumentHelp("Show at most this many.", valueName: "n"))
   var value: Int?
 
-  /// The limit, to which one can be added: some commands look for one more to know whether there are more.
+  /// The limit, to which one can be added: some commands read one task more to know whether there are more.
   var limit: Int? { value.map { min($0, .max - 1) } }
 
   func validate() throws {
