@@ -6,7 +6,7 @@ import TallySync
 ///
 /// It is not a command of the parser, which would interpret the words. It reports no errors: without candidates it prints
 /// nothing.
-struct Completion {
+struct ShellCompletion {
   /// The word by which the scripts ask.
   static let command = "__complete"
 
@@ -152,7 +152,7 @@ extension Session {
   /// The handles of tasks.
   fileprivate func tasksToComplete(
     startingWith prefix: String, areCompleted: Bool
-  ) throws -> [Completion.Candidate] {
+  ) throws -> [ShellCompletion.Candidate] {
     try snapshot { transaction in
       var seen: Set<UUID> = []
       return try transaction.likelyTasks(startingWith: prefix, areCompleted: areCompleted)
@@ -162,28 +162,28 @@ extension Session {
           // A view may have shown some digits more, at the front.
           let digits = task.id.text.filter { $0 != "-" }
           let shown = (handle.utf8.count...handle.utf8.count + 4).map { String(digits.suffix($0)) }
-          return Completion.Candidate(text: shown.first { $0.hasPrefix(prefix) } ?? handle, label: task.title)
+          return ShellCompletion.Candidate(text: shown.first { $0.hasPrefix(prefix) } ?? handle, label: task.title)
         }
     }
   }
 
   /// The names of the devices of the space, or their handles where several have the same name.
-  fileprivate func devicesToComplete() throws -> [Completion.Candidate] {
+  fileprivate func devicesToComplete() throws -> [ShellCompletion.Candidate] {
     guard isSynchronising else { return [] }
     let members = try inSpace { try await $0.members() }
     return members.map { member in
       let isAlone = members.count { $0.name == member.name } == 1
-      return Completion.Candidate(
+      return ShellCompletion.Candidate(
         text: isAlone ? member.name ?? member.handle : member.handle, label: isAlone ? member.handle : member.name ?? ""
       )
     }
   }
 
   /// The numbers of the conflicts.
-  fileprivate func conflictsToComplete() throws -> [Completion.Candidate] {
+  fileprivate func conflictsToComplete() throws -> [ShellCompletion.Candidate] {
     guard isSynchronising else { return [] }
     return try inSpace { try await $0.conflicts() }.map {
-      Completion.Candidate(text: "\($0.id)", label: "\($0.field): \($0.lost)")
+      ShellCompletion.Candidate(text: "\($0.id)", label: "\($0.field): \($0.lost)")
     }
   }
 
@@ -192,14 +192,14 @@ extension Session {
   }
 
   /// Words of a filter: tags, lists and properties.
-  fileprivate func conditionsToComplete(startingWith prefix: String) throws -> [Completion.Candidate] {
+  fileprivate func conditionsToComplete(startingWith prefix: String) throws -> [ShellCompletion.Candidate] {
     let properties = TaskFilter.Property.allCases.map { "is:\($0.rawValue)" }
-    if prefix.isEmpty || prefix.hasPrefix("i") { return properties.map { Completion.Candidate(text: $0) } }
+    if prefix.isEmpty || prefix.hasPrefix("i") { return properties.map { ShellCompletion.Candidate(text: $0) } }
     if let mark = prefix.first, "#+@".contains(mark) {
-      return try tagsToComplete().map { Completion.Candidate(text: "\(mark)\($0)") }
+      return try tagsToComplete().map { ShellCompletion.Candidate(text: "\(mark)\($0)") }
     }
     let lists = try snapshot { try $0.lists() }
-    return lists.map { Completion.Candidate(text: "list:" + ($0.name.contains(" ") ? "\"\($0.name)\"" : $0.name)) }
+    return lists.map { ShellCompletion.Candidate(text: "list:" + ($0.name.contains(" ") ? "\"\($0.name)\"" : $0.name)) }
   }
 }
 

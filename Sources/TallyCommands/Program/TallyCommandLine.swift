@@ -42,7 +42,9 @@ extension TallyCommandLine {
         "An argument is not UTF-8", remedy: "Convert it, for example with 'iconv -t UTF-8'; nothing was done")
     }
     if PlainArguments.isVersion(invocation.arguments) { return try output.write(version + "\n") }
-    if invocation.arguments.first == Completion.command { return try output.write(Completion(invocation).lines()) }
+    if invocation.arguments.first == ShellCompletion.command {
+      return try output.write(ShellCompletion(invocation).lines())
+    }
     if let script = CompletionScript(askedForBy: invocation.arguments, environment: invocation.environment) {
       return try output.write(script.text)
     }

@@ -45,7 +45,7 @@ struct SearchCommand: TextCommand {
       if let limit { matches = Array(matches.prefix(limit)) }
       var lists: KnownLists = [:]
       let named = try matches.map { try transaction.name($0.task, knowing: &lists) }.withHandlesOfOneLength
-      let found = zip(named, matches).map { FoundTask(named: $0, match: $1) }
+      let found = zip(named, matches).map { SearchResult(named: $0, match: $1) }
       let facts: Facts = ["query": .text(words.joined(separator: " ")), "matches": .array(found.map(\.facts))]
       let columns = NamedTask.columns.map { "task." + $0 }
       try session.answer(facts, plain: .records([(path: "matches", columns: columns)])) {
@@ -58,7 +58,7 @@ struct SearchCommand: TextCommand {
 }
 
 /// A task that a search found, with what it takes to print it.
-struct FoundTask {
+struct SearchResult {
   let named: NamedTask
   let match: SearchMatch
 
@@ -93,13 +93,13 @@ extension TaskRows {
   private static let leadInCharacters = 24
 
   /// The results of a search for people: a line or two per task, and where else than in the title something matched.
-  fileprivate func text(of found: [FoundTask], hasMore: Bool) -> String {
+  fileprivate func text(of found: [SearchResult], hasMore: Bool) -> String {
     var all = found.flatMap { lines(of: $0) }
     if hasMore { all.append(painter.paint("There are more; --limit shows them.", .detail)) }
     return all.map { $0 + "\n" }.joined()
   }
 
-  private func lines(of found: FoundTask) -> [String] {
+  private func lines(of found: SearchResult) -> [String] {
     let match = found.match
     var lines = self.lines(of: found.named, matches: match.titleRanges)
     let blanks = blanksBeforeTitle(behind: found.named.handle)
