@@ -228,7 +228,7 @@ package struct ByteLock: Sendable {
     try holder() != Int16(F_UNLCK)
   }
 
-  private enum Command {
+  private enum Command: CInt {
     case get, set, setAndWait
   }
 
@@ -254,14 +254,8 @@ package struct ByteLock: Sendable {
 
   private func number(of command: Command) -> CInt {
     #if os(Linux)
-      if owner == .descriptor {
-        // F_OFD_GETLK, F_OFD_SETLK and F_OFD_SETLKW, which are names of the GNU library's extensions.
-        return switch command {
-        case .get: 36
-        case .set: 37
-        case .setAndWait: 38
-        }
-      }
+      // F_OFD_GETLK, F_OFD_SETLK and F_OFD_SETLKW, in this order, are names of the GNU library's extensions.
+      if owner == .descriptor { return 36 + command.rawValue }
     #endif
     return switch command {
     case .get: F_GETLK

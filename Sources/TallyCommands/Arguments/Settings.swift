@@ -212,8 +212,8 @@ struct SettingsFile {
     } catch let failure as CommandFailure {
       throw failure
     } catch {
-      throw CommandFailure(
-        .inputUnreadable, code: "inputUnreadable", "'\(path.string.escapedForDisplay())' cannot be read: \(error)",
+      throw CommandFailure.unreadable(
+        "'\(path.string.escapedForDisplay())' cannot", error,
         remedy: "Check what the file is and its permissions, or remove it")
     }
   }

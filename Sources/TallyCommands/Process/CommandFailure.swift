@@ -29,6 +29,11 @@ struct CommandFailure: Error {
   static func usage(_ message: String, code: String = "usage", remedy: String) -> CommandFailure {
     CommandFailure(.usage, code: code, message, remedy: remedy)
   }
+
+  /// An input that cannot be read.
+  static func unreadable(_ input: String, _ error: any Error, remedy: String) -> CommandFailure {
+    CommandFailure(.inputUnreadable, code: "inputUnreadable", "\(input) be read: \(error)", remedy: remedy)
+  }
 }
 
 extension CommandFailure {

@@ -188,9 +188,7 @@ extension Session {
       let file = try FileDescriptor.open(FilePath(path), .readOnly, options: .closeOnExec)
       text = String(decoding: try file.closeAfter { try file.readToEnd(atMost: 1 << 16) }, as: UTF8.self)
     } catch {
-      throw CommandFailure(
-        .inputUnreadable, code: "inputUnreadable", "The file with the \(name) cannot be read: \(error)",
-        remedy: "Check its name")
+      throw CommandFailure.unreadable("The file with the \(name) cannot", error, remedy: "Check its name")
     }
     let line = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).first.map(String.init) ?? ""
     guard !line.isEmpty else {

@@ -86,8 +86,7 @@ extension StatisticsReport {
     let capacity = Drawing.columnCapacity(of: .wide)
     let cut = buckets.count > capacity ? "; the chart shows the last \(capacity.grouped)" : ""
     return PageFigure(
-      "series",
-      "Completed by \(series.by.rawValue)",
+      "series", "Completed by \(series.by.rawValue)",
       note: "\(seriesDays)\(cut)",
       description: "\(completed.counted("task")) completed and \(created.grouped) created, \(seriesDays)\(most).",
       legend: [.init(role: "bar", text: "completed"), .init(role: "tick", text: "created")],
@@ -107,8 +106,7 @@ extension StatisticsReport {
     let figures = ChartFigures(names: bucketNames, values: values, labels: columnLabels)
     let (lowest, highest) = (values.min() ?? 0, values.max() ?? 0)
     return PageFigure(
-      "open",
-      "Open tasks at the end of each \(unit)",
+      "open", "Open tasks at the end of each \(unit)",
       note: seriesDays,
       description: "From \((values.first ?? 0).grouped) to \((values.last ?? 0).grouped) open tasks, "
         + "between \(lowest.grouped) and \(highest.grouped).",
@@ -124,8 +122,7 @@ extension StatisticsReport {
     let first = grid.cells.first.map { $0.day.shortName(asOf: today) } ?? ""
     let busy = grid.cells.count { $0.count > 0 }
     return PageFigure(
-      "year",
-      "Completed each day",
+      "year", "Completed each day",
       note: "since \(first)",
       description: "Completions on \(busy.counted("day")) of the last \(grid.cells.count.grouped), a column per week.",
       legend: steps.legend.map { .init(role: "shade\($0.shade)", text: $0.text) },

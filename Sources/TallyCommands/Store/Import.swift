@@ -120,12 +120,8 @@ extension ImportCommand {
   private static var temporaryDirectory: FilePath { FilePath(FileManager.default.temporaryDirectory.path) }
 
   private static func open(_ file: FilePath) throws -> FileDescriptor {
-    let unreadable = { (error: any Error) in
-      CommandFailure(
-        .inputUnreadable, code: "inputUnreadable", "'\(file.string.escapedForDisplay())' cannot be read: \(error)",
-        remedy: "Check the path and its permissions")
-    }
-    return try CommandFailure.replacing(unreadable) {
+    let (name, remedy) = (file.string.escapedForDisplay(), "Check the path and its permissions")
+    return try CommandFailure.replacing({ .unreadable("'\(name)' cannot", $0, remedy: remedy) }) {
       try FileDescriptor.open(file, .readOnly, options: .closeOnExec)
     }
   }

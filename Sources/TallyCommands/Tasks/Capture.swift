@@ -232,12 +232,8 @@ extension Session {
   ///
   /// - Throws: ``CommandFailure`` if the input cannot be read, or for a line that is not UTF-8.
   func readLines() throws -> [InputLine] {
-    let unreadable = { (error: any Error) in
-      CommandFailure(
-        .inputUnreadable, code: "inputUnreadable", "The input could not be read: \(error)",
-        remedy: "Check what is connected to standard input")
-    }
-    let input = try CommandFailure.replacing(unreadable) {
+    let remedy = "Check what is connected to standard input"
+    let input = try CommandFailure.replacing({ .unreadable("The input could not", $0, remedy: remedy) }) {
       try invocation.input.readToEnd(atMost: Self.mostInputBytes)
     }
     // Some editors put a byte order mark first, which is not part of a text (RFC 3629, section 6).

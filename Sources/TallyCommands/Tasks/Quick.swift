@@ -152,15 +152,8 @@ extension QuickDraft {
 
   /// The texts of ranges in order, with their places.
   private func places(of ranges: [Range<String.Index>]) -> [Facts] {
-    let scalars = sentence.unicodeScalars
-    var (place, offset) = (scalars.startIndex, 0)
-    return ranges.map { range in
-      offset += scalars.distance(from: place, to: range.lowerBound)
-      place = range.lowerBound
-      return [
-        "text": .text(String(sentence[range])), "offset": .count(offset),
-        "length": .count(scalars.distance(from: range.lowerBound, to: range.upperBound)),
-      ]
+    zip(ranges, sentence.scalarOffsets(of: ranges)).map { range, offsets in
+      ["text": .text(String(sentence[range])), "offset": .count(offsets.lowerBound), "length": .count(offsets.count)]
     }
   }
 }

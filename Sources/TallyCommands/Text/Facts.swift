@@ -62,6 +62,19 @@ extension OffsetTimestamp {
   }
 }
 
+extension String {
+  /// Ranges of the text as offsets in Unicode scalars.
+  func scalarOffsets(of ranges: [Range<Index>]) -> [Range<Int>] {
+    var (index, count) = (startIndex, 0)
+    func offset(of other: Index) -> Int {
+      count += unicodeScalars.distance(from: index, to: other)
+      index = other
+      return count
+    }
+    return ranges.map { offset(of: $0.lowerBound)..<offset(of: $0.upperBound) }
+  }
+}
+
 extension Facts {
   /// The facts as one line of JSON.
   var json: [UInt8] {

@@ -77,14 +77,7 @@ struct SearchResult {
 extension Facts {
   /// Ranges of a text as pairs of offsets, in Unicode scalars.
   fileprivate static func ranges(_ ranges: [Range<String.Index>], in text: String) -> Facts {
-    let scalars = text.unicodeScalars
-    var (index, count) = (scalars.startIndex, 0)
-    func offset(of other: String.Index) -> Facts {
-      count += scalars.distance(from: index, to: other)
-      index = other
-      return .count(count)
-    }
-    return .array(ranges.map { .array([offset(of: $0.lowerBound), offset(of: $0.upperBound)]) })
+    .array(text.scalarOffsets(of: ranges).map { .array([.count($0.lowerBound), .count($0.upperBound)]) })
   }
 }
 
