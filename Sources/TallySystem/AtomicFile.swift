@@ -1,13 +1,5 @@
 package import SystemPackage
 
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
-
 /// A file that replaces another one as a whole, or not at all.
 ///
 /// Everything is written to a temporary file in the same directory, which gets the name only by `publish()`; until then
@@ -204,7 +196,7 @@ package final class TemporaryItem: Sendable {
       let status = try lock.descriptor.stat()
       let isOfKind = status.type == (kind == .file ? .regular : .directory)
       // Another user could put a link in the place of one of their own before it is removed.
-      return try isOfKind && status.userID.rawValue == geteuid() && lock.tryAcquire(.exclusive) ? lock : nil
+      return try isOfKind && status.userID.rawValue == SystemCalls.userID && lock.tryAcquire(.exclusive) ? lock : nil
     } catch Errno.noSuchFileOrDirectory {
       return nil
     }

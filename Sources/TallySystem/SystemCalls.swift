@@ -235,6 +235,11 @@ package enum SystemCalls {
     return session > 0 ? session : nil
   }
 
+  /// The user on whose behalf this process acts.
+  ///
+  /// The corresponding C function is `geteuid`.
+  static var userID: UInt32 { geteuid() }
+
   /// Whether a number is that of an open file.
   ///
   /// The corresponding C function is `fcntl` with `F_GETFD`.

@@ -200,22 +200,19 @@ struct SettingsFile {
   }
 
   private static func read(_ path: FilePath) throws -> String {
+    let bytes: [UInt8]
     do {
-      let bytes = try WholeFile.read(path, atMost: mostBytes)
-      guard let text = String(validating: bytes, as: UTF8.self) else {
-        let fault = Settings.Fault(message: "It is not UTF-8", remedy: "Convert it, for example with iconv")
-        throw CommandFailure(inSettings: path, line: nil, fault)
-      }
-      return text
+      bytes = try WholeFile.read(path, atMost: mostBytes)
     } catch Errno.noSuchFileOrDirectory, Errno.notDirectory {
       return ""
-    } catch let failure as CommandFailure {
-      throw failure
     } catch {
       throw CommandFailure.unreadable(
         "'\(path.string.escapedForDisplay())' cannot", error,
         remedy: "Check what the file is and its permissions, or remove it")
     }
+    if let text = String(validating: bytes, as: UTF8.self) { return text }
+    let fault = Settings.Fault(message: "It is not UTF-8", remedy: "Convert it, for example with iconv")
+    throw CommandFailure(inSettings: path, line: nil, fault)
   }
 
   /// More bytes than any person's settings and aliases take.

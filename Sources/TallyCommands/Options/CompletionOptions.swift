@@ -39,7 +39,13 @@ extension CompletionOptions {
   ///
   /// - Throws: ``CommandFailure`` for a start of day that is not a time.
   func clock(_ clock: LocalClock) throws -> LocalClock {
-    clock.beginningDays(atMinute: try dayStartInMinutes(clock))
+    guard let dayStart else { return clock }
+    guard let minutes = LocalClock.minutes(ofTime: dayStart) else {
+      throw CommandFailure.usage(
+        "'\(dayStart.escapedForDisplay())' is not a time of day",
+        remedy: "Write the start of the day as HH:MM, as in --day-start 04:00")
+    }
+    return clock.beginningDays(atMinute: minutes)
   }
 
   /// The library's options, except the list, which only the store knows.
@@ -96,16 +102,6 @@ extension CompletionOptions {
     let named = deleted.filter { $0.name?.lowercased() == lower }
     return (named.isEmpty ? deleted.filter { isEnd && $0.listID?.text.hasSuffix(lower) == true } : named)
       .compactMap(\.listID)
-  }
-
-  private func dayStartInMinutes(_ clock: LocalClock) throws -> Int {
-    guard let dayStart else { return clock.dayStartInMinutes }
-    guard let minutes = LocalClock.minutes(ofTime: dayStart) else {
-      throw CommandFailure.usage(
-        "'\(dayStart.escapedForDisplay())' is not a time of day",
-        remedy: "Write the start of the day as HH:MM, as in --day-start 04:00")
-    }
-    return minutes
   }
 }
 

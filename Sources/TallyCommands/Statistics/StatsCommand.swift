@@ -73,7 +73,11 @@ struct StatsCommand: TextCommand {
       return try StatisticsReport(options, clock: clock, in: transaction)
     }
     if let html { try session.writePage(of: report, to: html) }
-    if html == nil || session.options.format != .human { try show(report, in: session) }
+    if html != nil, session.options.format == .human { return }
+    try session.answer(
+      report.facts, plain: .fields,
+      text: StatisticsText(report, painter: session.painter, width: session.width).text)
+    if report.isEmpty { session.hint(completions.emptyHint(report.options)) }
   }
 
   /// Refuses a period in the future, which has nothing to show, and one longer than any real work, which would take minutes.
@@ -90,16 +94,6 @@ struct StatsCommand: TextCommand {
     throw CommandFailure.usage(
       "--from \(from.iso8601) begins a series of more than \(Int(longest).grouped) days",
       remedy: "Give --from a later day; without --from and --to, everything except the series covers all time")
-  }
-}
-
-extension StatsCommand {
-  /// Prints the report.
-  private func show(_ report: StatisticsReport, in session: Session) throws {
-    try session.answer(
-      report.facts, plain: .fields,
-      text: StatisticsText(report, painter: session.painter, width: session.width).text)
-    if report.isEmpty { session.hint(completions.emptyHint(report.options)) }
   }
 }
 

@@ -29,11 +29,13 @@ struct ConflictsCommand: SessionCommand {
         let name = try store.read { transaction in
           try transaction.task(conflict.objectID)?.title ?? transaction.list(conflict.objectID)?.name
         }
+        let device = members.first { $0.replica == conflict.lostReplica }
+        let author = device.map { " by \(members.label(of: $0).escapedForDisplay())" } ?? ""
         let lost = conflict.lost.isEmpty ? "(empty)" : conflict.lost.quotedForMessage
         try session.output.write(
           "  \(id)  \((name ?? "deleted").escapedForDisplay())  "
             + session.painter.paint(
-              "\(conflict.field) was \(lost)\(Self.author(of: conflict, members)), "
+              "\(conflict.field) was \(lost)\(author), "
                 + session.clock.relativeName(of: conflict.lostAt), .detail) + "\n")
       }
       if !conflicts.isEmpty {
@@ -42,12 +44,6 @@ struct ConflictsCommand: SessionCommand {
       }
     }
     if conflicts.isEmpty { session.hint("There are no conflicts.") }
-  }
-
-  /// Which device wrote the value that lost.
-  private static func author(of conflict: Conflict, _ members: [SyncStatus.Member]) -> String {
-    guard let member = members.first(where: { $0.replica == conflict.lostReplica }) else { return "" }
-    return " by \(members.label(of: member).escapedForDisplay())"
   }
 }
 

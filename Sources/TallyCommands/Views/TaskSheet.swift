@@ -100,12 +100,12 @@ extension TaskSheet {
 
     /// The instant of an entry such as `20261121T080000Z`.
     var instant: Timestamp? {
-      let digits = Array(entry)
-      guard digits.count == 16 else { return nil }
-      let (date, time) = (String(digits[..<8]), String(digits[9...]))
-      let parts = [date.prefix(4), date.dropFirst(4).prefix(2), date.suffix(2)].joined(separator: "-")
-      let clock = [time.prefix(2), time.dropFirst(2).prefix(2), time.dropFirst(4)].joined(separator: ":")
-      return try? Timestamp(iso8601: "\(parts)T\(clock)")
+      guard entry.count == 16 else { return nil }
+      var text = entry
+      for (offset, mark) in [(13, ":"), (11, ":"), (6, "-"), (4, "-")] as [(Int, Character)] {
+        text.insert(mark, at: text.index(text.startIndex, offsetBy: offset))
+      }
+      return try? Timestamp(iso8601: text)
     }
   }
 
