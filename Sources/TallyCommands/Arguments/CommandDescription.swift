@@ -190,9 +190,12 @@ struct CompletionQuestion {
     return (hasCommands ? [.command] : []) + (positional(at: positionalCount).map { [.value($0)] } ?? [])
   }
 
+  /// The arguments of the command that are not options.
+  var positionals: [CommandDescription.Argument] { arguments.filter { $0.kind == .positional } }
+
   /// The argument of a word that is neither an option nor the value of one; `nil` for a word too many.
   func positional(at index: Int) -> CommandDescription.Argument? {
-    let positionals = arguments.filter { $0.kind == .positional }
+    let positionals = positionals
     return index < positionals.count ? positionals[index] : positionals.last.flatMap { $0.isRepeating ? $0 : nil }
   }
 

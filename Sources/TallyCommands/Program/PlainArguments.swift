@@ -263,16 +263,11 @@ struct ManyWords {
   }
 
   private mutating func divide(_ arguments: [String]) {
-    guard let name = GlobalOptions.indexOfCommand(in: arguments) else { return }
-    let names = Array(arguments.dropFirst(name).prefix(2))
-    let isOfTwoWords = CommandDescription(of: names) != nil && names.count == 2
-    guard let command = CommandDescription(of: isOfTwoWords ? names : [names[0]]),
-      let last = command.arguments.last(where: { $0.kind == .positional }), last.isRepeating
-    else { return }
-    var left = command.arguments.count { $0.kind == .positional }
-    let options = command.arguments + (CommandDescription(of: [])?.arguments ?? [])
-    let withValue = Set(options.filter { $0.kind == .option }.flatMap(\.spellings))
-    let start = name + (isOfTwoWords ? 2 : 1)
+    guard let name = GlobalOptions.indexOfCommand(in: arguments), arguments[name] != "help" else { return }
+    let question = CompletionQuestion(words: Array(arguments.prefix(name + 2)), prefix: "")
+    guard question.positionals.last?.isRepeating == true else { return }
+    var left = question.positionals.count
+    let start = name + question.commandPath.count
     few = Array(arguments[..<start])
     var (isValue, isText) = (false, false)
     for word in arguments.dropFirst(start) {
@@ -286,7 +281,7 @@ struct ManyWords {
         others.append(word)
       }
       isText = isText || isOption && word == "--"
-      isValue = isOption && withValue.contains(word)
+      isValue = isOption && question.takesValue(word)
     }
   }
 }
