@@ -49,9 +49,6 @@ struct RootCommand: ParsableCommand {
     defaultSubcommand: WithGlobalOptions<AgendaCommand>.self
   )
 
-  /// A command whose type the runtime creates only when it is needed: creating all of them takes longer than most commands.
-  typealias LazyCommand = @Sendable () -> any SessionCommand.Type
-
   /// The commands, in the groups and the order of the help.
   static let groups: [(name: String, commands: [LazyCommand])] = [
     (

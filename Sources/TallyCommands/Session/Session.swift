@@ -155,6 +155,9 @@ extension SessionCommand {
   func validate(with global: GlobalOptions) throws {}
 }
 
+/// A command whose type the runtime creates only when it is needed: creating all of them takes longer than most commands.
+typealias LazyCommand = @Sendable () -> any SessionCommand.Type
+
 /// A command with an argument that is free text, such as a title or a list's name, which may begin with a dash.
 protocol TextCommand: SessionCommand {}
 

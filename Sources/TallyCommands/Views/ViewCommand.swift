@@ -46,7 +46,7 @@ extension ViewKind {
 
 /// The views, in the order of the help; a new one is a type below and a line here.
 enum ViewCommands {
-  static let all: [RootCommand.LazyCommand] = [
+  static let all: [LazyCommand] = [
     { ViewCommand<TodayView>.self }, { ViewCommand<InboxView>.self }, { ViewCommand<UpcomingView>.self },
     { ViewCommand<PastView>.self }, { ViewCommand<OverdueView>.self }, { ViewCommand<ActiveView>.self },
     { ViewCommand<NextView>.self }, { ViewCommand<AllView>.self },
