@@ -44,12 +44,6 @@ struct ChangeDevices {
     return change.replica.flatMap { id in members.first { $0.replica == ReplicaID(id) } }
   }
 
-  /// The name and the replica of the device that made a change, as members of the facts of the change.
-  func facts(of change: HistoryChange) -> Facts {
-    let member = member(for: change)
-    return ["device": .text(member?.name), "replica": .text(member?.replica.description)]
-  }
-
   /// The words about the device in a line for people; `nil` for a change of this device.
   func words(for change: HistoryChange) -> String? {
     guard change.isFromElsewhere else { return nil }

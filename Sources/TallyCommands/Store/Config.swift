@@ -34,7 +34,9 @@ struct ConfigCommand: TextCommand {
         "There is no home directory to keep settings in", remedy: "Name a directory in XDG_CONFIG_HOME")
     }
     var file = try SettingsFile(at: path)
-    if let key { try Self.check(key) }
+    if let key, Settings.Key(rawValue: key) == nil, !key.hasPrefix(Settings.aliasPrefix) {
+      throw Self.failure(Settings.unknownKey(key))
+    }
     if let key, let value {
       try change(key, to: value.isNone ? nil : value, in: file, session)
       file = try SettingsFile(at: path)
@@ -61,11 +63,6 @@ struct ConfigCommand: TextCommand {
       try session.output.write(Self.text(of: file, session))
     }
     if let key, value == nil, all[key] == nil { session.hint("\(key) is not set.") }
-  }
-
-  private static func check(_ key: String) throws {
-    let isKnown = Settings.Key(rawValue: key) != nil || key.hasPrefix(Settings.aliasPrefix)
-    if !isKnown { throw failure(Settings.unknownKey(key)) }
   }
 
   /// A value that was typed is a wrong argument, not bad data.

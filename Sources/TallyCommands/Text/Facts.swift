@@ -239,7 +239,8 @@ extension FieldValue {
     case .tags(let tags): tags.joined(separator: ",")
     case .recurrence(let recurrence): recurrence.text
     case .series(let series): "\(series.occurrence.iso8601) \(series.index)"
-    case .attributes(let attributes): attributes.plainText
+    case .attributes(let attributes):
+      attributes.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value.text)" }.joined(separator: ",")
     }
   }
 }

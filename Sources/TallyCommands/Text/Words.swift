@@ -89,13 +89,6 @@ extension TagSet {
   var inWords: String? { isEmpty ? nil : map { "#" + $0.escapedForDisplay() }.joined(separator: " ") }
 }
 
-extension [String: AttributeValue] {
-  /// The attributes as one text, in the order of their names.
-  var plainText: String {
-    sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value.text)" }.joined(separator: ",")
-  }
-}
-
 extension Int64 {
   /// The size in the largest binary unit that leaves a whole part.
   var inBytes: String {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Tally
+import TallySync
 
 /// `tally history [TASK]`.
 struct HistoryCommand: SessionCommand {
@@ -93,7 +94,8 @@ extension StoreTransaction where Base: ~Copyable {
 
 extension NamedChange {
   var facts: Facts {
-    let facts: Facts = [
+    let device = devices.member(for: change)
+    return [
       "id": .text(change.id.text), "date": .instant(change.date), "kind": .text(change.kind.rawValue),
       "action": .text(change.actionName), "target": .text(change.target?.text), "isUndone": .flag(change.isUndone),
       .init("tasks", onlyIn: .json): .array(zip(change.tasks, handles).compactMap(Self.facts)),
@@ -102,8 +104,8 @@ extension NamedChange {
       .init("filters", onlyIn: .json): .array(change.savedFilters.compactMap(Self.facts)),
       .init("values", onlyIn: .json): .array(
         change.values.map { "\($0.namespace)/\($0.shownText)" }.sorted().map { .text($0) }),
+      "device": .text(device?.name), "replica": .text(device?.replica.description),
     ]
-    return facts.adding(devices.facts(of: change))
   }
 
   private static func facts(_ difference: HistoryChange.Difference<TaskItem>, _ handle: String) -> Facts? {
