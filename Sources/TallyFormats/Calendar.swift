@@ -3,9 +3,7 @@ import Tally
 
 /// Reads the to-dos of a calendar; events, journals and other components are skipped.
 final class CalendarSource: ForeignSource {
-  private let context: FormatContext
   private var lines: ContentLineReader
-  private var identity: ContentIdentity
   private var zones = CalendarZones()
   private var hasBegun = false
   /// The name of the calendar, which is the list of its to-dos.
@@ -16,14 +14,13 @@ final class CalendarSource: ForeignSource {
   private var waiting: [(TaskDocument, TextPosition)] = []
 
   init(_ input: consuming JSONInput, _ context: FormatContext) {
-    self.context = context
-    identity = ContentIdentity("iCalendar", context)
     lines = ContentLineReader(input, context)
+    super.init("iCalendar", context)
   }
 
-  var byteCount: Int64 { lines.byteCount }
+  override var byteCount: Int64 { lines.byteCount }
 
-  func nextTask() throws -> (TaskDocument, TextPosition)? {
+  override func nextTask() throws -> (TaskDocument, TextPosition)? {
     if !waiting.isEmpty { return waiting.removeFirst() }
     guard let first = try nextToDo() else { return nil }
     // A series is followed by those of its occurrences that differ from it.
@@ -43,8 +40,8 @@ final class CalendarSource: ForeignSource {
       line.value.split(separator: ",").compactMap { value in
         // The parts that are not understood are named with their to-do.
         context.remarks.discarding {
-          CalendarDate(ContentLine(line.name, parameters: line.parameters, String(value)), zones: zones, context)
-        }?.day(in: context)
+          WrittenDate(ContentLine(line.name, parameters: line.parameters, String(value)), zones: zones, context)
+        }?.day(context)
       }
     }
     series.0.moveOn(past: Set(days), context)
@@ -226,8 +223,6 @@ struct CalendarRecord: ForeignRecord {
     (self.lines, self.components, self.zones) = (lines, components, zones)
   }
 
-  static func isLocal(_ task: TaskItem) -> Bool { false }
-
   var exact: String? {
     get { first(Self.extensionName)?.unescaped }
     set {
@@ -333,7 +328,7 @@ extension CalendarRecord {
 
   private mutating func appendDates(of task: TaskItem, _ context: FormatContext) {
     // Both dates have times or neither, and the due date is the later one (RFC 5545, section 3.8.2.3).
-    if let start = kept("DTSTART", of: task, where: { $0.day(in: context) == task.scheduledDate }, context) {
+    if let start = kept("DTSTART", of: task, where: { $0.day(context) == task.scheduledDate }, context) {
       lines.append(start)
     } else if let due = task.dueDate, case .rule? = task.recurrence {
       lines.append(zonedLine("DTSTART", due, context))
@@ -346,7 +341,7 @@ extension CalendarRecord {
     if let due = task.dueDate {
       let isZoned = first("DTSTART")?.parameter("TZID") == context.timeZone.identifier
       lines.append(
-        kept("DUE", of: task, where: { $0.instant(in: context) == due }, context)
+        kept("DUE", of: task, where: { $0.instant(context) == due }, context)
           ?? (isZoned ? zonedLine("DUE", due, context) : ContentLine("DUE", BasicDate.text(due))))
     }
     if let day = task.dueDay { lines.append(ContentLine("DUE", parameters: ";VALUE=DATE", BasicDate.text(day))) }
@@ -354,7 +349,7 @@ extension CalendarRecord {
 
   /// The imported date line, if it still equals the task's date.
   private func kept(
-    _ name: String, of task: TaskItem, where isEqual: (CalendarDate) -> Bool, _ context: FormatContext
+    _ name: String, of task: TaskItem, where isEqual: (WrittenDate) -> Bool, _ context: FormatContext
   ) -> ContentLine? {
     guard case .text(let text)? = task.attributes[name], let (line, date) = date(name, text, context), isEqual(date)
     else {
@@ -362,13 +357,13 @@ extension CalendarRecord {
     }
     // Drop the line if its zone is unknown, because no VTIMEZONE can be written.
     guard let zone = line.parameter("TZID") else { return line }
-    return WrittenZone.named(zone)?.instant(line.value) == date.instant(in: context) ? line : nil
+    return WrittenZone.named(zone)?.instant(line.value) == date.instant(context) ? line : nil
   }
 
   /// The line and the date of an attribute with a date; `nil` if it is not understood.
-  private func date(_ name: String, _ text: String, _ context: FormatContext) -> (ContentLine, CalendarDate)? {
+  private func date(_ name: String, _ text: String, _ context: FormatContext) -> (ContentLine, WrittenDate)? {
     guard let line = ContentLine("\(name)\(text.hasPrefix(";") ? "" : ":")\(text)"), line.name == name,
-      let date = CalendarDate(line, zones: zones, context)
+      let date = WrittenDate(line, zones: zones, context)
     else { return nil }
     return (line, date)
   }
@@ -410,7 +405,7 @@ extension CalendarRecord {
   /// The trigger of a reminder: the distance from its date for a series, otherwise an instant.
   private func trigger(at reminder: Timestamp, of task: TaskItem, _ context: FormatContext) -> ContentLine {
     if case .rule? = task.recurrence, let line = first("DTSTART") ?? first("DUE"),
-      let start = CalendarDate(line, zones: zones, context)?.instant(in: context)
+      let start = WrittenDate(line, zones: zones, context)?.instant(context)
     {
       let seconds = (reminder.microsecondsSince1970 - start.microsecondsSince1970) / 1_000_000
       return ContentLine("TRIGGER", CalendarDuration.text(seconds))
@@ -463,15 +458,15 @@ extension CalendarRecord {
   }
 
   /// The date of a property; one that is not understood leaves a remark.
-  private func date(_ name: String, _ context: FormatContext) -> CalendarDate? {
+  private func date(_ name: String, _ context: FormatContext) -> WrittenDate? {
     guard let line = first(name) else { return nil }
-    let date = CalendarDate(line, zones: zones, context)
+    let date = WrittenDate(line, zones: zones, context)
     if date == nil { context.remarks.add("date", line.text) }
     return date
   }
 
   /// The due date, or the end of a duration (RFC 5545, section 3.8.2.5).
-  private func due(_ start: CalendarDate?, _ context: FormatContext) -> CalendarDate? {
+  private func due(_ start: WrittenDate?, _ context: FormatContext) -> WrittenDate? {
     guard first("DUE") == nil, let duration = first("DURATION"), let start else { return date("DUE", context) }
     guard let seconds = CalendarDuration.seconds(duration.value) else {
       context.remarks.add("duration", duration.value)
@@ -480,23 +475,19 @@ extension CalendarRecord {
     if case .day(let day) = start, seconds % 86_400 == 0, let end = try? day.adding(days: Int(seconds / 86_400)) {
       return .day(end)
     }
-    return .instant(start.instant(in: context).adding(seconds: seconds))
+    return .instant(start.instant(context).adding(seconds: seconds))
   }
 
   private func readDates(into document: inout TaskDocument, _ context: FormatContext) {
     let modified = date("LAST-MODIFIED", context) ?? date("DTSTAMP", context)
-    if let modified { document[.updatedAt] = .instant(modified.instant(in: context)) }
+    if let modified { document[.updatedAt] = .instant(modified.instant(context)) }
     let created = date("CREATED", context) ?? modified
-    if let created { document[.createdAt] = .instant(created.instant(in: context)) }
+    if let created { document[.createdAt] = .instant(created.instant(context)) }
     let start = date("DTSTART", context)
-    document[.scheduledDate] = start.map { .day($0.day(in: context)) }
+    document[.scheduledDate] = start.map { .day($0.day(context)) }
     document[.dueDate] = nil
     document[.dueDay] = nil
-    switch due(start, context) {
-    case .day(let day)?: document[.dueDay] = .day(day)
-    case .instant(let instant)?: document[.dueDate] = .instant(instant)
-    case nil: break
-    }
+    if let due = due(start, context) { document.setDue(due) }
     document[.reminderDate] = (reminder(context)?.instant).map { .instant($0) }
     document[.recurrence] = nil
     guard let rule = first("RRULE")?.value else { return }
@@ -505,7 +496,7 @@ extension CalendarRecord {
   }
 
   private func readState(into document: inout TaskDocument, _ context: FormatContext) {
-    let completed = date("COMPLETED", context)?.instant(in: context)
+    let completed = date("COMPLETED", context)?.instant(context)
     let status = first("STATUS")?.value.trimmed.uppercased()
     let percent = first("PERCENT-COMPLETE").flatMap { Int($0.value) } ?? 0
     // A person closed it without doing it: not today, but when the document was changed last.

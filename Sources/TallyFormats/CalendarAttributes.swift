@@ -77,9 +77,7 @@ extension CalendarRecord {
     return name == "RELATED-TO" || first(name) == nil
   }
 
-  private static func isPlain(_ scalar: Unicode.Scalar) -> Bool {
-    scalar == "\t" || scalar.value >= 0x20 && scalar.value != 0x7F
-  }
+  private static func isPlain(_ scalar: Unicode.Scalar) -> Bool { scalar == "\t" || !scalar.isControl }
 
   private static func isProperty(_ name: String) -> Bool {
     guard !mapped.contains(name) else { return false }
@@ -193,12 +191,12 @@ extension CalendarRecord {
     let isFromEnd = trigger.parameter("RELATED")?.uppercased() == "END"
     let line = isFromEnd ? first("DUE") ?? first("DTSTART") : first("DTSTART") ?? first("DUE")
     // Reading the date already left its remarks.
-    guard let line, let date = context.remarks.discarding({ CalendarDate(line, zones: zones, context) }) else {
+    guard let line, let date = context.remarks.discarding({ WrittenDate(line, zones: zones, context) }) else {
       return nil
     }
     let length =
       isFromEnd && line.name == "DTSTART" ? first("DURATION").flatMap { CalendarDuration.seconds($0.value) } : 0
-    return date.instant(in: context).adding(seconds: (length ?? 0) + seconds)
+    return date.instant(context).adding(seconds: (length ?? 0) + seconds)
   }
 
   /// Adds remarks about what Tally has no field for.
@@ -261,12 +259,8 @@ enum CalendarDuration {
   }
 }
 
-/// A `DATE` or `DATE-TIME` of iCalendar (RFC 5545, sections 3.3.4 and 3.3.5).
-enum CalendarDate {
-  case day(CalendarDay)
-  case instant(Timestamp)
-
-  /// Reads the value of a property: a day, an instant in UTC, one in the zone that `TZID` names, or a local time.
+extension WrittenDate {
+  /// Reads the value of a property (RFC 5545, sections 3.3.4 and 3.3.5): a day, an instant in UTC, one in the zone that `TZID` names, or a local time.
   ///
   /// A zone that is not known leaves a remark, and the time is that of the context's zone.
   /// - Returns: `nil` for a value of none of these forms.
@@ -285,20 +279,6 @@ enum CalendarDate {
       self = .instant(instant)
     } else {
       return nil
-    }
-  }
-
-  func day(in context: FormatContext) -> CalendarDay {
-    switch self {
-    case .day(let day): day
-    case .instant(let instant): context.day(of: instant)
-    }
-  }
-
-  func instant(in context: FormatContext) -> Timestamp {
-    switch self {
-    case .day(let day): context.start(of: day)
-    case .instant(let instant): instant
     }
   }
 }

@@ -2,10 +2,7 @@ import Foundation
 import Tally
 
 /// Reads the items of checklists; headings are lists, and everything else is passed over.
-final class ChecklistSource: ForeignSource {
-  private let context: FormatContext
-  private var lines: LineReader
-  private var identity: ContentIdentity
+final class ChecklistSource: LineSource {
   private var heading: String?
   /// The items above the next one, with their indentation.
   private var ancestors: [(indentation: Int, id: UUID)] = []
@@ -13,15 +10,7 @@ final class ChecklistSource: ForeignSource {
   private var pending: TextLine?
   private var isAtStart = true
 
-  init(_ input: consuming JSONInput, _ context: FormatContext) {
-    self.context = context
-    identity = ContentIdentity("Markdown", context)
-    lines = LineReader(input, context)
-  }
-
-  var byteCount: Int64 { lines.byteCount }
-
-  func nextTask() throws -> (TaskDocument, TextPosition)? {
+  override func nextTask() throws -> (TaskDocument, TextPosition)? {
     while let line = try pending.take() ?? lines.next() {
       defer { isAtStart = false }
       if let isEnd = Self.end(ofBlockBeginningWith: line.text, isAtStart: isAtStart) {
@@ -235,10 +224,7 @@ struct ChecklistRecord: ForeignRecord {
   }
 
   private static func plain(_ text: String) -> String {
-    let scalars = text.unicodeScalars.map { scalar -> Unicode.Scalar in
-      scalar.properties.isWhitespace || scalar.value < 0x20 || scalar.value == 0x7F ? " " : scalar
-    }
-    return String(String.UnicodeScalarView(scalars)).trimmingCharacters(in: .whitespaces)
+    text.blanking { $0.properties.isWhitespace || $0.isControl }.trimmingCharacters(in: .whitespaces)
   }
 
   /// A number alone is mostly that of an issue.

@@ -40,20 +40,16 @@ struct ContentLine: Equatable {
 
   /// The value of a parameter, without quotes; `nil` if it is not there.
   func parameter(_ wanted: String) -> String? {
-    for part in Self.split(parameters, at: ";") {
+    var isQuoted = false
+    let parts = parameters.split { character in
+      if character == "\"" { isQuoted.toggle() }
+      return character == ";" && !isQuoted
+    }
+    for part in parts {
       guard let equals = part.firstIndex(of: "="), part[..<equals].uppercased() == wanted else { continue }
       return part[part.index(after: equals)...].filter { $0 != "\"" }
     }
     return nil
-  }
-
-  /// Splits a text outside quotes.
-  private static func split(_ text: String, at separator: Character) -> [Substring] {
-    var isQuoted = false
-    return text.split { character in
-      if character == "\"" { isQuoted.toggle() }
-      return character == separator && !isQuoted
-    }
   }
 }
 
@@ -104,7 +100,7 @@ extension ContentLine {
         result.append("\\")
         result.append(scalar)
       case "\t": result.append(scalar)
-      default: result.append(scalar.value < 0x20 || scalar.value == 0x7F ? " " : scalar)
+      default: result.append(scalar.isControl ? " " : scalar)
       }
     }
     return String(result)

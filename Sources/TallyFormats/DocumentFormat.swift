@@ -101,7 +101,7 @@ extension DocumentFormat {
     if isOfTickTick(text) { return .ticktick }
     if TableHeading.isHead(line) { return .csv }
     if line.hasPrefix("* ") || line.hasPrefix("#+") || line.hasPrefix("** ") {
-      return isChecklist(line) ? .markdown : .org
+      return line.hasPrefix("* [") ? .markdown : .org
     }
     let hasItems = text.contains(#/\n[ \t]*[-*+] \[[ xX]\] /#)
     if line.hasPrefix("#") || line.hasPrefix("- [") || line.hasPrefix("* [") || hasItems { return .markdown }
@@ -137,7 +137,6 @@ extension DocumentFormat {
     text.contains("\"List Name\"") && text.contains("\"Title\"") || text.contains("List Name,Title,")
   }
 
-  private static func isChecklist(_ line: Substring) -> Bool { line.hasPrefix("* [") }
 }
 
 /// The facts that a caller knows about a document of another program.
@@ -243,7 +242,7 @@ extension TaskStore {
       // The document may be read again from its beginning.
       var context = context
       context.remarks = RemarkLog()
-      return format.source(try DecodedText.input(input), context)
+      return AnySource(format.source(try DecodedText.input(input), context))
     }
   }
 
@@ -307,16 +306,17 @@ extension DocumentFormat {
       .outputNotCreated, "The format \(rawValue) can be imported only", remedy: "Export another format, such as csv")
   }
 
-  fileprivate func source(_ input: consuming JSONInput, _ context: FormatContext) -> AnySource {
+  // The names are part of the ids of tasks without one: do not change them.
+  fileprivate func source(_ input: consuming JSONInput, _ context: FormatContext) -> ForeignSource {
     switch self {
-    case .taskwarrior: AnySource(TaskwarriorSource(input, context), context)
-    case .todotxt: AnySource(TodoTxtSource(input, context), context)
-    case .ical: AnySource(CalendarSource(input, context), context)
-    case .csv, .json, .ndjson: AnySource(TableSource(input, context), context)
-    case .markdown: AnySource(ChecklistSource(input, context), context)
-    case .todoist: AnySource(TodoistSource(input, context), context)
-    case .ticktick: AnySource(TickTickSource(input, context), context)
-    case .org: AnySource(OrgSource(input, context), context)
+    case .taskwarrior: TaskwarriorSource(input, context)
+    case .todotxt: TodoTxtSource("todo.txt", input, context)
+    case .ical: CalendarSource(input, context)
+    case .csv, .json, .ndjson: TableSource("csv", input, context)
+    case .markdown: ChecklistSource("Markdown", input, context)
+    case .todoist: TodoistSource("Todoist", input, context)
+    case .ticktick: TickTickSource("TickTick", input, context)
+    case .org: OrgSource("org", input, context)
     }
   }
 

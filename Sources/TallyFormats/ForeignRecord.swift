@@ -19,13 +19,14 @@ protocol ForeignRecord {
   /// The extension: fields of the task as JSON.
   var exact: String? { get set }
 
-  /// Whether the record has days that other time zones would read as others.
+  /// Whether the record has days that other time zones would read as others; false unless implemented.
   static func isLocal(_ task: TaskItem) -> Bool
   /// Whether a field that the format cannot express is left out nevertheless.
   static func omits(_ field: TaskField, of task: TaskItem, _ context: FormatContext) -> Bool
 }
 
 extension ForeignRecord {
+  static func isLocal(_ task: TaskItem) -> Bool { false }
   static func omits(_ field: TaskField, of task: TaskItem, _ context: FormatContext) -> Bool { false }
 }
 
@@ -86,11 +87,8 @@ extension ForeignRecord {
 extension FieldValue? {
   /// Whether two values are the same byte for byte: `==` is true for texts that Unicode considers equivalent.
   fileprivate func isIdentical(to other: FieldValue?) -> Bool {
-    switch (self, other) {
-    case (.text(let left)?, .text(let right)?): left.utf8.elementsEqual(right.utf8)
-    case (.tags(let left)?, .tags(let right)?): left.elementsEqual(right) { $0.utf8.elementsEqual($1.utf8) }
-    case (.attributes(let left)?, .attributes(let right)?):
-      left == right && left.allSatisfy { name, value in value.isIdentical(to: right[name]) }
+    switch self {
+    case .text?, .tags?, .attributes?: self?.storedBytes == other?.storedBytes
     default: self == other
     }
   }
@@ -99,13 +97,6 @@ extension FieldValue? {
 extension String? {
   fileprivate func isIdentical(to other: String?) -> Bool {
     map { Array($0.utf8) } == other.map { Array($0.utf8) }
-  }
-}
-
-extension AttributeValue {
-  fileprivate func isIdentical(to other: AttributeValue?) -> Bool {
-    guard case .text(let left) = self, case .text(let right)? = other else { return self == other }
-    return left.utf8.elementsEqual(right.utf8)
   }
 }
 
@@ -128,10 +119,39 @@ extension Unicode.Scalar {
 }
 
 extension TaskDocument {
-  /// The record's own attributes with those of the extension, which are the ones that the format cannot name.
+  /// Sets the attributes; none at all is an absent value.
   mutating func set(_ attributes: [String: AttributeValue]) {
     self[.attributes] = attributes.isEmpty ? nil : .attributes(attributes)
   }
+
+  /// Sets the due day or the due date.
+  mutating func setDue(_ date: WrittenDate) {
+    switch date {
+    case .day(let day): self[.dueDay] = .day(day)
+    case .instant(let instant): self[.dueDate] = .instant(instant)
+    }
+  }
+}
+
+extension [String: AttributeValue] {
+  /// Stores a text that no field can have, and adds a remark of a kind about it.
+  mutating func store(_ text: String, as name: String, remark kind: String, _ example: String, _ context: FormatContext)
+  {
+    self[name] = .text(text)
+    context.remarks.add(kind, example)
+  }
+}
+
+extension String {
+  /// The text with a blank in place of each of some scalars.
+  func blanking(_ isReplaced: (Unicode.Scalar) -> Bool) -> String {
+    String(String.UnicodeScalarView(unicodeScalars.map { isReplaced($0) ? " " : $0 }))
+  }
+}
+
+extension Unicode.Scalar {
+  /// Whether it is a control character of ASCII.
+  var isControl: Bool { value < 0x20 || value == 0x7F }
 }
 
 /// The store's calendar and clock, by which local times of a format become instants.
@@ -233,27 +253,24 @@ final class RemarkLog: @unchecked Sendable {
 
 /// The source of whichever format was asked for.
 struct AnySource: DocumentSource {
-  private let source: any ForeignSource
-  private let remarks: RemarkLog
+  private let source: ForeignSource
   /// The task read last, returned after its remarks.
-  private var held: (TaskDocument, TextPosition)?
+  private var waiting: (TaskDocument, TextPosition)?
   private var isAtEnd = false
   private var hasTasks = false
 
-  init(_ source: some ForeignSource, _ context: FormatContext) {
-    self.source = source
-    remarks = context.remarks
-  }
+  init(_ source: ForeignSource) { self.source = source }
 
   var exportDate: Timestamp? { nil }
   var byteCount: Int64 { source.byteCount }
   var isForeign: Bool { true }
 
   mutating func next() throws -> (record: DocumentRecord, position: TextPosition)? {
-    if held == nil, !isAtEnd {
+    let remarks = source.context.remarks
+    if waiting == nil, !isAtEnd {
       remarks.position = nil
-      held = try source.nextTask()
-      isAtEnd = held == nil
+      waiting = try source.nextTask()
+      isAtEnd = waiting == nil
       hasTasks = hasTasks || !isAtEnd
       // Line-based formats accept any text. A document with text but no task is refused.
       if isAtEnd, !hasTasks, remarks.hasTexts {
@@ -261,20 +278,60 @@ struct AnySource: DocumentSource {
       }
     }
     if let (remark, position) = remarks.removeFirst() {
-      return (.remark(remark), position ?? held?.1 ?? TextPosition(line: 1, column: 1))
+      return (.remark(remark), position ?? waiting?.1 ?? TextPosition(line: 1, column: 1))
     }
-    guard let (task, position) = held.take() else { return nil }
+    guard let (task, position) = waiting.take() else { return nil }
     return (.task(task), position)
   }
 }
 
-/// Reads the tasks of a document of another format.
-protocol ForeignSource: AnyObject {
+/// Reads the tasks of a document of another format; each format has a subclass.
+class ForeignSource {
+  final var context: FormatContext
+  final var identity: ContentIdentity
+
+  init(_ format: String, _ context: FormatContext) {
+    (self.context, identity) = (context, ContentIdentity(format, context))
+  }
+
   /// The bytes read so far.
-  var byteCount: Int64 { get }
+  var byteCount: Int64 { 0 }
 
   /// The next task and where it begins; `nil` at the end.
-  func nextTask() throws -> (TaskDocument, TextPosition)?
+  func nextTask() throws -> (TaskDocument, TextPosition)? { nil }
+}
+
+/// Reads tasks from lines.
+class LineSource: ForeignSource {
+  final var lines: LineReader
+
+  init(_ format: String, _ input: consuming JSONInput, _ context: FormatContext) {
+    lines = LineReader(input, context)
+    super.init(format, context)
+  }
+
+  override var byteCount: Int64 { lines.byteCount }
+}
+
+/// Reads tasks from the rows of a table.
+class RowSource: ForeignSource {
+  final var rows: TableReader
+  /// The names of the columns; `nil` before they are read.
+  final var columns: [String]?
+
+  init(_ format: String, _ input: consuming JSONInput, _ context: FormatContext) {
+    rows = TableReader(input, context)
+    super.init(format, context)
+  }
+
+  override var byteCount: Int64 { rows.byteCount }
+
+  /// The cells of the next row that are not empty, by column, and where the row begins; `nil` at the end.
+  final func nextCells() throws -> (cells: [String: String], position: TextPosition)? {
+    guard let row = try rows.next() else { return nil }
+    let cells = zip(columns ?? [], row).map { ($0, $1.text) }.filter { !$0.1.isEmpty }
+    return (Dictionary(cells) { first, _ in first }, row[0].position)
+  }
 }
 
 /// Gives ids to records of formats that have none: they follow from the contents, and from an ordinal for equal ones.

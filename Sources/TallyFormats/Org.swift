@@ -5,10 +5,7 @@ import Tally
 ///
 /// Source: "The Org Manual", chapters 2, 5, 6 and 8. A heading under a task is its sub-task. Drawers and properties
 /// become attributes, and the rest of an entry its notes.
-final class OrgSource: ForeignSource {
-  private let context: FormatContext
-  private var lines: LineReader
-  private var identity: ContentIdentity
+final class OrgSource: LineSource {
   private var keywords = OrgKeywords()
   private var fileTags: [String] = []
   /// The headings above the next one: their levels, and either a task or the name of a list.
@@ -26,15 +23,7 @@ final class OrgSource: ForeignSource {
   /// The heading behind the entry that was read last.
   private var pending: (heading: OrgHeading, line: TextLine)?
 
-  init(_ input: consuming JSONInput, _ context: FormatContext) {
-    self.context = context
-    identity = ContentIdentity("org", context)
-    lines = LineReader(input, context)
-  }
-
-  var byteCount: Int64 { lines.byteCount }
-
-  func nextTask() throws -> (TaskDocument, TextPosition)? {
+  override func nextTask() throws -> (TaskDocument, TextPosition)? {
     while let (heading, line) = try nextHeading() {
       context.remarks.position = line.position
       let entry = try readEntry()
@@ -131,9 +120,7 @@ final class OrgSource: ForeignSource {
     guard let letter = heading.priority else { return }
     let priority: Priority? = ["A": .high, "B": .medium, "C": .low][letter]
     document[.priority] = priority.map { .priority($0) }
-    guard priority == nil else { return }
-    attributes["priority"] = .text(letter)
-    context.remarks.add("priority", letter)
+    if priority == nil { attributes.store(letter, as: "priority", remark: "priority", letter, context) }
   }
 
   private func readState(
@@ -148,14 +135,12 @@ final class OrgSource: ForeignSource {
       attributes["STATUS"] = "CANCELLED"
     } else if !["", "TODO", "DONE"].contains(keyword), !isActive {
       // Waiting, next and the like are no states of Tally.
-      attributes["org state"] = .text(keyword)
-      context.remarks.add("state", keyword)
+      attributes.store(keyword, as: "org state", remark: "state", keyword, context)
     }
     guard isClosed else { return }
     let closed = entry.dates["CLOSED"].flatMap { OrgDate($0, context) }
     if closed == nil, let text = entry.dates["CLOSED"] {
-      attributes["CLOSED"] = .text(text)
-      context.remarks.add("date", "CLOSED: \(text)")
+      attributes.store(text, as: "CLOSED", remark: "date", "CLOSED: \(text)", context)
     }
     document[.completedAt] = .offsetInstant(
       closed.map { TableValue.completion($0.date, context) } ?? context.undatedCompletion)
@@ -168,25 +153,21 @@ final class OrgSource: ForeignSource {
     for (name, text) in entry.dates.sorted(by: { $0.key < $1.key }) where name != "CLOSED" {
       let date = OrgDate(text, context)
       if date?.isUnderstood != true {
-        attributes[name] = .text(text)
-        context.remarks.add(date == nil ? "date" : "recurrence", "\(name): \(text)")
+        attributes.store(text, as: name, remark: date == nil ? "date" : "recurrence", "\(name): \(text)", context)
       }
       guard let date else { continue }
       if let recurrence = date.recurrence {
         if document[.recurrence] == nil {
           document[.recurrence] = .recurrence(recurrence)
         } else if document[.recurrence] != .recurrence(recurrence) {
-          attributes[name] = .text(text)
-          context.remarks.add("recurrence", "\(name): \(text)")
+          attributes.store(text, as: name, remark: "recurrence", "\(name): \(text)", context)
         }
       }
-      switch (name, date.date) {
-      case ("DEADLINE", .day(let day)): document[.dueDay] = .day(day)
-      case ("DEADLINE", .instant(let instant)): document[.dueDate] = .instant(instant)
-      case (_, .day(let day)): document[.scheduledDate] = .day(day)
-      case (_, .instant(let instant)):
-        document[.scheduledDate] = .day(context.day(of: instant))
-        document[.reminderDate] = .instant(instant)
+      if name == "DEADLINE" {
+        document.setDue(date.date)
+      } else {
+        document[.scheduledDate] = .day(date.date.day(context))
+        if case .instant(let instant) = date.date { document[.reminderDate] = .instant(instant) }
       }
     }
   }
@@ -297,14 +278,9 @@ struct OrgEntry {
   private mutating func closeDrawer() {
     guard let (name, lines) = drawer.take() else { return }
     guard name.uppercased() == "PROPERTIES" else {
-      let text = lines.dropLast().joined(separator: "\n")
-      // The lines of a second drawer with the same name follow those of the first.
-      if case .text(let first)? = attributes[name.uppercased()] {
-        attributes[name.uppercased()] = .text(first + "\n" + text)
-      } else {
-        attributes[name.uppercased()] = .text(text)
-      }
-      return
+      // A second drawer of a name is read behind the first.
+      let texts: [String?] = [attributes[name.uppercased()]?.text, lines.dropLast().joined(separator: "\n")]
+      return attributes[name.uppercased()] = .text(texts.compactMap(\.self).joined(separator: "\n"))
     }
     for line in lines.dropLast() {
       guard let match = line.wholeMatch(of: /:([^:\s]+):\s*(.*)/) else {

@@ -2,30 +2,22 @@ import Foundation
 import Tally
 
 /// Reads a table of tasks, whose first row names the columns.
-final class TableSource: ForeignSource {
-  private var context: FormatContext
-  private var rows: TableReader
-  private var columns: [String]?
-  private var identity: ContentIdentity
+final class TableSource: RowSource {
   /// The first rows, which were read ahead for the order of their dates, in reverse.
   private var waiting: [[TableReader.Cell]] = []
 
-  init(_ input: consuming JSONInput, _ context: FormatContext) {
-    self.context = context
-    identity = ContentIdentity("csv", context)
-    rows = TableReader(input, context)
-  }
-
-  var byteCount: Int64 { rows.byteCount }
-
-  func nextTask() throws -> (TaskDocument, TextPosition)? {
+  override func nextTask() throws -> (TaskDocument, TextPosition)? {
     if columns == nil {
       guard let head = try rows.next() else { return nil }
-      columns = try columns(head)
+      let columns = try columns(head)
+      self.columns = columns
       while waiting.count < Self.rowsReadAhead, rows.byteCount < Self.bytesReadAhead, let row = try rows.next() {
         waiting.append(row)
       }
-      if !context.hasDateOrder, let order = dateOrder() { context.options.dateOrder = order }
+      let dates = waiting.lazy.flatMap { row in
+        zip(columns, row).compactMap { TableRecord.dateColumns.contains($0) ? $1.text : nil }
+      }
+      if !context.hasDateOrder, let order = WrittenDate.order(dates) { context.options.dateOrder = order }
       waiting.reverse()
     }
     guard let columns else { return nil }
@@ -45,15 +37,6 @@ final class TableSource: ForeignSource {
       return (document, position)
     }
     return nil
-  }
-
-  /// The order of days and months that the columns of dates show.
-  private func dateOrder() -> DateOrder? {
-    let columns = columns ?? []
-    let dates = waiting.lazy.flatMap { row in
-      zip(columns, row).compactMap { TableRecord.dateColumns.contains($0) ? $1.text : nil }
-    }
-    return WrittenDate.order(dates)
   }
 
   /// How many rows may decide whether days or months come first.
@@ -209,8 +192,6 @@ struct TableRecord: ForeignRecord {
   /// The cells that are not empty, by column.
   var cells: [String: String]
 
-  static func isLocal(_ task: TaskItem) -> Bool { false }
-
   var exact: String? {
     get { cells[Self.extensionColumn] }
     set { cells[Self.extensionColumn] = newValue }
@@ -240,9 +221,7 @@ struct TableRecord: ForeignRecord {
 
   /// A text without the control characters that spreadsheets do not keep.
   private static func plain(_ text: String) -> String {
-    String(
-      String.UnicodeScalarView(
-        text.unicodeScalars.map { $0.value < 0x20 && $0 != "\n" && $0 != "\t" || $0.value == 0x7F ? " " : $0 }))
+    text.blanking { $0.isControl && $0 != "\n" && $0 != "\t" }
   }
 
   private static func text(_ value: FieldValue) -> String {
@@ -276,8 +255,7 @@ extension TableRecord {
         document[field] = value
       } else {
         if field.isOptional { document[field] = nil }
-        attributes["\(field.name) as imported"] = .text(cell)
-        context.remarks.add(TableValue.kind(of: field), "\(field.name): \(cell)")
+        attributes.storeImported(cell, of: "\(field.name)", remark: TableValue.kind(of: field), context)
       }
     }
     if !document.has(.text), let title = cells["title"] { document[.text] = .text(title) }
@@ -310,16 +288,14 @@ extension TableRecord {
       if let joined, case .instant? = WrittenDate(joined, context) {
         cells[column] = joined
       } else {
-        attributes["\(timeColumn) as imported"] = .text(time)
-        context.remarks.add("date", "\(timeColumn): \(time)")
+        attributes.storeImported(time, of: timeColumn, remark: "date", context)
       }
     }
     if let isOn = cells["reminderOn"].flatMap(TableValue.isDone) {
       // The program offers the date; nobody wants to be reminded then.
       if !isOn { cells["reminderDate"] = nil }
     } else if let text = cells["reminderOn"] {
-      attributes["reminderOn as imported"] = .text(text)
-      context.remarks.add("value", "reminderOn: \(text)")
+      attributes.storeImported(text, of: "reminderOn", remark: "value", context)
     }
     return cells
   }
@@ -331,12 +307,10 @@ extension TableRecord {
   ) {
     guard let cell else { return }
     let isFree = document[.dueDay] == nil && document[.dueDate] == nil
-    switch isFree ? WrittenDate(cell, context) : nil {
-    case .day(let day)?: document[.dueDay] = .day(day)
-    case .instant(let instant)?: document[.dueDate] = .instant(instant)
-    case nil:
-      attributes["due as imported"] = .text(cell)
-      context.remarks.add("date", "due: \(cell)")
+    if isFree, let date = WrittenDate(cell, context) {
+      document.setDue(date)
+    } else {
+      attributes.storeImported(cell, of: "due", remark: "date", context)
     }
   }
 
@@ -353,8 +327,7 @@ extension TableRecord {
           document[.completedAt] = .offsetInstant(TableValue.completion(date, context))
         }
       } else {
-        attributes["done as imported"] = .text(cell)
-        context.remarks.add("state", "done: \(cell)")
+        attributes.storeImported(cell, of: "done", remark: "state", context)
       }
     }
     if let cell = cells["state"], TableValue.isCancelled(cell) { attributes["STATUS"] = "CANCELLED" }
@@ -368,6 +341,15 @@ extension TableRecord {
   }
 }
 
+extension [String: AttributeValue] {
+  /// Stores a cell that is not understood, and adds a remark about it.
+  fileprivate mutating func storeImported(
+    _ cell: String, of column: String, remark kind: String, _ context: FormatContext
+  ) {
+    store(cell, as: "\(column) as imported", remark: kind, "\(column): \(cell)", context)
+  }
+}
+
 /// The values of cells, as Tally writes them and as people and other programs do.
 enum TableValue {
   /// The value of a field; `nil` for a text that means none.
@@ -376,7 +358,8 @@ enum TableValue {
     case .text: .text(text)
     case .state: state(text).map { .state($0) }
     case .integer: Int64(text.trimmed).map { .integer($0) }
-    case .instant: (try? Timestamp(iso8601: text)).map { .instant($0) } ?? instant(text, context)
+    case .instant:
+      ((try? Timestamp(iso8601: text)) ?? WrittenDate(text, context)?.instant(context)).map { .instant($0) }
     case .offsetInstant: offsetInstant(text, context).map { .offsetInstant($0) }
     case .day: WrittenDate(text, context).map { .day($0.day(context)) }
     case .id: UUID(uuidString: text.trimmed).map { .id($0) }
@@ -396,10 +379,6 @@ enum TableValue {
     case .id: "id"
     default: "value"
     }
-  }
-
-  private static func instant(_ text: String, _ context: FormatContext) -> FieldValue? {
-    WrittenDate(text, context).map { .instant($0.instant(context)) }
   }
 
   private static func offsetInstant(_ text: String, _ context: FormatContext) -> OffsetTimestamp? {

@@ -31,19 +31,12 @@ struct TableReader: ~Copyable {
   /// - Throws: `malformedDocument` for a quote that is not closed.
   mutating func next() throws -> [Cell]? {
     while try input.peek() != nil {
-      let row = try separator == nil ? readHead() : readRow()
+      // The separators of the first row are those of the table.
+      let row = try readRow(splitting: separator.map { [$0] } ?? Array(",;\t".utf8))
       if row.count > 1 || row.first?.text.isEmpty == false { return row }
     }
     return nil
   }
-
-  /// Reads the first row, whose separators are those of the table.
-  private mutating func readHead() throws -> [Cell] {
-    let row = try readRow(splitting: [UInt8(ascii: ","), UInt8(ascii: ";"), UInt8(ascii: "\t")])
-    return row
-  }
-
-  private mutating func readRow() throws -> [Cell] { try readRow(splitting: [separator ?? UInt8(ascii: ",")]) }
 
   private mutating func readRow(splitting separators: [UInt8]) throws -> [Cell] {
     var row: [Cell] = []
@@ -119,9 +112,7 @@ enum TableText {
     let isFormula =
       text.unicodeScalars.first.map(formulaStarts.contains) == true && (Int64(text) == nil || text.hasPrefix("+"))
     let safe = isFormula ? "'" + text : text
-    let isPlain = safe.utf8.allSatisfy { byte in
-      ![UInt8(ascii: ","), UInt8(ascii: ";"), UInt8(ascii: "\""), 0x0A, 0x0D, 0x09].contains(byte)
-    }
+    let isPlain = safe.utf8.allSatisfy { byte in !",;\"\n\r\t".utf8.contains(byte) }
     guard !isPlain else { return safe }
     let doubled = safe.unicodeScalars.flatMap { $0 == "\"" ? [$0, $0] : [$0] }
     return "\"" + String(String.UnicodeScalarView(doubled)) + "\""

@@ -5,17 +5,13 @@ import Tally
 ///
 /// Deleted tasks are left out, and so are the templates of recurring ones, unless no task of theirs is in the document.
 final class TaskwarriorSource: ForeignSource {
-  private let context: FormatContext
   private var reader: JSONReader
   private var hasBegun = false
   /// Templates whose tasks may still come.
   private var templates: [(TaskwarriorRecord, TextPosition)] = []
   private var parents: Set<String> = []
-  private var identity: ContentIdentity
 
   init(_ input: consuming JSONInput, _ context: FormatContext) {
-    self.context = context
-    identity = ContentIdentity("Taskwarrior", context)
     var input = input
     // A fault of the first bytes is found again by the reader.
     while let byte = try? input.peek(), byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\n") {
@@ -23,11 +19,12 @@ final class TaskwarriorSource: ForeignSource {
     }
     let isArray = (try? input.peek()) == UInt8(ascii: "[")
     reader = JSONReader(input, framing: isArray ? .document : .lines)
+    super.init("Taskwarrior", context)
   }
 
-  var byteCount: Int64 { reader.input.consumedByteCount }
+  override var byteCount: Int64 { reader.input.consumedByteCount }
 
-  func nextTask() throws -> (TaskDocument, TextPosition)? {
+  override func nextTask() throws -> (TaskDocument, TextPosition)? {
     while let (record, position) = try nextRecord() {
       if case .text(let parent)? = record.values["parent"] { parents.insert(parent) }
       switch record.values["status"]?.text {
@@ -104,9 +101,6 @@ struct TaskwarriorRecord: ForeignRecord {
 
   var values: [String: TaskwarriorValue]
 
-  /// Its dates are instants.
-  static func isLocal(_ task: TaskItem) -> Bool { false }
-
   /// Whether the extension leaves a field out, so that a task that came from Taskwarrior goes back unchanged.
   ///
   /// Taskwarrior orders tasks by urgency, and a project's name
@@ -170,10 +164,7 @@ extension TaskwarriorRecord {
 
   /// A text without the control characters that Taskwarrior loses.
   static func plain(_ text: String) -> String {
-    let scalars = text.unicodeScalars.map { scalar -> Unicode.Scalar in
-      scalar.value < 0x20 && scalar != "\n" || scalar.value == 0x7F ? " " : scalar
-    }
-    return String(String.UnicodeScalarView(scalars))
+    text.blanking { $0.isControl && $0 != "\n" }
   }
 
   /// The tags that Taskwarrior keeps, as an array; it takes others apart, or writes them as something else.
@@ -259,7 +250,6 @@ extension TaskwarriorRecord {
     let isDay = day.map(context.start) == due
     document[.dueDate] = isDay ? nil : due.map { .instant($0) }
     document[.dueDay] = isDay ? day.map { .day($0) } : nil
-    if isDay, due == nil { document[.dueDay] = nil }
   }
 
   /// The values for which Tally has no field, and those that a field cannot express in full.

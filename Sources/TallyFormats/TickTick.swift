@@ -5,21 +5,8 @@ import Tally
 ///
 /// Source: files that its web version exports. Of priorities, 5 is high, 3 medium, 1 low and 0 none; of states, 0 is open,
 /// 1 and 2 are completed and -1 is “won't do”. Instants are in UTC, all-day dates in the row's zone.
-final class TickTickSource: ForeignSource {
-  private let context: FormatContext
-  private var rows: TableReader
-  private var columns: [String]?
-  private var identity: ContentIdentity
-
-  init(_ input: consuming JSONInput, _ context: FormatContext) {
-    self.context = context
-    identity = ContentIdentity("TickTick", context)
-    rows = TableReader(input, context)
-  }
-
-  var byteCount: Int64 { rows.byteCount }
-
-  func nextTask() throws -> (TaskDocument, TextPosition)? {
+final class TickTickSource: RowSource {
+  override func nextTask() throws -> (TaskDocument, TextPosition)? {
     while columns == nil {
       guard let row = try rows.next() else {
         throw TallyError.malformed("No row has the columns List Name and Title", line: 1)
@@ -27,14 +14,9 @@ final class TickTickSource: ForeignSource {
       let names = row.map { $0.text.trimmed }
       if names.contains("Title"), names.contains("List Name") { columns = names }
     }
-    guard let columns else { return nil }
-    while let row = try rows.next() {
-      let position = row[0].position
+    while let (cells, position) = try nextCells() {
       context.remarks.position = position
-      let cells = zip(columns, row).map { ($0, $1.text) }.filter { !$0.1.isEmpty }
-      let values = Dictionary(cells) { first, _ in first }
-      if values.isEmpty { continue }
-      return (task(values), position)
+      if !cells.isEmpty { return (task(cells), position) }
     }
     return nil
   }
@@ -49,15 +31,13 @@ final class TickTickSource: ForeignSource {
     let priority = row["Priority"] ?? "0"
     document[.priority] = ["1": .low, "3": .medium, "5": .high][priority].map { .priority($0) }
     if document[.priority] == nil, priority != "0" {
-      attributes["Priority"] = .text(priority)
-      context.remarks.add("priority", priority)
+      attributes.store(priority, as: "Priority", remark: "priority", priority, context)
     }
     readDates(row, into: &document, &attributes)
     readState(row, into: &document, &attributes)
     for (name, text) in row where !Self.known.contains(name) { attributes[name] = .text(text) }
     if let kind = row["Kind"], kind == "NOTE" {
-      attributes["Kind"] = .text(kind)
-      context.remarks.add("note", row["Title"] ?? "")
+      attributes.store(kind, as: "Kind", remark: "note", row["Title"] ?? "", context)
     }
     if let parent = row["parentId"] {
       document[.parentID] = .id(id(parent))
@@ -83,13 +63,11 @@ final class TickTickSource: ForeignSource {
     let isAllDay = row["Is All Day"]?.lowercased() == "true"
     let zone = context.in(row["Timezone"])
     if let text = row["Timezone"], TimeZone(identifier: text) == nil {
-      attributes["Timezone"] = .text(text)
-      context.remarks.add("zone", text)
+      attributes.store(text, as: "Timezone", remark: "zone", text, context)
     }
     let date = { (name: String) -> WrittenDate? in row[name].flatMap { WrittenDate($0, zone) } }
-    for name in ["Due Date", "Start Date", "Created Time"] where row[name] != nil && date(name) == nil {
-      attributes[name] = row[name].map { .text($0) }
-      context.remarks.add("date", "\(name): \(row[name] ?? "")")
+    for name in ["Due Date", "Start Date", "Created Time"] where date(name) == nil {
+      if let text = row[name] { attributes.store(text, as: name, remark: "date", "\(name): \(text)", context) }
     }
     if let due = date("Due Date") {
       if isAllDay { document[.dueDay] = .day(due.day(zone)) } else { document[.dueDate] = .instant(due.instant(zone)) }
@@ -103,8 +81,7 @@ final class TickTickSource: ForeignSource {
       let rule = text.hasPrefix("RRULE:") ? String(text.dropFirst(6)) : text
       document[.recurrence] = (try? Recurrence(text: rule)).map { .recurrence($0) }
       if document[.recurrence] == nil {
-        context.remarks.add("recurrence", text)
-        attributes["Repeat"] = .text(text)
+        attributes.store(text, as: "Repeat", remark: "recurrence", text, context)
       }
     }
     readReminder(row, of: date("Due Date") ?? date("Start Date"), into: &document, zone)
@@ -138,8 +115,7 @@ final class TickTickSource: ForeignSource {
       TableValue.completion($0, context)
     }
     if completed == nil, let text = row["Completed Time"] {
-      attributes["Completed Time"] = .text(text)
-      context.remarks.add("date", "Completed Time: \(text)")
+      attributes.store(text, as: "Completed Time", remark: "date", "Completed Time: \(text)", context)
     }
     document[.completedAt] = .offsetInstant(completed ?? context.undatedCompletion)
     document.latestCompletion = completed?.instant ?? .latest

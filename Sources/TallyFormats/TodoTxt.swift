@@ -2,20 +2,8 @@ import Foundation
 import Tally
 
 /// Reads lines of todo.txt; empty ones are skipped.
-final class TodoTxtSource: ForeignSource {
-  private let context: FormatContext
-  private var lines: LineReader
-  private var identity: ContentIdentity
-
-  init(_ input: consuming JSONInput, _ context: FormatContext) {
-    self.context = context
-    identity = ContentIdentity("todo.txt", context)
-    lines = LineReader(input, context)
-  }
-
-  var byteCount: Int64 { lines.byteCount }
-
-  func nextTask() throws -> (TaskDocument, TextPosition)? {
+final class TodoTxtSource: LineSource {
+  override func nextTask() throws -> (TaskDocument, TextPosition)? {
     while let line = try lines.next() {
       guard line.text.contains(where: { !$0.isWhitespace }) else { continue }
       context.remarks.position = line.position
@@ -167,8 +155,7 @@ extension TodoTxtRecord {
 
   /// A title as words of one line that every reader reads as words only.
   private static func plain(_ title: String) -> String {
-    String(
-      String.UnicodeScalarView(title.unicodeScalars.map { $0.properties.isWhitespace || $0.value < 0x20 ? " " : $0 }))
+    title.blanking { $0.properties.isWhitespace || $0.value < 0x20 }
   }
 
   private static let priorities: [(letter: Character, priority: Priority)] = [

@@ -5,28 +5,15 @@ import Tally
 ///
 /// Source: "Import or export a project as a CSV file in Todoist", its help pages. Of priorities, 1 is the highest and 4
 /// is none. Labels are words of the content with an `@`. The file has the name of the project, which becomes the list.
-final class TodoistSource: ForeignSource {
-  private let context: FormatContext
-  private var rows: TableReader
-  private var columns: [String]?
-  private var identity: ContentIdentity
-  private let project: String?
+final class TodoistSource: RowSource {
+  private lazy var project = context.options.source.flatMap(Self.project)
   private var section: String?
   /// The tasks above the next one, outermost first.
   private var ancestors: [UUID] = []
   /// A task whose notes may follow.
   private var pending: (document: TaskDocument, position: TextPosition)?
 
-  init(_ input: consuming JSONInput, _ context: FormatContext) {
-    self.context = context
-    project = context.options.source.flatMap(Self.project)
-    identity = ContentIdentity("Todoist", context)
-    rows = TableReader(input, context)
-  }
-
-  var byteCount: Int64 { rows.byteCount }
-
-  func nextTask() throws -> (TaskDocument, TextPosition)? {
+  override func nextTask() throws -> (TaskDocument, TextPosition)? {
     while let (row, position) = try nextRow() {
       let content = row["CONTENT"] ?? ""
       switch row["TYPE"]?.lowercased() {
@@ -37,21 +24,17 @@ final class TodoistSource: ForeignSource {
       case "section":
         section = content
         ancestors = []
-        if let finished = pending {
-          pending = nil
-          return (finished.document, finished.position)
-        }
+        if let finished = pending.take() { return (finished.document, finished.position) }
       case "note": addNote(content)
       case let type?:
         if type != "meta" { context.remarks.add("row", "\(type) \(content)", at: position) }
       case nil: continue
       }
     }
-    defer { pending = nil }
-    return pending.map { ($0.document, $0.position) }
+    return pending.take().map { ($0.document, $0.position) }
   }
 
-  private func nextRow() throws -> ([String: String], TextPosition)? {
+  private func nextRow() throws -> (cells: [String: String], position: TextPosition)? {
     if columns == nil {
       guard let head = try rows.next() else { return nil }
       columns = head.map { $0.text.trimmed.uppercased() }
@@ -59,9 +42,7 @@ final class TodoistSource: ForeignSource {
         throw TallyError.malformed("This is no file of Todoist: it lacks the columns TYPE and CONTENT", line: 1)
       }
     }
-    guard let row = try rows.next(), let columns else { return nil }
-    let cells = zip(columns, row).map { ($0, $1.text) }.filter { !$0.1.isEmpty }
-    return (Dictionary(cells) { first, _ in first }, row[0].position)
+    return try nextCells()
   }
 
   /// The name of the project that a file's name has: `Garden [2203].csv`.
@@ -131,17 +112,8 @@ final class TodoistSource: ForeignSource {
   }
 
   private func setDue(_ text: String, in document: inout TaskDocument, _ context: FormatContext) -> Bool {
-    let reference = DateReference(now: context.now, calendar: context.calendar)
-    switch WrittenDate(text, context) {
-    case .day(let day)?: document[.dueDay] = .day(day)
-    case .instant(let instant)?: document[.dueDate] = .instant(instant)
-    case nil:
-      switch try? DateExpression(text, dateOrder: context.options.dateOrder).resolved(against: reference) {
-      case .day(let day)?: document[.dueDay] = .day(day)
-      case .instant(let instant)?: document[.dueDate] = .instant(instant)
-      case nil: return false
-      }
-    }
+    guard let date = WrittenDate(text, context) ?? WrittenDate(expression: text, context) else { return false }
+    document.setDue(date)
     return true
   }
 

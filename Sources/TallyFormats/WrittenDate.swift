@@ -20,7 +20,7 @@ enum WrittenDate {
       guard let date = Self.day(day, at: rest, context) else { return nil }
       self = date
     } else {
-      guard Self.namesMonth(text), let date = Self.resolved(Self.withoutSeconds(text), context) else { return nil }
+      guard Self.namesMonth(text), let date = Self(expression: Self.withoutSeconds(text), context) else { return nil }
       self = date
     }
   }
@@ -101,16 +101,16 @@ enum WrittenDate {
 
   /// A day with a time of the clock in words, or with none.
   private static func day(_ day: CalendarDay, at time: String, _ context: FormatContext) -> WrittenDate? {
-    time.isEmpty ? .day(day) : resolved("\(day.iso8601) \(withoutSeconds(time))", context)
+    time.isEmpty ? .day(day) : Self(expression: "\(day.iso8601) \(withoutSeconds(time))", context)
   }
 
-  private static func resolved(_ text: String, _ context: FormatContext) -> WrittenDate? {
+  /// Reads a date in words, such as `tomorrow 9:00`; `nil` for any other text.
+  init?(expression text: String, _ context: FormatContext) {
     let reference = DateReference(now: context.now, calendar: context.calendar)
-    let expression = try? DateExpression(text, dateOrder: context.options.dateOrder)
-    return switch try? expression?.resolved(against: reference) {
-    case .day(let day)?: .day(day)
-    case .instant(let instant)?: .instant(instant)
-    case nil: nil
+    switch try? DateExpression(text, dateOrder: context.options.dateOrder).resolved(against: reference) {
+    case .day(let day)?: self = .day(day)
+    case .instant(let instant)?: self = .instant(instant)
+    case nil: return nil
     }
   }
 
