@@ -44,7 +44,7 @@ final class CalendarSource: ForeignSource {
         }?.day(context)
       }
     }
-    series.0.moveOn(past: Set(days), context)
+    series.0.advance(past: Set(days), context)
     waiting = occurrences.map(task)
     return series
   }
@@ -135,8 +135,8 @@ final class CalendarSource: ForeignSource {
 }
 
 extension TaskDocument {
-  /// Moves an open series and its dates to the first occurrence that is not in `days`.
-  fileprivate mutating func moveOn(past days: Set<CalendarDay>, _ context: FormatContext) {
+  /// Advances an open series and its dates to the first occurrence that is not in `days`.
+  fileprivate mutating func advance(past days: Set<CalendarDay>, _ context: FormatContext) {
     guard case .recurrence(.rule(let rule))? = self[.recurrence], self[.state] != .state(.completed), !days.isEmpty,
       let start = firstDay(context)
     else { return }
@@ -287,10 +287,10 @@ extension CalendarRecord {
 
   /// The original CATEGORIES lines, if they still say the task's tags; else a line of the tags.
   private static func categories(of task: TaskItem) -> [ContentLine] {
-    if case .text(let text)? = task.attributes["CATEGORIES"], let kept = written(text, of: "CATEGORIES"),
-      TagSet(kept.flatMap(\.unescapedList)).allowed.tags == task.tags
+    if case .text(let text)? = task.attributes["CATEGORIES"], let lines = written(text, of: "CATEGORIES"),
+      TagSet(lines.flatMap(\.unescapedList)).allowed.tags == task.tags
     {
-      return kept
+      return lines
     }
     if task.tags.isEmpty { return [] }
     return [ContentLine("CATEGORIES", task.tags.map(ContentLine.escape).joined(separator: ","))]
@@ -328,7 +328,7 @@ extension CalendarRecord {
 
   private mutating func appendDates(of task: TaskItem, _ context: FormatContext) {
     // Both dates have times or neither, and the due date is the later one (RFC 5545, section 3.8.2.3).
-    if let start = kept("DTSTART", of: task, where: { $0.day(context) == task.scheduledDate }, context) {
+    if let start = imported("DTSTART", of: task, where: { $0.day(context) == task.scheduledDate }, context) {
       lines.append(start)
     } else if let due = task.dueDate, case .rule? = task.recurrence {
       lines.append(zonedLine("DTSTART", due, context))
@@ -341,20 +341,18 @@ extension CalendarRecord {
     if let due = task.dueDate {
       let isZoned = first("DTSTART")?.parameter("TZID") == context.timeZone.identifier
       lines.append(
-        kept("DUE", of: task, where: { $0.instant(context) == due }, context)
+        imported("DUE", of: task, where: { $0.instant(context) == due }, context)
           ?? (isZoned ? zonedLine("DUE", due, context) : ContentLine("DUE", BasicDate.text(due))))
     }
     if let day = task.dueDay { lines.append(ContentLine("DUE", parameters: ";VALUE=DATE", BasicDate.text(day))) }
   }
 
   /// The imported date line, if it still equals the task's date.
-  private func kept(
+  private func imported(
     _ name: String, of task: TaskItem, where isEqual: (WrittenDate) -> Bool, _ context: FormatContext
   ) -> ContentLine? {
     guard case .text(let text)? = task.attributes[name], let (line, date) = date(name, text, context), isEqual(date)
-    else {
-      return nil
-    }
+    else { return nil }
     // Drop the line if its zone is unknown, because no VTIMEZONE can be written.
     guard let zone = line.parameter("TZID") else { return line }
     return WrittenZone.named(zone)?.instant(line.value) == date.instant(context) ? line : nil

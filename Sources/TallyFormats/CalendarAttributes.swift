@@ -14,9 +14,9 @@ extension CalendarRecord {
     "CLASS", "GEO", "LOCATION", "ORGANIZER", "RECURRENCE-ID", "SEQUENCE", "URL", "DURATION", "ATTACH", "ATTENDEE",
     "COMMENT", "CONTACT", "EXDATE", "REQUEST-STATUS", "RESOURCES", "RDATE", "COLOR", "IMAGE", "CONFERENCE",
   ]
-  /// The properties whose text is kept where their field cannot hold it: a text that is not understood,
+  /// The properties whose text becomes an attribute where their field cannot have it: a text that is not understood,
   /// a percentage, other relations.
-  private static let kept: Set<String> = [
+  private static let preserved: Set<String> = [
     "DTSTART", "DUE", "COMPLETED", "RRULE", "PERCENT-COMPLETE", "RELATED-TO", "STATUS", "PRIORITY",
   ]
   /// The properties that a to-do may have more than once.
@@ -36,7 +36,7 @@ extension CalendarRecord {
     } else if name == "DURATION", first("DUE") != nil {
       // Only one of the two may be there (RFC 5545, section 3.6.2), and the due date may have changed.
       return
-    } else if Self.isProperty(name) || Self.kept.contains(name) && isRoom(for: name) {
+    } else if Self.isProperty(name) || Self.preserved.contains(name) && canAppend(name) {
       lines += Self.written(text, of: name) ?? []
     }
   }
@@ -71,7 +71,7 @@ extension CalendarRecord {
   }
 
   /// Whether a property may be written as it was: there is none of its name yet, or there may be several.
-  private func isRoom(for name: String) -> Bool {
+  private func canAppend(_ name: String) -> Bool {
     // These would contradict the state, which is written from the field.
     if name == "STATUS" || name == "COMPLETED" { return false }
     return name == "RELATED-TO" || first(name) == nil

@@ -1,7 +1,7 @@
 import Foundation
 import Tally
 
-/// Reads the items of checklists; headings are lists, and everything else is passed over.
+/// Reads the items of checklists; headings are lists, and everything else is skipped with a remark.
 final class ChecklistSource: LineSource {
   private var heading: String?
   /// The items above the next one, with their indentation.
@@ -125,7 +125,7 @@ struct ChecklistWriter: DocumentWriter {
   }
 }
 
-/// A line of a document in Markdown, as far as a checklist is concerned.
+/// A line of a document in Markdown: an item of a checklist, a heading or anything else.
 struct ChecklistLine {
   /// The blanks before it; a tab counts as four.
   let indentation: Int
@@ -174,7 +174,7 @@ struct ChecklistRecord: ForeignRecord {
 
   static func isLocal(_ task: TaskItem) -> Bool { task.dueDate != nil }
 
-  /// Takes the text behind the mark apart.
+  /// Reads the text behind the mark.
   init(mark: Character, text: String, under heading: String?) {
     (self.mark, self.heading) = (mark, heading)
     self.text = text.trimmingCharacters(in: .whitespaces)
@@ -233,12 +233,10 @@ struct ChecklistRecord: ForeignRecord {
   }
 
   func document(_ context: FormatContext) throws -> TaskDocument {
-    var document = TaskDocument()
     let noted = NotebookMarks(text, context)
+    var document = noted.document
     var words = noted.text.unicodeScalars.split(separator: " ", omittingEmptySubsequences: false).map(Substring.init)
     var tags: [String] = []
-    document[.dueDay] = noted.due.map { .day($0) }
-    document[.dueDate] = nil
     while words.count > 1, let word = words.last {
       if word.hasPrefix("#"), Self.isTag(String(word.dropFirst())), !word.dropFirst().contains("#") {
         tags.append(String(word.dropFirst()))
@@ -252,10 +250,6 @@ struct ChecklistRecord: ForeignRecord {
     document[.text] = .text(words.joined(separator: " "))
     document[.tags] = tags.isEmpty ? nil : .tags(TagSet(tags.reversed()))
     document[.notes] = notes.isEmpty ? nil : .text(notes.joined(separator: "\n"))
-    if let day = noted.planned { document[.scheduledDate] = .day(day) }
-    if let day = noted.created { document[.createdAt] = .instant(context.start(of: day)) }
-    if let priority = noted.priority { document[.priority] = .priority(priority) }
-    if let recurrence = noted.recurrence { document[.recurrence] = .recurrence(recurrence) }
     let isCancelled = mark == "-" || mark == "~"
     let isCompleted = mark == "x" || mark == "X" || isCancelled
     document.set(noted.attributes.merging(isCancelled ? ["STATUS": "CANCELLED"] : [:]) { $1 })
@@ -299,12 +293,9 @@ extension ChecklistRecord {
 struct NotebookMarks {
   /// The text without what was understood.
   private(set) var text: String
-  private(set) var due: CalendarDay?
-  private(set) var planned: CalendarDay?
-  private(set) var created: CalendarDay?
+  /// The fields that the marks set; the due day and the due date are present in any case.
+  private(set) var document = TaskDocument()
   private(set) var completed: CalendarDay?
-  private(set) var priority: Priority?
-  private(set) var recurrence: Recurrence?
   /// The values for which Tally has no field, by name.
   private(set) var attributes: [String: AttributeValue] = [:]
 
@@ -317,16 +308,17 @@ struct NotebookMarks {
     "highest": .high, "high": .high, "medium": .medium, "low": .low, "lowest": .low,
   ]
 
-  /// Takes a text apart; what is not understood stays in it, with a remark.
+  /// Reads the marks of a text; what is not understood stays in the text, with a remark.
   init(_ text: String, _ context: FormatContext) {
     self.text = text
+    (document[.dueDay], document[.dueDate]) = (nil, nil)
     // Most texts have none: one pass over the bytes is cheaper than a search for each sign.
     guard text.utf8.contains(where: { $0 >= 0xE2 }) || text.contains("::") else { return }
     readSigns(context)
     readBrackets(context)
   }
 
-  /// Takes the words between each sign and the next; tags stay in the text.
+  /// Reads the words between each sign and the next; tags stay in the text.
   private mutating func readSigns(_ context: FormatContext) {
     var starts: [(range: Range<String.Index>, name: String)] = []
     for (sign, name) in Self.signs {
@@ -340,8 +332,8 @@ struct NotebookMarks {
       let words = text[start.range.upperBound..<end].split { $0 == " " || $0 == "\u{FE0F}" }
       let value = words.prefix { !$0.hasPrefix("#") }.joined(separator: " ")
       let isUnderstood = read(start.name, value, context)
-      let kept = isUnderstood ? words.dropFirst(words.prefix { !$0.hasPrefix("#") }.count) : words[...]
-      rest += (isUnderstood ? "" : " " + text[start.range]) + kept.map { " " + $0 }.joined()
+      let others = isUnderstood ? words.drop { !$0.hasPrefix("#") } : words[...]
+      rest += (isUnderstood ? "" : " " + text[start.range]) + others.map { " " + $0 }.joined()
     }
     text = rest
   }
@@ -363,7 +355,7 @@ struct NotebookMarks {
   private mutating func read(_ name: String, _ value: String, _ context: FormatContext) -> Bool {
     if let priority = Self.priorities[name] {
       // A priority has no words: a sign with words behind it stays in the text.
-      if value.isEmpty { self.priority = priority }
+      if value.isEmpty { document[.priority] = .priority(priority) }
       return value.isEmpty
     }
     if ["start", "cancelled", "id", "dependsOn", "onCompletion"].contains(name) {
@@ -372,7 +364,8 @@ struct NotebookMarks {
       return true
     }
     if name == "repeat" {
-      recurrence = Self.recurrence(value)
+      let recurrence = Self.recurrence(value)
+      if let recurrence { document[.recurrence] = .recurrence(recurrence) }
       if recurrence == nil { context.remarks.add("recurrence", value) }
       return recurrence != nil
     }
@@ -381,9 +374,9 @@ struct NotebookMarks {
       return false
     }
     switch name {
-    case "due": due = day
-    case "scheduled": planned = day
-    case "created": created = day
+    case "due": document[.dueDay] = .day(day)
+    case "scheduled": document[.scheduledDate] = .day(day)
+    case "created": document[.createdAt] = .instant(context.start(of: day))
     default: completed = day
     }
     return true

@@ -27,7 +27,7 @@ final class OrgSource: LineSource {
     while let (heading, line) = try nextHeading() {
       context.remarks.position = line.position
       let entry = try readEntry()
-      leaveHeadings(from: heading.level)
+      endHeadings(from: heading.level)
       guard heading.keyword != nil || entry.hasDates else {
         let hasContents = !entry.notes.isEmpty || !entry.attributes.isEmpty
         if hasContents { context.remarks.add("text", ([heading.title] + entry.notes).joined(separator: " ")) }
@@ -43,12 +43,12 @@ final class OrgSource: LineSource {
         Ancestor(level: heading.level, task: document[.id]?.id, position: line.position, hasTasks: true))
       return (document, line.position)
     }
-    leaveHeadings(from: 0)
+    endHeadings(from: 0)
     return nil
   }
 
-  /// Ends the headings from a level on, with a remark for each list that has no task.
-  private func leaveHeadings(from level: Int) {
+  /// Ends headings; those that are neither a task nor above one are named.
+  private func endHeadings(from level: Int) {
     while let last = ancestors.last, last.level >= level {
       if !last.hasTasks { context.remarks.add("heading", last.list ?? "", at: last.position) }
       ancestors.removeLast()

@@ -46,7 +46,7 @@ final class TaskwarriorSource: ForeignSource {
     do {
       context.remarks.position = position
       var record = record
-      record.leaveOutFaulty(context)
+      record.removeFaulty(context)
       var document = try record.importing(context)
       identity.identify(&document, by: record.values["description"]?.text ?? "", record.values["entry"]?.text ?? "")
       if case .text(let text)? = record.values["recur"], record.exact == nil {
@@ -167,7 +167,7 @@ extension TaskwarriorRecord {
     text.blanking { $0.isControl && $0 != "\n" }
   }
 
-  /// The tags that Taskwarrior keeps, as an array; it takes others apart, or writes them as something else.
+  /// The tags that Taskwarrior stores unchanged, as an array; it splits others, or writes them as something else.
   private static func array(_ tags: TagSet) -> TaskwarriorValue? {
     let plain = tags.filter { $0.unicodeScalars.allSatisfy { !#":"\,[]"#.unicodeScalars.contains($0) } }
     guard !plain.isEmpty else { return nil }
@@ -191,7 +191,7 @@ extension TaskwarriorRecord {
     switch value {
     case .integer(let number): return TaskwarriorBuiltIn.isValid("\(number)", of: name) ? .integer(number) : nil
     case .real(let number):
-      return TaskwarriorBuiltIn.named(name) || !TaskwarriorNumber.isKept(number) ? nil : .real(number)
+      return TaskwarriorBuiltIn.named(name) || !TaskwarriorNumber.isExact(number) ? nil : .real(number)
     case .text(let text):
       guard !text.isEmpty, plain(text).utf8.elementsEqual(text.utf8), TaskwarriorBuiltIn.isValid(text, of: name) else {
         return nil
@@ -203,10 +203,10 @@ extension TaskwarriorRecord {
 
   /// The annotations that the notes came from, or one of all the notes.
   private func annotations(_ notes: String, _ task: TaskItem) -> TaskwarriorValue {
-    if case .text(let kept)? = task.attributes["annotations"],
-      TaskwarriorAnnotation.notes(kept)?.utf8.elementsEqual(notes.utf8) == true
+    if case .text(let imported)? = task.attributes["annotations"],
+      TaskwarriorAnnotation.notes(imported)?.utf8.elementsEqual(notes.utf8) == true
     {
-      return .json(kept)
+      return .json(imported)
     }
     return .json(TaskwarriorAnnotation.array(Self.plain(notes), at: values["entry"]?.text))
   }
@@ -281,14 +281,12 @@ extension TaskwarriorRecord {
   }
 
   private func tags() throws -> TagSet? {
-    switch values["tags"] {
-    case nil: return nil
-    case .text(let list)?: return TagSet(list.split(separator: ",").map(String.init))
-    case .json(let array)?:
-      guard let tags = Self.tags(array) else { throw Self.fault("The tags are not an array of texts") }
-      return TagSet(tags)
-    default: throw Self.fault("The tags are not an array of texts")
+    guard let value = values["tags"] else { return nil }
+    if case .text(let list) = value { return TagSet(list.split(separator: ",").map(String.init)) }
+    guard case .json(let array) = value, let tags = Self.tags(array) else {
+      throw Self.fault("The tags are not an array of texts")
     }
+    return TagSet(tags)
   }
 
   private func text(_ name: String) throws -> String? {
@@ -320,30 +318,29 @@ extension TaskwarriorRecord {
   private static let dates = ["entry", "modified", "end", "due", "scheduled", "start", "wait", "until"]
   private static let texts = ["uuid", "description", "status", "project", "priority"]
   private static let states: Set = ["pending", "completed", "waiting", "recurring", "deleted"]
-  /// Taskwarrior's own attributes that Tally keeps, but does not act on.
-  private static let keptOnly = ["wait", "until", "depends"]
+  /// Taskwarrior's own attributes that Tally stores, but does not act on.
+  private static let uninterpreted = ["wait", "until", "depends"]
 
-  /// Leaves out each value that is not what Taskwarrior writes, with a remark; its text stays in an attribute.
-  mutating func leaveOutFaulty(_ context: FormatContext) {
+  /// Removes each value that is not what Taskwarrior writes, with a remark; its text stays in an attribute.
+  mutating func removeFaulty(_ context: FormatContext) {
     for name in Self.texts {
       guard let value = values[name], value.text == nil else { continue }
-      values[name] = value.number.map { .text($0) }
-      if values[name] == nil { leaveOut(name, value, "value", context) }
+      if case .json = value { remove(name, value, "value", context) } else { values[name] = .text(value.description) }
     }
     for name in Self.dates { checkDate(name, context) }
     if let letter = values["priority"]?.text, !letter.isEmpty, !Self.letters.values.contains(letter) {
-      leaveOut("priority", .text(letter), "priority", context)
+      remove("priority", .text(letter), "priority", context)
     }
-    if let tags = values["tags"], !tags.isListOfTags { leaveOut("tags", tags, "tag", context) }
+    if let tags = values["tags"], (try? self.tags()) == nil { remove("tags", tags, "tag", context) }
     if let status = values["status"]?.text, !Self.states.contains(status) {
-      leaveOut("status", .text(status), "state", context)
+      remove("status", .text(status), "state", context)
     }
     if let uuid = values["uuid"]?.text, UUID(uuidString: uuid) == nil {
-      leaveOut("uuid", .text(uuid), "uuid", context)
+      remove("uuid", .text(uuid), "uuid", context)
     }
     if values["description"] == nil { context.remarks.add("title", values["uuid"]?.text ?? "") }
-    for name in Self.keptOnly {
-      if let value = values[name] { context.remarks.add(name, value.text ?? value.number ?? value.json ?? "") }
+    for name in Self.uninterpreted {
+      if let value = values[name] { context.remarks.add(name, value.description) }
     }
   }
 
@@ -353,35 +350,24 @@ extension TaskwarriorRecord {
     if let date = value.text.flatMap({ WrittenDate($0, context) }) {
       values[name] = .text(BasicDate.text(date.instant(context)))
     } else {
-      leaveOut(name, value, "date", context)
+      remove(name, value, "date", context)
     }
   }
 
-  private mutating func leaveOut(_ name: String, _ value: TaskwarriorValue, _ kind: String, _ context: FormatContext) {
-    let text = value.text ?? value.number ?? value.json ?? ""
+  private mutating func remove(_ name: String, _ value: TaskwarriorValue, _ kind: String, _ context: FormatContext) {
     values[name] = nil
-    values["\(name)_imported"] = .text(text)
-    context.remarks.add(kind, "\(name): \(text)")
+    values["\(name)_imported"] = .text(value.description)
+    context.remarks.add(kind, "\(name): \(value.description)")
   }
 }
 
 extension TaskwarriorValue {
-  /// A number as text.
-  fileprivate var number: String? {
+  /// The value as text.
+  fileprivate var description: String {
     switch self {
-    case .integer(let number): String(number)
-    case .real(let number): String(number)
-    default: nil
-    }
-  }
-
-  fileprivate var json: String? { if case .json(let text) = self { text } else { nil } }
-
-  fileprivate var isListOfTags: Bool {
-    switch self {
-    case .text: true
-    case .json(let array): TaskwarriorRecord.tags(array) != nil
-    default: false
+    case .text(let text), .json(let text): text
+    case .integer(let number): "\(number)"
+    case .real(let number): "\(number)"
     }
   }
 }
@@ -435,7 +421,7 @@ enum TaskwarriorAnnotation {
   }
 }
 
-/// Taskwarrior's own attributes that Tally keeps as attributes, and the values that Taskwarrior accepts for them.
+/// Taskwarrior's own attributes that Tally stores as attributes, and the values that Taskwarrior accepts for them.
 enum TaskwarriorBuiltIn {
   private static let dates: Set<String> = ["wait", "until", "start"]
   private static let ids: Set<String> = ["parent", "template"]

@@ -110,7 +110,7 @@ enum BasicDate {
 /// Numbers of attributes: Taskwarrior writes those of attributes that it does not know as texts with six decimals.
 enum TaskwarriorNumber {
   /// Whether six decimals say a number in full.
-  static func isKept(_ number: Double) -> Bool { Double(text(number)) == number && abs(number) < 1e9 }
+  static func isExact(_ number: Double) -> Bool { Double(text(number)) == number && abs(number) < 1e9 }
 
   /// The number in a text of Taskwarrior's; `nil` for any other text.
   static func attribute(_ text: String) -> AttributeValue? {

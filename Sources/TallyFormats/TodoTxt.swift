@@ -59,7 +59,7 @@ struct TodoTxtRecord: ForeignRecord {
 
   static func isLocal(_ task: TaskItem) -> Bool { true }
 
-  /// Takes a line apart.
+  /// Reads a line.
   init(line: String) {
     words = Self.words(of: line)
     // Remove the extension first. Otherwise a title that is only `(B)` reads as a priority.
@@ -142,7 +142,7 @@ extension TodoTxtRecord {
     if let due = task.dueDay(in: context.timeZone) { words.append("due:\(due)") }
     if let day = task.scheduledDate { words.append("t:\(day)") }
     if let recurrence = task.recurrence, let text = TodoTxtRecurrence.text(recurrence) { words.append("rec:\(text)") }
-    for key in TodoTxtReading.keptKeys where !words.contains(where: { $0.hasPrefix(key + ":") }) {
+    for key in TodoTxtReading.understoodKeys where !words.contains(where: { $0.hasPrefix(key + ":") }) {
       if case .text(let text)? = task.attributes[key], Self.isValue(text) { words.append("\(key):\(text)") }
     }
     for (name, value) in task.attributes.sorted(by: { $0.key < $1.key }) {
@@ -250,8 +250,8 @@ struct TodoTxtReading {
   var priority: Character?
   var attributes: [String: AttributeValue] = [:]
 
-  /// The keys whose value becomes an attribute if Tally does not understand it.
-  static let keptKeys = ["due", "rec", "t"]
+  /// The keys that Tally understands; a value that it does not understand becomes an attribute.
+  static let understoodKeys = ["due", "rec", "t"]
 
   /// Reads a word.
   ///
@@ -273,7 +273,7 @@ struct TodoTxtReading {
     }
     guard let (key, value) = pair else { return false }
     if readKnown(key, value, context) { return true }
-    if isTrailing, attributes[key] == nil, Self.keptKeys.contains(key) {
+    if isTrailing, attributes[key] == nil, Self.understoodKeys.contains(key) {
       context.remarks.add(key == "rec" ? "recurrence" : "date", "\(key):\(value)")
     }
     guard isTrailing, attributes[key] == nil else { return false }
