@@ -156,11 +156,7 @@ extension SpaceKeys {
   ///
   /// - Throws: `TallyError` with `invalidInvitation`.
   init(invitation text: String, folder: FilePath, now: Timestamp) throws {
-    do {
-      self = try Self.keys(of: text, folder: folder, now: now)
-    } catch let fault as KeyTextFault {
-      throw TallyError.invalidInvitation(fault.description)
-    }
+    self = try TallyError.readingInvitation { try Self.keys(of: text, folder: folder, now: now) }
   }
 
   private static func keys(of text: String, folder: FilePath, now: Timestamp) throws -> SpaceKeys {

@@ -121,11 +121,8 @@ public struct StoreSync: Sendable {
   @discardableResult
   public func join(_ text: String, at place: SyncPlace, deviceName: String) async throws -> ReplicaID {
     try await requireNoSpace()
-    let keys: SpaceKeys
-    do {
-      keys = try Invitation(text, now: store.configuration.now().microsecondsSince1970 / 1_000_000).spaceKeys
-    } catch {
-      throw TallyError.invalidInvitation(error.description)
+    let keys = try TallyError.readingInvitation {
+      try Invitation(text, now: store.configuration.now().microsecondsSince1970 / 1_000_000).spaceKeys
     }
     return try await join(keys, at: place, deviceName: deviceName)
   }
@@ -146,12 +143,7 @@ public struct StoreSync: Sendable {
     recoveryCode text: String, to space: SpaceID, at place: SyncPlace, deviceName: String
   ) async throws -> ReplicaID {
     try await requireNoSpace()
-    let code: RecoveryCode
-    do {
-      code = try RecoveryCode(text)
-    } catch {
-      throw TallyError.invalidInvitation(error.description)
-    }
+    let code = try TallyError.readingInvitation { try RecoveryCode(text) }
     let keys = SpaceKeys(space: space, epoch: 1, keys: [1: code.key])
     return try await join(keys, at: place, deviceName: deviceName, with: code)
   }

@@ -16,7 +16,9 @@ struct Card: Hashable, Sendable {
   let olderKeys: [EpochKey]
 
   static let agreementKeyByteCount = 32
+}
 
+extension Card {
   /// Describes a replica.
   ///
   /// - Parameters:
@@ -30,13 +32,6 @@ struct Card: Hashable, Sendable {
     self.init(
       name: name, verifyingKey: keys.verifyingKey, agreementKey: keys.agreementKey, createdAt: createdAt,
       olderKeys: olderKeys)
-  }
-
-  private init(
-    name: String, verifyingKey: VerifyingKey, agreementKey: [UInt8], createdAt: Int64, olderKeys: [EpochKey]
-  ) {
-    (self.name, self.verifyingKey, self.agreementKey) = (name, verifyingKey, agreementKey)
-    (self.createdAt, self.olderKeys) = (createdAt, olderKeys)
   }
 }
 
@@ -131,11 +126,9 @@ struct CardClearPart: Hashable, Sendable {
   /// A replica that has only such a key, and has never seen a card of the author, sees by them that it is a member.
   let proofs: [ContentHash]
 
-  /// Takes the parts.
-  init(record: EpochRecord, verifyingKey: VerifyingKey, proofs: [ContentHash]) {
-    (self.record, self.verifyingKey, self.proofs) = (record, verifyingKey, proofs)
-  }
+}
 
+extension CardClearPart {
   /// Proves that a replica has keys.
   init(_ record: EpochRecord, of replica: ReplicaID, _ key: VerifyingKey, having older: [EpochKey]) {
     self.init(
@@ -194,8 +187,7 @@ extension Envelope {
   /// - Throws: ``EnvelopeFault`` for anything else.
   var cardClearPart: CardClearPart? {
     get throws(EnvelopeFault) {
-      guard let bytes = try clearPart else { return nil }
-      return try CardClearPart(decoding: bytes)
+      try clearPart.map { bytes throws(EnvelopeFault) in try CardClearPart(decoding: bytes) }
     }
   }
 

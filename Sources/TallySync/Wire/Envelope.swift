@@ -7,7 +7,7 @@ struct Envelope: Hashable, Sendable {
   /// All of it, as stored and sent.
   let bytes: [UInt8]
 
-  /// Takes bytes, without verifying more than the header's form.
+  /// Reads bytes, without verifying more than the header's form.
   ///
   /// - Parameter bytes: Exactly one envelope.
   /// - Throws: ``EnvelopeFault`` if they cannot be one.
@@ -18,7 +18,7 @@ struct Envelope: Hashable, Sendable {
     self.bytes = bytes
   }
 
-  /// Takes the envelopes that lie one after the other in a file.
+  /// Reads the envelopes that follow each other in a file.
   ///
   /// - Parameter bytes: The content of the file.
   /// - Returns: The envelopes.
@@ -216,15 +216,9 @@ struct EnvelopeHeader: Hashable, Sendable {
   private static let format: UInt8 = 1
   private static let sealedFlag: UInt8 = 1
   private static let clearPartFlag: UInt8 = 2
+}
 
-  init(
-    label: Label, space: SpaceID, isSealed: Bool, hasClearPart: Bool = false, epoch: UInt32, salt: [UInt8],
-    bodyByteCount: Int
-  ) {
-    (self.label, self.space, self.isSealed, self.hasClearPart) = (label, space, isSealed, hasClearPart)
-    (self.epoch, self.salt, self.bodyByteCount) = (epoch, salt, bodyByteCount)
-  }
-
+extension EnvelopeHeader {
   /// The bytes of the header.
   var bytes: [UInt8] {
     let flags = (isSealed ? Self.sealedFlag : 0) | (hasClearPart ? Self.clearPartFlag : 0)

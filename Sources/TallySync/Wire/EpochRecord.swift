@@ -42,14 +42,8 @@ extension EpochRecord {
     writer.append(raw: [BodyVersion.current])
     writer.append(UInt64(number))
     writer.append(raw: keyHash.bytes)
-    writer.append(UInt64(members.count))
-    for (replica, member) in members.sorted(by: { $0.key < $1.key }) {
-      writer.append(raw: replica.bytes + member.verifyingKey.bytes + member.sealedKey)
-    }
-    writer.append(UInt64(revocations.count))
-    for (replica, revocation) in revocations.sorted(by: { $0.key < $1.key }) {
-      writer.append(raw: replica.bytes + revocation.encoded)
-    }
+    writer.append(byReplica: members) { $0.append(raw: $1.verifyingKey.bytes + $1.sealedKey) }
+    writer.append(byReplica: revocations) { $0.append(raw: $1.encoded) }
     return writer.bytes
   }
 
@@ -64,21 +58,14 @@ extension EpochRecord {
   private init(from reader: inout ByteReader) throws(CodingFault) {
     guard let number = UInt32(exactly: try reader.number()), number > 1 else { throw .impossibleValue }
     let keyHash = try reader.hash()
-    var (members, revocations, last): ([ReplicaID: Member], [ReplicaID: Revocation], ReplicaID?) = ([:], [:], nil)
-    for _ in 0..<(try reader.count(ofAtLeast: ReplicaID.byteCount + VerifyingKey.byteCount + SpaceKey.sealedByteCount))
-    {
-      let replica = try reader.replica(after: last)
-      members[replica] = Member(
-        verifyingKey: try reader.verifyingKey(), sealedKey: try reader.bytes(SpaceKey.sealedByteCount))
-      last = replica
+    let memberByteCount = VerifyingKey.byteCount + SpaceKey.sealedByteCount
+    let members = try reader.byReplica(ofAtLeast: memberByteCount) { reader, _ throws(CodingFault) in
+      Member(verifyingKey: try reader.verifyingKey(), sealedKey: try reader.bytes(SpaceKey.sealedByteCount))
     }
-    last = nil
-    for _ in 0..<(try reader.count(ofAtLeast: ReplicaID.byteCount + VerifyingKey.byteCount + 1 + ContentHash.byteCount))
-    {
-      let replica = try reader.replica(after: last)
+    let revocationByteCount = VerifyingKey.byteCount + StreamPosition.leastByteCount
+    let revocations = try reader.byReplica(ofAtLeast: revocationByteCount) { reader, replica throws(CodingFault) in
       guard members[replica] == nil else { throw .notCanonical }
-      revocations[replica] = try Revocation(from: &reader)
-      last = replica
+      return try Revocation(from: &reader)
     }
     self.init(number: number, keyHash: keyHash, members: members, revocations: revocations)
   }
@@ -89,15 +76,14 @@ extension EpochRecord.Revocation {
   var encoded: [UInt8] {
     var writer = ByteWriter()
     writer.append(raw: verifyingKey.bytes)
-    writer.append(cutOff.number)
-    writer.append(raw: cutOff.hash.bytes)
+    writer.append(cutOff)
     return writer.bytes
   }
 
   /// Reads a revocation.
   init(from reader: inout ByteReader) throws(CodingFault) {
     verifyingKey = try reader.verifyingKey()
-    cutOff = StreamPosition(number: try reader.number(), hash: try reader.hash())
+    cutOff = try reader.streamPosition()
   }
 }
 

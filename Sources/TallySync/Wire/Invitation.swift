@@ -90,6 +90,15 @@ extension TallyError {
       .invalidInvitation, reason.withoutFullStop,
       remedy: "Copy the whole text again, or ask for a new invitation")
   }
+
+  /// Runs a body that reads a text to open a space: a fault of the text is `invalidInvitation`.
+  static func readingInvitation<R>(_ body: () throws -> R) throws -> R {
+    do {
+      return try body()
+    } catch let fault as KeyTextFault {
+      throw invalidInvitation(fault.description)
+    }
+  }
 }
 
 extension String {
@@ -151,11 +160,7 @@ public struct RecoveryProof: Sendable {
   /// - Parameter text: What somebody has copied or typed.
   /// - Throws: `TallyError` with `invalidInvitation`.
   public init(code text: String) throws {
-    do {
-      try self.init(RecoveryCode(text))
-    } catch let fault as KeyTextFault {
-      throw TallyError.invalidInvitation(fault.description)
-    }
+    try self.init(TallyError.readingInvitation { try RecoveryCode(text) })
   }
 
   init(_ code: RecoveryCode) throws {
@@ -282,12 +287,7 @@ extension KeyTextFault: CustomStringConvertible {
 }
 
 extension KeyText {
-  fileprivate var name: String {
-    switch self {
-    case .invitation: "an invitation"
-    case .recoveryCode: "a recovery code"
-    }
-  }
+  fileprivate var name: String { self == .invitation ? "an invitation" : "a recovery code" }
 }
 
 /// Bytes as digits and letters that people do not confuse (Crockford's Base 32, without its check digit).

@@ -151,10 +151,7 @@ extension SegmentBody {
     var writer = ByteWriter()
     writer.append(raw: [BodyVersion.current])
     writer.append(signed: sealedAt)
-    let others = seen.filter { $0.key != author }.sorted { $0.key < $1.key }
-    writer.append(UInt64(others.count))
-    for (replica, head) in others {
-      writer.append(raw: replica.bytes)
+    writer.append(byReplica: seen.filter { $0.key != author }) { writer, head in
       writer.append(head.number)
       writer.append(raw: head.digest)
     }
@@ -187,12 +184,10 @@ extension SegmentBody {
 
   private init(from reader: inout ByteReader, by author: ReplicaID) throws(CodingFault) {
     sealedAt = try reader.signedNumber()
-    var (seen, last): ([ReplicaID: SegmentHead], ReplicaID?) = ([:], nil)
-    for _ in 0..<(try reader.count(ofAtLeast: ReplicaID.byteCount + 1 + SegmentHead.digestByteCount)) {
-      let replica = try reader.replica(after: last)
+    let headByteCount = 1 + SegmentHead.digestByteCount
+    let seen = try reader.byReplica(ofAtLeast: headByteCount) { reader, replica throws(CodingFault) in
       guard replica != author else { throw .notCanonical }
-      seen[replica] = SegmentHead(number: try reader.number(), digest: try reader.bytes(SegmentHead.digestByteCount))
-      last = replica
+      return SegmentHead(number: try reader.number(), digest: try reader.bytes(SegmentHead.digestByteCount))
     }
     let table = try ReplicaTable(from: &reader, author: author, listed: seen.keys)
     var (changes, time): ([ObjectChange], Int64) = ([], 0)
@@ -325,15 +320,15 @@ struct StreamPosition: Hashable, Sendable, Codable {
 
   /// Before the first segment.
   static let start = StreamPosition(number: 0, hash: .none)
-
-  init(number: UInt64, hash: ContentHash) {
-    (self.number, self.hash) = (number, hash)
-  }
-
-  init(_ segment: Envelope) {
-    self.init(number: segment.header.label.number, hash: segment.hash)
-  }
+  /// The least number of bytes of the encoded form.
+  static let leastByteCount = 1 + ContentHash.byteCount
 
   /// The number and the start of the hash.
   var head: SegmentHead { SegmentHead(number: number, digest: hash.bytes) }
+}
+
+extension StreamPosition {
+  init(_ segment: Envelope) {
+    self.init(number: segment.header.label.number, hash: segment.hash)
+  }
 }

@@ -14,7 +14,7 @@ struct SnapshotSummary: Hashable, Sendable {
   /// The hash that names the coverage: in the header of each part and, its start, in the snapshot's name.
   var coverageHash: ContentHash {
     var writer = ByteWriter()
-    encodeCoverage(into: &writer)
+    writer.append(byReplica: coverage) { $0.append($1) }
     return ContentHash(of: writer.bytes)
   }
 }
@@ -41,28 +41,16 @@ struct SnapshotPart: Hashable, Sendable {
 // Replicas and times as in the body of a segment.
 
 extension SnapshotSummary {
-  fileprivate func encodeCoverage(into writer: inout ByteWriter) {
-    writer.append(UInt64(coverage.count))
-    for (replica, position) in coverage.sorted(by: { $0.key < $1.key }) {
-      writer.append(raw: replica.bytes)
-      writer.append(position.number)
-      writer.append(raw: position.hash.bytes)
-    }
-  }
-
   fileprivate func encode(into writer: inout ByteWriter) {
-    encodeCoverage(into: &writer)
+    writer.append(byReplica: coverage) { $0.append($1) }
     writer.append(signed: madeAt)
     writer.append(raw: stateHash.bytes)
     writer.append(UInt64(partCount))
   }
 
   fileprivate init(from reader: inout ByteReader) throws(CodingFault) {
-    var (coverage, last): ([ReplicaID: StreamPosition], ReplicaID?) = ([:], nil)
-    for _ in 0..<(try reader.count(ofAtLeast: ReplicaID.byteCount + 1 + ContentHash.byteCount)) {
-      let replica = try reader.replica(after: last)
-      coverage[replica] = StreamPosition(number: try reader.number(), hash: try reader.hash())
-      last = replica
+    let coverage = try reader.byReplica(ofAtLeast: StreamPosition.leastByteCount) { reader, _ throws(CodingFault) in
+      try reader.streamPosition()
     }
     let (madeAt, stateHash) = (try reader.signedNumber(), try reader.hash())
     guard let partCount = Int(exactly: try reader.number()), partCount > 0 else { throw .impossibleValue }
@@ -189,7 +177,42 @@ extension ReplicaID {
   static let byteCount = 16
 }
 
+extension ByteWriter {
+  /// Appends values by replica: their count, then for each replica, ascending, its id and what a closure appends.
+  mutating func append<Value>(byReplica values: [ReplicaID: Value], _ append: (inout ByteWriter, Value) -> Void) {
+    self.append(UInt64(values.count))
+    for (replica, value) in values.sorted(by: { $0.key < $1.key }) {
+      self.append(raw: replica.bytes)
+      append(&self, value)
+    }
+  }
+
+  /// Appends a place in a stream: the number, then the hash.
+  mutating func append(_ position: StreamPosition) {
+    append(position.number)
+    append(raw: position.hash.bytes)
+  }
+}
+
 extension ByteReader {
+  /// Reads values by replica; `byteCount` is the least number of bytes that a value has.
+  mutating func byReplica<Value>(
+    ofAtLeast byteCount: Int, _ read: (inout ByteReader, ReplicaID) throws(CodingFault) -> Value
+  ) throws(CodingFault) -> [ReplicaID: Value] {
+    var (values, last): ([ReplicaID: Value], ReplicaID?) = ([:], nil)
+    for _ in 0..<(try count(ofAtLeast: ReplicaID.byteCount + byteCount)) {
+      let replica = try replica(after: last)
+      values[replica] = try read(&self, replica)
+      last = replica
+    }
+    return values
+  }
+
+  /// Reads a place in a stream.
+  mutating func streamPosition() throws(CodingFault) -> StreamPosition {
+    StreamPosition(number: try number(), hash: try hash())
+  }
+
   /// Reads the id of a replica that is greater than the one before it.
   mutating func replica(after last: ReplicaID?) throws(CodingFault) -> ReplicaID {
     guard let id = UUID(bytes: try bytes(ReplicaID.byteCount)) else { throw .impossibleValue }
