@@ -116,13 +116,8 @@ final class CalendarSource: ForeignSource {
     context.remarks.position = place
     var record = toDo.record
     record.zones = zones
-    var document = TaskDocument()
-    do {
-      document = try record.importing(context)
-      record.remark(context)
-    } catch {
-      context.remarks.add("component", toDo.contents)
-    }
+    var document = record.importing(context)
+    record.remark(context)
     // A to-do needs no summary (RFC 5545, section 3.6.2), a task does.
     if document[.text]?.text?.isBlank ?? true { document[.text] = .text("Untitled") }
     document.listName = document.listName ?? calendarName
@@ -431,7 +426,7 @@ extension CalendarRecord {
 }
 
 extension CalendarRecord {
-  func document(_ context: FormatContext) throws -> TaskDocument {
+  func document(_ context: FormatContext) -> TaskDocument {
     var document = TaskDocument()
     if let uid = first("UID")?.unescaped {
       let occurrence = first("RECURRENCE-ID").map { Self.text([$0]) }
@@ -451,7 +446,7 @@ extension CalendarRecord {
     document.keptParent = parent.map { ("RELATED-TO", Self.text([$0])) }
     document[.listID] = nil
     document.listName = first(Self.listName)?.unescaped
-    document.set(attributes(document, context))
+    document.attributes = attributes(document, context)
     return document
   }
 

@@ -27,11 +27,7 @@ final class ChecklistSource: LineSource {
         context.remarks.position = line.position
         var record = ChecklistRecord(mark: mark, text: read.text, under: heading)
         try readNotes(into: &record, under: read.indentation)
-        do {
-          return (try task(record, read.indentation), line.position)
-        } catch let error as TallyError {
-          throw error.placed(at: line.position)
-        }
+        return (task(record, read.indentation), line.position)
       } else if !read.text.trimmed.isEmpty {
         if read.indentation == 0 { ancestors = [] }
         context.remarks.add("text", read.text, at: line.position)
@@ -70,9 +66,9 @@ final class ChecklistSource: LineSource {
     return String(scalars)
   }
 
-  private func task(_ record: ChecklistRecord, _ indentation: Int) throws -> TaskDocument {
+  private func task(_ record: ChecklistRecord, _ indentation: Int) -> TaskDocument {
     ancestors.removeAll { $0.indentation >= indentation }
-    var document = try record.importing(context)
+    var document = record.importing(context)
     document[.parentID] = (ancestors.last?.id).map { .id($0) }
     identity.identify(&document, by: record.contents)
     if let id = document[.id]?.id { ancestors.append((indentation, id)) }
@@ -232,7 +228,7 @@ struct ChecklistRecord: ForeignRecord {
     !text.isEmpty && !text.allSatisfy(\.isNumber) && !text.unicodeScalars.contains { $0.properties.isWhitespace }
   }
 
-  func document(_ context: FormatContext) throws -> TaskDocument {
+  func document(_ context: FormatContext) -> TaskDocument {
     let noted = NotebookMarks(text, context)
     var document = noted.document
     var words = noted.text.unicodeScalars.split(separator: " ", omittingEmptySubsequences: false).map(Substring.init)
@@ -252,7 +248,7 @@ struct ChecklistRecord: ForeignRecord {
     document[.notes] = notes.isEmpty ? nil : .text(notes.joined(separator: "\n"))
     let isCancelled = mark == "-" || mark == "~"
     let isCompleted = mark == "x" || mark == "X" || isCancelled
-    document.set(noted.attributes.merging(isCancelled ? ["STATUS": "CANCELLED"] : [:]) { $1 })
+    if isCancelled { document.attributes["STATUS"] = "CANCELLED" }
     if "<>!?*".contains(mark) { context.remarks.add("state", "[\(mark)] \(text)") }
     document[.state] = .state(isCompleted ? .completed : mark == "/" ? .active : .notStarted)
     let completed = noted.completed.map(context.noon) ?? context.undatedCompletion
@@ -296,8 +292,6 @@ struct NotebookMarks {
   /// The fields that the marks set; the due day and the due date are present in any case.
   private(set) var document = TaskDocument()
   private(set) var completed: CalendarDay?
-  /// The values for which Tally has no field, by name.
-  private(set) var attributes: [String: AttributeValue] = [:]
 
   private static let signs: [(sign: String, name: String)] = [
     ("📅", "due"), ("📆", "due"), ("🗓", "due"), ("⏳", "scheduled"), ("⌛", "scheduled"), ("🛫", "start"),
@@ -311,7 +305,7 @@ struct NotebookMarks {
   /// Reads the marks of a text; what is not understood stays in the text, with a remark.
   init(_ text: String, _ context: FormatContext) {
     self.text = text
-    (document[.dueDay], document[.dueDate]) = (nil, nil)
+    (document[.dueDay], document[.dueDate], document[.attributes]) = (nil, nil, nil)
     // Most texts have none: one pass over the bytes is cheaper than a search for each sign.
     guard text.utf8.contains(where: { $0 >= 0xE2 }) || text.contains("::") else { return }
     readSigns(context)
@@ -359,8 +353,8 @@ struct NotebookMarks {
       return value.isEmpty
     }
     if ["start", "cancelled", "id", "dependsOn", "onCompletion"].contains(name) {
-      attributes[name] = .text(value)
-      context.remarks.add(name == "start" || name == "cancelled" ? "date" : "attribute", "\(name) \(value)")
+      let kind = name == "start" || name == "cancelled" ? "date" : "attribute"
+      document.store(value, as: name, remark: kind, "\(name) \(value)", context)
       return true
     }
     if name == "repeat" {

@@ -148,9 +148,4 @@ extension TallyError {
       .malformedDocument, message, remedy: "Correct the document there; nothing was imported",
       at: TextPosition(line: line, column: column))
   }
-
-  /// The same error, with a place if it has none.
-  func placed(at position: TextPosition) -> TallyError {
-    self.position == nil ? TallyError(code, message, remedy: remedy, at: position, cause: cause) : self
-  }
 }

@@ -11,10 +11,8 @@ protocol ForeignRecord {
   /// Writes what the format has words for.
   init(_ task: TaskItem, in list: String?, _ context: FormatContext)
 
-  /// The document, as the format's own words say it.
-  ///
-  /// - Throws: the error of a value, with its place if it is known.
-  func document(_ context: FormatContext) throws -> TaskDocument
+  /// The document, as the format's own words say it; what is not understood becomes an attribute, with a remark.
+  func document(_ context: FormatContext) -> TaskDocument
 
   /// The extension: fields of the task as JSON.
   var exact: String? { get set }
@@ -40,16 +38,14 @@ extension ForeignRecord {
   static func exporting(_ task: TaskItem, in list: String?, _ context: FormatContext) -> Self {
     var record = Self(task, in: list, context)
     guard !context.options.isPlain else { return record }
-    let plain = try? context.remarks.discarding { try record.document(context) }
+    let plain = context.remarks.discarding { record.document(context) }
     let lost = TaskField.all.filter { field in
-      if omits(field, of: task, context) { return false }
-      guard let plain else { return task[field] != nil }
-      return !task[field].isIdentical(to: plain[field])
+      !omits(field, of: task, context) && !task[field].isIdentical(to: plain[field])
     }
     let groups = groups.filter { !$0.allSatisfy { !lost.contains($0) } }
     let fields = TaskField.all.filter { field in lost.contains(field) || groups.contains { $0.contains(field) } }
     var surroundings = TaskDocument.Surroundings()
-    if plain?.listName.isIdentical(to: list) != true { surroundings.list = .some(list) }
+    if !plain.listName.isIdentical(to: list) { surroundings.list = .some(list) }
     if isLocal(task) { surroundings.zone = context.timeZone.identifier }
     if !fields.isEmpty || surroundings.list != nil || surroundings.zone != nil {
       record.exact = TaskDocument.text(of: task, fields, surroundings).withoutControls
@@ -58,20 +54,19 @@ extension ForeignRecord {
   }
 
   /// The document of the record, with the exact values that still hold.
-  func importing(_ context: FormatContext) throws -> TaskDocument {
-    guard let exact else { return try document(context) }
+  func importing(_ context: FormatContext) -> TaskDocument {
+    guard let exact else { return document(context) }
     guard let (exactly, surroundings) = try? TaskDocument.read(exact) else {
       context.remarks.add("extension", exact)
-      return try document(context)
+      return document(context)
     }
     let (list, context) = (surroundings.list, context.in(surroundings.zone))
-    let found = try document(context)
+    let found = document(context)
     var (document, task) = (found, found.task)
     for field in TaskField.all where exactly.has(field) { task[field] = exactly[field] }
-    let again = try? context.remarks.discarding {
-      try Self(task, in: list ?? document.listName, context).document(context)
+    let again = context.remarks.discarding {
+      Self(task, in: list ?? document.listName, context).document(context)
     }
-    guard let again else { return document }
     for field in TaskField.all where exactly.has(field) {
       let group = Self.groups.first { $0.contains(field) } ?? [field]
       guard group.allSatisfy({ again[$0].isIdentical(to: found[$0]) }) else { continue }
@@ -119,9 +114,10 @@ extension Unicode.Scalar {
 }
 
 extension TaskDocument {
-  /// Sets the attributes; none at all is an absent value.
-  mutating func set(_ attributes: [String: AttributeValue]) {
-    self[.attributes] = attributes.isEmpty ? nil : .attributes(attributes)
+  /// The attributes; setting them makes the field present, without a value if there are none.
+  var attributes: [String: AttributeValue] {
+    get { self[.attributes]?.attributes ?? [:] }
+    set { self[.attributes] = newValue.isEmpty ? nil : .attributes(newValue) }
   }
 
   /// Sets the due day or the due date.
@@ -131,13 +127,11 @@ extension TaskDocument {
     case .instant(let instant): self[.dueDate] = .instant(instant)
     }
   }
-}
 
-extension [String: AttributeValue] {
-  /// Stores a text that no field can have, and adds a remark of a kind about it.
+  /// Stores a text that no field can have as an attribute, and adds a remark of a kind about it.
   mutating func store(_ text: String, as name: String, remark kind: String, _ example: String, _ context: FormatContext)
   {
-    self[name] = .text(text)
+    attributes[name] = .text(text)
     context.remarks.add(kind, example)
   }
 }

@@ -96,71 +96,63 @@ final class OrgSource: LineSource {
 
   private func task(_ heading: OrgHeading, _ entry: OrgEntry) -> TaskDocument {
     var document = TaskDocument()
-    var attributes = entry.attributes
+    document.attributes = entry.attributes
     document[.text] = .text(heading.title)
     let notes = entry.notes.joined(separator: "\n").trimmingCharacters(in: .whitespacesAndNewlines)
     document[.notes] = notes.isEmpty ? nil : .text(notes)
     let tags = heading.tags + fileTags
     document[.tags] = tags.isEmpty ? nil : .tags(TagSet(tags))
-    readPriority(heading, into: &document, &attributes)
-    readState(heading, entry, into: &document, &attributes)
-    readDates(entry, into: &document, &attributes)
+    readPriority(heading, into: &document)
+    readState(heading, entry, into: &document)
+    readDates(entry, into: &document)
     document.listName = ancestors.last { $0.list != nil }?.list
     document[.parentID] = ancestors.last?.task.map { .id($0) }
     if let text = entry.id { document[.id] = .id(UUID(uuidString: text) ?? UUID(namedBy: "org", text)) }
-    document.set(attributes)
     let place = ancestors.compactMap { $0.list ?? $0.task?.uuidString }
     identity.identify(&document, by: place.joined(separator: "/"), heading.title, entry.dates.values.sorted().joined())
     return document
   }
 
-  private func readPriority(
-    _ heading: OrgHeading, into document: inout TaskDocument, _ attributes: inout [String: AttributeValue]
-  ) {
+  private func readPriority(_ heading: OrgHeading, into document: inout TaskDocument) {
     guard let letter = heading.priority else { return }
     let priority: Priority? = ["A": .high, "B": .medium, "C": .low][letter]
     document[.priority] = priority.map { .priority($0) }
-    if priority == nil { attributes.store(letter, as: "priority", remark: "priority", letter, context) }
+    if priority == nil { document.store(letter, as: "priority", remark: "priority", letter, context) }
   }
 
-  private func readState(
-    _ heading: OrgHeading, _ entry: OrgEntry, into document: inout TaskDocument,
-    _ attributes: inout [String: AttributeValue]
-  ) {
+  private func readState(_ heading: OrgHeading, _ entry: OrgEntry, into document: inout TaskDocument) {
     let keyword = heading.keyword ?? ""
     let isClosed = keywords.isClosed(keyword)
     let isActive = ["STARTED", "DOING", "INPROGRESS", "IN-PROGRESS", "STRT"].contains(keyword)
     document[.state] = .state(isClosed ? .completed : isActive ? .active : .notStarted)
     if isClosed, TableValue.isCancelled(keyword) || keyword == "KILL" {
-      attributes["STATUS"] = "CANCELLED"
+      document.attributes["STATUS"] = "CANCELLED"
     } else if !["", "TODO", "DONE"].contains(keyword), !isActive {
       // Waiting, next and the like are no states of Tally.
-      attributes.store(keyword, as: "org state", remark: "state", keyword, context)
+      document.store(keyword, as: "org state", remark: "state", keyword, context)
     }
     guard isClosed else { return }
     let closed = entry.dates["CLOSED"].flatMap { OrgDate($0, context) }
     if closed == nil, let text = entry.dates["CLOSED"] {
-      attributes.store(text, as: "CLOSED", remark: "date", "CLOSED: \(text)", context)
+      document.store(text, as: "CLOSED", remark: "date", "CLOSED: \(text)", context)
     }
     document[.completedAt] = .offsetInstant(
       closed.map { TableValue.completion($0.date, context) } ?? context.undatedCompletion)
     document.latestCompletion = .latest
   }
 
-  private func readDates(
-    _ entry: OrgEntry, into document: inout TaskDocument, _ attributes: inout [String: AttributeValue]
-  ) {
+  private func readDates(_ entry: OrgEntry, into document: inout TaskDocument) {
     for (name, text) in entry.dates.sorted(by: { $0.key < $1.key }) where name != "CLOSED" {
       let date = OrgDate(text, context)
       if date?.isUnderstood != true {
-        attributes.store(text, as: name, remark: date == nil ? "date" : "recurrence", "\(name): \(text)", context)
+        document.store(text, as: name, remark: date == nil ? "date" : "recurrence", "\(name): \(text)", context)
       }
       guard let date else { continue }
       if let recurrence = date.recurrence {
         if document[.recurrence] == nil {
           document[.recurrence] = .recurrence(recurrence)
         } else if document[.recurrence] != .recurrence(recurrence) {
-          attributes.store(text, as: name, remark: "recurrence", "\(name): \(text)", context)
+          document.store(text, as: name, remark: "recurrence", "\(name): \(text)", context)
         }
       }
       if name == "DEADLINE" {

@@ -32,7 +32,7 @@ final class TableSource: RowSource {
       }
       // A spreadsheet may have rows of separators alone.
       if cells.isEmpty { continue }
-      var document = try TableRecord(cells: cells).importing(context)
+      var document = TableRecord(cells: cells).importing(context)
       identity.identify(&document, by: zip(columns, row).map { "\($0)=\($1.text)" }.joined(separator: "\u{1E}"))
       return (document, position)
     }
@@ -242,10 +242,10 @@ struct TableRecord: ForeignRecord {
 }
 
 extension TableRecord {
-  func document(_ context: FormatContext) throws -> TaskDocument {
+  func document(_ context: FormatContext) -> TaskDocument {
     var document = TaskDocument()
-    var attributes: [String: AttributeValue] = [:]
-    let cells = joiningTimes(&attributes, context)
+    document.attributes = [:]
+    let cells = joiningTimes(into: &document, context)
     for field in Self.fields {
       guard let cell = cells["\(field.name)"] else {
         if field.isOptional { document[field] = nil }
@@ -255,17 +255,16 @@ extension TableRecord {
         document[field] = value
       } else {
         if field.isOptional { document[field] = nil }
-        attributes.storeImported(cell, of: "\(field.name)", remark: TableValue.kind(of: field), context)
+        document.storeImported(cell, of: "\(field.name)", remark: TableValue.kind(of: field), context)
       }
     }
     if !document.has(.text), let title = cells["title"] { document[.text] = .text(title) }
     document.listName = cells[Self.listColumn]
-    readDue(cells["due"], into: &document, &attributes, context)
-    readState(into: &document, &attributes, context)
+    readDue(cells["due"], into: &document, context)
+    readState(into: &document, context)
     for (name, text) in cells where Self.isColumn(name) && !Self.usualColumns.contains(name) {
-      attributes[name] = .text(text)
+      document.attributes[name] = .text(text)
     }
-    document.set(attributes)
     return document
   }
 
@@ -278,9 +277,7 @@ extension TableRecord {
   static let usualColumns: Set = ["due", "done", "dueTime", "reminderTime", "reminderOn"]
 
   /// The cells with each time joined to its date, and without a reminder that is off.
-  private func joiningTimes(
-    _ attributes: inout [String: AttributeValue], _ context: FormatContext
-  ) -> [String: String] {
+  private func joiningTimes(into document: inout TaskDocument, _ context: FormatContext) -> [String: String] {
     var cells = cells
     for (column, timeColumn) in [("due", "dueTime"), ("reminderDate", "reminderTime")] {
       guard let time = cells[timeColumn] else { continue }
@@ -288,36 +285,31 @@ extension TableRecord {
       if let joined, case .instant? = WrittenDate(joined, context) {
         cells[column] = joined
       } else {
-        attributes.storeImported(time, of: timeColumn, remark: "date", context)
+        document.storeImported(time, of: timeColumn, remark: "date", context)
       }
     }
     if let isOn = cells["reminderOn"].flatMap(TableValue.isDone) {
       // The program offers the date; nobody wants to be reminded then.
       if !isOn { cells["reminderDate"] = nil }
     } else if let text = cells["reminderOn"] {
-      attributes.storeImported(text, of: "reminderOn", remark: "value", context)
+      document.storeImported(text, of: "reminderOn", remark: "value", context)
     }
     return cells
   }
 
   /// A column for due days and due dates alike.
-  private func readDue(
-    _ cell: String?, into document: inout TaskDocument, _ attributes: inout [String: AttributeValue],
-    _ context: FormatContext
-  ) {
+  private func readDue(_ cell: String?, into document: inout TaskDocument, _ context: FormatContext) {
     guard let cell else { return }
     let isFree = document[.dueDay] == nil && document[.dueDate] == nil
     if isFree, let date = WrittenDate(cell, context) {
       document.setDue(date)
     } else {
-      attributes.storeImported(cell, of: "due", remark: "date", context)
+      document.storeImported(cell, of: "due", remark: "date", context)
     }
   }
 
   /// The state, by its own column, by one of done ones, or by the time of completion.
-  private func readState(
-    into document: inout TaskDocument, _ attributes: inout [String: AttributeValue], _ context: FormatContext
-  ) {
+  private func readState(into document: inout TaskDocument, _ context: FormatContext) {
     if let cell = cells["done"] {
       if let isDone = TableValue.isDone(cell) {
         if !document.has(.state) { document[.state] = .state(isDone ? .completed : .notStarted) }
@@ -327,10 +319,10 @@ extension TableRecord {
           document[.completedAt] = .offsetInstant(TableValue.completion(date, context))
         }
       } else {
-        attributes.storeImported(cell, of: "done", remark: "state", context)
+        document.storeImported(cell, of: "done", remark: "state", context)
       }
     }
-    if let cell = cells["state"], TableValue.isCancelled(cell) { attributes["STATUS"] = "CANCELLED" }
+    if let cell = cells["state"], TableValue.isCancelled(cell) { document.attributes["STATUS"] = "CANCELLED" }
     if !document.has(.state), document[.completedAt] != nil { document[.state] = .state(.completed) }
     if document[.state] == .state(.completed), document[.completedAt] == nil {
       document[.completedAt] = .offsetInstant(context.undatedCompletion)
@@ -341,7 +333,7 @@ extension TableRecord {
   }
 }
 
-extension [String: AttributeValue] {
+extension TaskDocument {
   /// Stores a cell that is not understood, and adds a remark about it.
   fileprivate mutating func storeImported(
     _ cell: String, of column: String, remark kind: String, _ context: FormatContext

@@ -32,31 +32,27 @@ final class TaskwarriorSource: ForeignSource {
         context.remarks.add("deleted task", record.values["description"]?.text ?? "", at: position)
         continue
       case "recurring": templates.append((record, position))
-      default: return try (task(record, position), position)
+      default: return (task(record, position), position)
       }
     }
     while let (record, position) = templates.popLast() {
       guard !parents.contains(record.values["uuid"]?.text ?? "") else { continue }
-      return try (task(record, position), position)
+      return (task(record, position), position)
     }
     return nil
   }
 
-  private func task(_ record: TaskwarriorRecord, _ position: TextPosition) throws -> TaskDocument {
-    do {
-      context.remarks.position = position
-      var record = record
-      record.removeFaulty(context)
-      var document = try record.importing(context)
-      identity.identify(&document, by: record.values["description"]?.text ?? "", record.values["entry"]?.text ?? "")
-      if case .text(let text)? = record.values["recur"], record.exact == nil {
-        document[.recurrence] = TaskwarriorRecurrence.recurrence(text).map { .recurrence($0) }
-        if document[.recurrence] == nil { context.remarks.add("recurrence", text) }
-      }
-      return document
-    } catch let error as TallyError {
-      throw error.placed(at: position)
+  private func task(_ record: TaskwarriorRecord, _ position: TextPosition) -> TaskDocument {
+    context.remarks.position = position
+    var record = record
+    record.removeFaulty(context)
+    var document = record.importing(context)
+    identity.identify(&document, by: record.values["description"]?.text ?? "", record.values["entry"]?.text ?? "")
+    if case .text(let text)? = record.values["recur"], record.exact == nil {
+      document[.recurrence] = TaskwarriorRecurrence.recurrence(text).map { .recurrence($0) }
+      if document[.recurrence] == nil { context.remarks.add("recurrence", text) }
     }
+    return document
   }
 
   private func nextRecord() throws -> (TaskwarriorRecord, TextPosition)? {
@@ -213,39 +209,39 @@ extension TaskwarriorRecord {
 }
 
 extension TaskwarriorRecord {
-  func document(_ context: FormatContext) throws -> TaskDocument {
+  // `removeFaulty` has removed the values that are not of the form that is read here.
+  func document(_ context: FormatContext) -> TaskDocument {
     var document = TaskDocument()
-    if let id = try text("uuid").flatMap({ UUID(uuidString: $0) }) { document[.id] = .id(id) }
-    document[.text] = .text(try text("description") ?? "Untitled")
-    document[.createdAt] = .instant(try instant("entry") ?? instant("modified") ?? context.now)
-    if let modified = try instant("modified") { document[.updatedAt] = .instant(modified) }
-    try readState(into: &document, context)
-    try readDue(into: &document, context)
-    document[.scheduledDate] = try instant("scheduled").map { .day(context.day(of: $0)) }
-    document[.priority] = try text("priority").flatMap { letter in
+    if let id = text("uuid").flatMap({ UUID(uuidString: $0) }) { document[.id] = .id(id) }
+    document[.text] = .text(text("description") ?? "Untitled")
+    document[.createdAt] = .instant(instant("entry") ?? instant("modified") ?? context.now)
+    if let modified = instant("modified") { document[.updatedAt] = .instant(modified) }
+    readState(into: &document, context)
+    readDue(into: &document, context)
+    document[.scheduledDate] = instant("scheduled").map { .day(context.day(of: $0)) }
+    document[.priority] = text("priority").flatMap { letter in
       Self.letters.first { $0.value == letter }.map { .priority($0.key) }
     }
-    document[.tags] = try tags().map { .tags($0) }
+    document[.tags] = tags.map { .tags($0) }
     document[.listID] = nil
-    document.listName = try text("project").flatMap { $0.isEmpty ? nil : $0 }
-    document[.notes] = try annotationsText().flatMap { TaskwarriorAnnotation.notes($0) }.map { .text($0) }
-    document.set(try attributes(context))
+    document.listName = text("project").flatMap { $0.isEmpty ? nil : $0 }
+    document[.notes] = annotationsText.flatMap { TaskwarriorAnnotation.notes($0) }.map { .text($0) }
+    document.attributes = attributes(context)
     return document
   }
 
-  private func readState(into document: inout TaskDocument, _ context: FormatContext) throws {
-    let status = try text("status")
-    let isCompleted = status == "completed"
+  private func readState(into document: inout TaskDocument, _ context: FormatContext) {
+    let isCompleted = text("status") == "completed"
     let isActive = values["start"] != nil
     document[.state] = .state(isCompleted ? .completed : isActive ? .active : .notStarted)
-    let end = try instant("end") ?? (document.has(.updatedAt) ? document.task.updatedAt : nil)
+    let end = instant("end") ?? (document.has(.updatedAt) ? document.task.updatedAt : nil)
     let completion = end.map { OffsetTimestamp($0, in: context.timeZone) } ?? context.undatedCompletion
     document[.completedAt] = isCompleted ? .offsetInstant(completion) : nil
   }
 
   /// A date without a time is midnight for Taskwarrior.
-  private func readDue(into document: inout TaskDocument, _ context: FormatContext) throws {
-    let due = try instant("due")
+  private func readDue(into document: inout TaskDocument, _ context: FormatContext) {
+    let due = instant("due")
     let day = due.map(context.day)
     let isDay = day.map(context.start) == due
     document[.dueDate] = isDay ? nil : due.map { .instant($0) }
@@ -253,7 +249,7 @@ extension TaskwarriorRecord {
   }
 
   /// The values for which Tally has no field, and those that a field cannot express in full.
-  private func attributes(_ context: FormatContext) throws -> [String: AttributeValue] {
+  private func attributes(_ context: FormatContext) -> [String: AttributeValue] {
     var attributes: [String: AttributeValue] = [:]
     for (name, value) in values where !Self.mapped.contains(name) {
       switch value {
@@ -263,50 +259,33 @@ extension TaskwarriorRecord {
       case .json(let text): attributes[name] = .text(text)
       }
     }
-    let status = try text("status")
-    if status == "pending", values["start"] == values["modified"] { attributes["start"] = nil }
-    if case .text(let text)? = attributes["start"], text == (try self.text("modified")) { attributes["start"] = nil }
-    if let scheduled = try instant("scheduled"), context.start(of: context.day(of: scheduled)) != scheduled {
-      attributes["scheduled"] = try self.text("scheduled").map { .text($0) }
+    if text("status") == "pending", values["start"] == values["modified"] { attributes["start"] = nil }
+    if case .text(let text)? = attributes["start"], text == self.text("modified") { attributes["start"] = nil }
+    if let scheduled = instant("scheduled"), context.start(of: context.day(of: scheduled)) != scheduled {
+      attributes["scheduled"] = text("scheduled").map { .text($0) }
     }
-    if let annotations = try annotationsText(), !TaskwarriorAnnotation.isPlain(annotations, at: try text("entry")) {
+    if let annotations = annotationsText, !TaskwarriorAnnotation.isPlain(annotations, at: text("entry")) {
       attributes["annotations"] = .text(annotations)
     }
     return attributes
   }
 
-  private func annotationsText() throws -> String? {
-    guard case .json(let text)? = values["annotations"] else { return nil }
-    return text
+  private var annotationsText: String? {
+    if case .json(let text)? = values["annotations"] { text } else { nil }
   }
 
-  private func tags() throws -> TagSet? {
-    guard let value = values["tags"] else { return nil }
-    if case .text(let list) = value { return TagSet(list.split(separator: ",").map(String.init)) }
-    guard case .json(let array) = value, let tags = Self.tags(array) else {
-      throw Self.fault("The tags are not an array of texts")
+  /// The tags; `nil` if there are none, or for anything but a text or an array of texts.
+  private var tags: TagSet? {
+    switch values["tags"] {
+    case .text(let list)?: TagSet(list.split(separator: ",").map(String.init))
+    case .json(let array)?: Self.tags(array).map { TagSet($0) }
+    default: nil
     }
-    return TagSet(tags)
   }
 
-  private func text(_ name: String) throws -> String? {
-    guard let value = values[name] else { return nil }
-    guard let text = value.text else { throw Self.fault("The value of \(name) is not a text") }
-    return text
-  }
+  private func text(_ name: String) -> String? { values[name]?.text }
 
-  private func instant(_ name: String) throws -> Timestamp? {
-    guard let text = try text(name) else { return nil }
-    guard let instant = BasicDate.instant(text) else {
-      throw TallyError(
-        .invalidInstant, "The value of \(name) is not a date of Taskwarrior", remedy: "Write it as 20261121T090000Z")
-    }
-    return instant
-  }
-
-  private static func fault(_ message: String) -> TallyError {
-    TallyError(.malformedDocument, message, remedy: "Correct the document there; nothing was imported")
-  }
+  private func instant(_ name: String) -> Timestamp? { text(name).flatMap(BasicDate.instant) }
 }
 
 extension Character {
@@ -331,7 +310,7 @@ extension TaskwarriorRecord {
     if let letter = values["priority"]?.text, !letter.isEmpty, !Self.letters.values.contains(letter) {
       remove("priority", .text(letter), "priority", context)
     }
-    if let tags = values["tags"], (try? self.tags()) == nil { remove("tags", tags, "tag", context) }
+    if let tags = values["tags"], self.tags == nil { remove("tags", tags, "tag", context) }
     if let status = values["status"]?.text, !Self.states.contains(status) {
       remove("status", .text(status), "state", context)
     }

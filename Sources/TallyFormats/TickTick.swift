@@ -27,23 +27,22 @@ final class TickTickSource: RowSource {
     document[.notes] = row["Content"].map { .text($0) }
     document.listName = row["List Name"]
     document[.tags] = row["Tags"].map { .tags(TagSet($0.split(separator: ",").map(String.init))) }
-    var attributes: [String: AttributeValue] = [:]
+    document.attributes = [:]
     let priority = row["Priority"] ?? "0"
     document[.priority] = ["1": .low, "3": .medium, "5": .high][priority].map { .priority($0) }
     if document[.priority] == nil, priority != "0" {
-      attributes.store(priority, as: "Priority", remark: "priority", priority, context)
+      document.store(priority, as: "Priority", remark: "priority", priority, context)
     }
-    readDates(row, into: &document, &attributes)
-    readState(row, into: &document, &attributes)
-    for (name, text) in row where !Self.known.contains(name) { attributes[name] = .text(text) }
+    readDates(row, into: &document)
+    readState(row, into: &document)
+    for (name, text) in row where !Self.known.contains(name) { document.attributes[name] = .text(text) }
     if let kind = row["Kind"], kind == "NOTE" {
-      attributes.store(kind, as: "Kind", remark: "note", row["Title"] ?? "", context)
+      document.store(kind, as: "Kind", remark: "note", row["Title"] ?? "", context)
     }
     if let parent = row["parentId"] {
       document[.parentID] = .id(id(parent))
       document.keptParent = ("parentId", parent)
     }
-    document.set(attributes)
     if let taskID = row["taskId"] { document[.id] = .id(id(taskID)) }
     identity.identify(&document, by: row["List Name"] ?? "", row["Title"] ?? "", row["Created Time"] ?? "")
     return document
@@ -57,31 +56,29 @@ final class TickTickSource: RowSource {
 
   private func id(_ text: String) -> UUID { UUID(namedBy: "TickTick", context.options.source ?? "", text) }
 
-  private func readDates(
-    _ row: [String: String], into document: inout TaskDocument, _ attributes: inout [String: AttributeValue]
-  ) {
+  private func readDates(_ row: [String: String], into document: inout TaskDocument) {
     let isAllDay = row["Is All Day"]?.lowercased() == "true"
     let zone = context.in(row["Timezone"])
     if let text = row["Timezone"], TimeZone(identifier: text) == nil {
-      attributes.store(text, as: "Timezone", remark: "zone", text, context)
+      document.store(text, as: "Timezone", remark: "zone", text, context)
     }
     let date = { (name: String) -> WrittenDate? in row[name].flatMap { WrittenDate($0, zone) } }
     for name in ["Due Date", "Start Date", "Created Time"] where date(name) == nil {
-      if let text = row[name] { attributes.store(text, as: name, remark: "date", "\(name): \(text)", context) }
+      if let text = row[name] { document.store(text, as: name, remark: "date", "\(name): \(text)", context) }
     }
     if let due = date("Due Date") {
       if isAllDay { document[.dueDay] = .day(due.day(zone)) } else { document[.dueDate] = .instant(due.instant(zone)) }
     }
     if let start = date("Start Date"), row["Start Date"] != row["Due Date"] {
       document[.scheduledDate] = .day(start.day(zone))
-      if !isAllDay { attributes["Start Date"] = row["Start Date"].map { .text($0) } }
+      if !isAllDay { document.attributes["Start Date"] = row["Start Date"].map { .text($0) } }
     }
     if let created = date("Created Time") { document[.createdAt] = .instant(created.instant(zone)) }
     if let text = row["Repeat"] {
       let rule = text.hasPrefix("RRULE:") ? String(text.dropFirst(6)) : text
       document[.recurrence] = (try? Recurrence(text: rule)).map { .recurrence($0) }
       if document[.recurrence] == nil {
-        attributes.store(text, as: "Repeat", remark: "recurrence", text, context)
+        document.store(text, as: "Repeat", remark: "recurrence", text, context)
       }
     }
     readReminder(row, of: date("Due Date") ?? date("Start Date"), into: &document, zone)
@@ -100,22 +97,20 @@ final class TickTickSource: RowSource {
     if instants.count != 1 || instants[0] == nil { context.remarks.add("reminder", text) }
   }
 
-  private func readState(
-    _ row: [String: String], into document: inout TaskDocument, _ attributes: inout [String: AttributeValue]
-  ) {
+  private func readState(_ row: [String: String], into document: inout TaskDocument) {
     let status = row["Status"] ?? "0"
     guard ["1", "2", "-1"].contains(status) else {
       if status != "0" { context.remarks.add("state", status) }
       document[.state] = .state(.notStarted)
       return
     }
-    if status == "-1" { attributes["STATUS"] = "CANCELLED" }
+    if status == "-1" { document.attributes["STATUS"] = "CANCELLED" }
     document[.state] = .state(.completed)
     let completed = row["Completed Time"].flatMap { WrittenDate($0, context) }.map {
       TableValue.completion($0, context)
     }
     if completed == nil, let text = row["Completed Time"] {
-      attributes.store(text, as: "Completed Time", remark: "date", "Completed Time: \(text)", context)
+      document.store(text, as: "Completed Time", remark: "date", "Completed Time: \(text)", context)
     }
     document[.completedAt] = .offsetInstant(completed ?? context.undatedCompletion)
     document.latestCompletion = completed?.instant ?? .latest

@@ -8,15 +8,11 @@ final class TodoTxtSource: LineSource {
       guard line.text.contains(where: { !$0.isWhitespace }) else { continue }
       context.remarks.position = line.position
       let record = TodoTxtRecord(line: line.text)
-      do {
-        var document = try record.importing(context)
-        // A line of nothing but projects, contexts or keys is its own title.
-        if document[.text]?.text?.isBlank == true { document[.text] = .text(line.text) }
-        identity.identify(&document, by: record.contents)
-        return (document, line.position)
-      } catch let error as TallyError {
-        throw error.placed(at: line.position)
-      }
+      var document = record.importing(context)
+      // A line of nothing but projects, contexts or keys is its own title.
+      if document[.text]?.text?.isBlank == true { document[.text] = .text(line.text) }
+      identity.identify(&document, by: record.contents)
+      return (document, line.position)
     }
     return nil
   }
@@ -196,7 +192,7 @@ extension TodoTxtRecord {
 }
 
 extension TodoTxtRecord {
-  func document(_ context: FormatContext) throws -> TaskDocument {
+  func document(_ context: FormatContext) -> TaskDocument {
     var document = TaskDocument()
     var reading = TodoTxtReading()
     var title: [Substring] = []
@@ -222,7 +218,7 @@ extension TodoTxtRecord {
     document[.dueDate] = nil
     document[.scheduledDate] = reading.threshold.map { .day($0) }
     document[.recurrence] = reading.recurrence.map { .recurrence($0) }
-    document.set(reading.attributes)
+    document.attributes = reading.attributes
     return document
   }
 

@@ -19,7 +19,7 @@ final class TodoistSource: RowSource {
       switch row["TYPE"]?.lowercased() {
       case "task":
         let finished = pending
-        pending = (try task(row, position), position)
+        pending = (task(row, position), position)
         if let finished { return (finished.document, finished.position) }
       case "section":
         section = content
@@ -59,7 +59,7 @@ final class TodoistSource: RowSource {
     pending?.document = document
   }
 
-  private func task(_ row: [String: String], _ position: TextPosition) throws -> TaskDocument {
+  private func task(_ row: [String: String], _ position: TextPosition) -> TaskDocument {
     var document = TaskDocument()
     let content = row["CONTENT"] ?? ""
     let labels = content.split(separator: " ").filter { $0.count > 1 && $0.hasPrefix("@") }
@@ -143,9 +143,8 @@ final class TodoistSource: RowSource {
     }
     if let zone = row["TIMEZONE"], TimeZone(identifier: zone) == nil { context.remarks.add("zone", zone) }
     if let deadline = row["DEADLINE"] { context.remarks.add("date", "DEADLINE: \(deadline)") }
-    var attributes: [String: AttributeValue] = [:]
-    for (name, text) in row where !known.contains(name) && !name.isEmpty { attributes[name] = .text(text) }
-    if let section, project != nil { attributes["section"] = .text(section) }
-    document.set(attributes)
+    document.attributes = [:]
+    for (name, text) in row where !known.contains(name) && !name.isEmpty { document.attributes[name] = .text(text) }
+    if let section, project != nil { document.attributes["section"] = .text(section) }
   }
 }

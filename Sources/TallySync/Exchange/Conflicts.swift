@@ -277,10 +277,7 @@ extension StoreWriteTransaction {
   /// Forgets values here and, when the change arrives, on all devices.
   mutating func settle(_ conflicts: [(id: UInt64, conflict: StoredConflict)]) throws {
     guard !conflicts.isEmpty else { return }
-    var settings = try requireSyncSettings()
-    try write(
-      conflicts.map { DeviceWrite(object: $0.conflict.settlement, field: .settled, value: [1]) }, &settings)
-    try setSyncSettings(settings)
+    try write(conflicts.map { DeviceWrite(object: $0.conflict.settlement, field: .settled, value: [1]) })
     for (id, _) in conflicts { try removeConflict(id) }
   }
 
@@ -419,17 +416,16 @@ extension TallyError {
 extension StoreWriteTransaction {
   /// Writes the value of a conflict as a local change.
   fileprivate mutating func restore(_ conflict: StoredConflict) throws {
-    try write(conflict.value, to: conflict.stateField, of: conflict.key)
-  }
-
-  /// Writes one field of an object as a local change.
-  private mutating func write(_ value: Data, to field: ObjectState.Field, of object: ObjectKey) throws {
-    let bytes = [UInt8](value)
+    let (object, field, bytes) = (try conflict.key, conflict.stateField, [UInt8](conflict.value))
     if object.isFilter {
       guard let key = try StateTable(in: self).state(of: object, in: self).registers[.filterKey]?.value else { return }
       return try setFilter(bytes.isEmpty ? nil : bytes, forKey: key)
     }
-    if object.isList { return try write(bytes, to: field, ofList: object.id) }
+    if object.isList {
+      let text = String(decoding: bytes, as: UTF8.self)
+      if field == .title { try renameList(object.id, to: text) } else { try recolorList(object.id, to: text) }
+      return
+    }
     guard var task = try task(object.id) else { throw TallyError.taskNotFound(object.id) }
     if field == .progress, !task.isCompleted { task.state = bytes == [1] ? .active : .notStarted }
     try task.set(field, to: bytes)
@@ -438,11 +434,6 @@ extension StoreWriteTransaction {
       throw TallyError.taskNotFound(parent)
     }
     try update(object.id) { [task] stored in stored = task }
-  }
-
-  private mutating func write(_ value: [UInt8], to field: ObjectState.Field, ofList id: UUID) throws {
-    let text = String(decoding: value, as: UTF8.self)
-    if field == .title { try renameList(id, to: text) } else { try recolorList(id, to: text) }
   }
 }
 
@@ -459,7 +450,6 @@ extension Conflict {
 }
 
 extension ObjectState.Field {
-
   /// The value as people write it; empty for none.
   fileprivate func text(of bytes: [UInt8], isList: Bool) throws -> String {
     guard !bytes.isEmpty || self == .progress else { return "" }

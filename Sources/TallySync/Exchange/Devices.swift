@@ -81,11 +81,8 @@ extension StoreSync {
       throw TallyError.invalidDeviceName
     }
     try await store.write { transaction in
-      var settings = try transaction.requireSyncSettings()
       guard try transaction.isKnown(replica) else { throw TallyError.replicaNotFound(replica) }
-      let write = DeviceWrite(object: ObjectKey(ofDevice: replica), field: .title, value: Array(name.utf8))
-      try transaction.write([write], &settings)
-      try transaction.setSyncSettings(settings)
+      try transaction.write([DeviceWrite(object: ObjectKey(ofDevice: replica), field: .title, value: Array(name.utf8))])
       try transaction.adoptOwnName()
     }
   }
@@ -115,7 +112,8 @@ extension StoreTransaction where Base: ~Copyable {
   /// Whether a replica belongs or belonged to the space, as far as this replica knows.
   func isKnown(_ replica: ReplicaID) throws -> Bool {
     try requireSyncSettings().replicaID == replica || syncValue(forKey: SyncKey.cards + replica.bytes) != nil
-      || streamProgress()[replica] != nil || revocations()[replica] != nil
+      || syncValue(forKey: SyncKey.streams + replica.bytes) != nil
+      || syncValue(forKey: SyncKey.revocations + replica.bytes) != nil
   }
 
   /// The name of a device: the last one that somebody chose for it, or else the name in its card.
@@ -155,15 +153,20 @@ extension StoreWriteTransaction {
     try Outbox.seal(changes, &settings, in: &self)
   }
 
+  /// Writes registers of objects that have no record, and stores the settings.
+  mutating func write(_ writes: [DeviceWrite]) throws {
+    var settings = try requireSyncSettings()
+    try write(writes, &settings)
+    try setSyncSettings(settings)
+  }
+
   /// Adopts the name that others chose for this device, and tells them that it is still in use.
   ///
   /// The latter is needed if a copy of this store became a replica of its own and named this one as its former identity.
   mutating func followDeviceRecords() throws {
-    var settings = try requireSyncSettings()
-    if try DeviceRecords(in: self).successor(of: settings.replicaID) != nil {
-      let write = DeviceWrite(object: ObjectKey(ofDevice: settings.replicaID), field: .successor, value: [])
-      try self.write([write], &settings)
-      try setSyncSettings(settings)
+    let own = try requireSyncSettings().replicaID
+    if try DeviceRecords(in: self).successor(of: own) != nil {
+      try write([DeviceWrite(object: ObjectKey(ofDevice: own), field: .successor, value: [])])
     }
     try adoptOwnName()
   }

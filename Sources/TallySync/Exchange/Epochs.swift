@@ -224,19 +224,14 @@ extension StoreSync {
   ///   `syncUnreachable` if the place cannot be reached. If that happens after the new key was made, the next exchange
   ///   publishes it; ask again for the code.
   public func revoke(_ replica: ReplicaID, passphrase: String? = nil) async throws -> RevokedReplica {
-    guard try store.readSynchronization({ try $0.requireSyncSettings() }).isEncrypted else {
+    guard try store.requireSyncSettings().isEncrypted else {
       throw TallyError.spaceNotEncrypted
     }
     try await synchronise()
     let (former, doubtful) = try await makeEpoch(revoking: replica)
     try await synchronise()
     // Another replica may have made a later epoch meanwhile.
-    let (settings, code) = try await store.write { transaction in
-      try transaction.changeSyncSettings { settings in
-        let code = try settings.showRecoveryCode()
-        return (settings, code)
-      }
-    }
+    let (code, settings) = try await store.changeSyncSettings { (try $0.showRecoveryCode(), $0) }
     guard let code else { throw SyncFault.damagedSettings }
     let isDeleted = try changePassphrase(to: passphrase, of: settings.spaceKeys(), at: settings.syncPlace)
     return RevokedReplica(
@@ -263,7 +258,7 @@ extension StoreSync {
       var revocations: [ReplicaID: EpochRecord.Revocation] = [:]
       for replica in [replica] + former where known[replica] == nil {
         guard let card = try transaction.card(of: replica) else { continue }
-        let cutOff = try transaction.streamProgress()[replica]?.head ?? .start
+        let cutOff = try transaction.streamProgress(of: replica).head
         revocations[replica] = EpochRecord.Revocation(verifyingKey: card.verifyingKey, cutOff: cutOff)
       }
       try transaction.makeEpoch(revoking: revocations)
@@ -295,6 +290,6 @@ extension StoreTransaction where Base: ~Copyable {
     guard let time = try DeviceRecords(in: self).timeOfSuccession(of: replica) else { return false }
     // A time in the future proves nothing.
     guard time <= now.microsecondsSince1970 + ClockDifference.leastMicroseconds else { return false }
-    return try streamProgress()[replica]?.lastSeen ?? .min <= time
+    return try streamProgress(of: replica).lastSeen ?? .min <= time
   }
 }

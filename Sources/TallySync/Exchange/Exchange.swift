@@ -59,7 +59,7 @@ extension StoreSync {
   }
 
   func spaceAndPlace() async throws -> (SpaceID, SyncPlace) {
-    let settings = try store.readSynchronization { try $0.requireSyncSettings() }
+    let settings = try store.requireSyncSettings()
     return (try settings.spaceKeys().space, settings.syncPlace)
   }
 
@@ -79,7 +79,7 @@ extension StoreSync {
   }
 
   private func exchange(through transport: any SyncTransport) async throws -> Exchange {
-    try await change(\.isStopped, to: false)
+    try await store.setSyncSetting(\.isStopped, to: false)
     let (count, listsBefore) = try store.read { (try $0.taskCount, try $0.lists()) }
     let progress = try await recordingRefusals {
       try await SyncEngine(store: store, transport: transport).synchronise()
@@ -106,25 +106,17 @@ extension StoreSync {
     do {
       let progress = try await exchange()
       if let refusal = progress.refusal { throw refusal }
-      try await change(\.refused, to: nil)
+      try await store.setSyncSetting(\.refused, to: nil)
       return progress
     } catch let error as TallyError where error.code == .syncRefused {
-      try await change(\.refused, to: error.refusal?.reason)
+      try await store.setSyncSetting(\.refused, to: error.refusal?.reason)
       throw error
     } catch let error as TallyError where error.code == .deviceRevoked {
       // Only a record of the space shuts this store out for good; a hub is asked again.
-      try await change(\.refused, to: error.message)
-      try await change(\.isOwner, to: false)
+      try await store.setSyncSetting(\.refused, to: error.message)
+      try await store.setSyncSetting(\.isOwner, to: false)
       throw error
     }
-  }
-
-  /// Changes one of the settings, unless it already has the value.
-  private func change<Value: Equatable & Sendable>(
-    _ setting: any WritableKeyPath<SyncSettings, Value> & Sendable, to value: Value
-  ) async throws {
-    guard try store.readSynchronization({ try $0.requireSyncSettings()[keyPath: setting] }) != value else { return }
-    try await store.write { try $0.changeSyncSettings { $0[keyPath: setting] = value } }
   }
 }
 
@@ -199,7 +191,7 @@ extension StoreSync {
 
   /// Ensures that a copy of a store does not write as the replica that the original is.
   private func becomeOwnReplica() async throws {
-    let replica = try store.readSynchronization { try $0.requireSyncSettings().replicaID }
+    let replica = try store.requireSyncSettings().replicaID
     if !ReplicaFile(of: store).names(replica) { try await store.becomeNewReplica(placeHasLost: false) }
   }
 

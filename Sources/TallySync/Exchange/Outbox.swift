@@ -107,9 +107,7 @@ extension StoreWriteTransaction {
   fileprivate mutating func announceStreams() throws -> [ReplicaID: SegmentHead] {
     var seen: [ReplicaID: SegmentHead] = [:]
     for (replica, progress) in try streamProgress() where progress.head.number > progress.announced ?? 0 {
-      var progress = progress
-      progress.announced = progress.head.number
-      try setProgress(progress, of: replica)
+      try changeProgress(of: replica) { $0.announced = $0.head.number }
       seen[replica] = progress.head.head
     }
     return seen

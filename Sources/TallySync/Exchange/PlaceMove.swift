@@ -86,9 +86,9 @@ extension StoreSync {
     do {
       guard try await target.belongs(to: space) else { throw TallyError.placeOfOtherSpace }
       let old = try await exchangeWithOldPlace(of: settings)
-      let former = try store.readSynchronization { try $0.requireSyncSettings().replicaID }
+      let former = try store.requireSyncSettings().replicaID
       if try await target.refuses(former) { try await store.becomeNewReplica(placeHasLost: true) }
-      let own = try store.readSynchronization { try $0.requireSyncSettings().replicaID }
+      let own = try store.requireSyncSettings().replicaID
       let copied = own == former ? try await target.copyStream(of: own, from: old.transport) : 0
       return try await settle(
         at: place, through: target, after: old, copied: Copied(copied), isNewReplica: own != former)
@@ -110,13 +110,11 @@ extension StoreSync {
   /// - Throws: `TallyError` with `notSynchronising` or `deviceRevoked`; what the store throws.
   public func tokenForMove(toHub address: String) async throws -> (token: String, isNew: Bool) {
     _ = try await movableSettings()
-    return try await store.write { transaction in
-      try transaction.changeSyncSettings { settings in
-        if let known = settings.token(ofHub: address) { return (known, false) }
-        let token = SyncPlace.newToken()
-        settings.storeToken(token, ofHub: address)
-        return (token, true)
-      }
+    return try await store.changeSyncSettings { settings in
+      if let known = settings.token(ofHub: address) { return (known, false) }
+      let token = SyncPlace.newToken()
+      settings.storeToken(token, ofHub: address)
+      return (token, true)
     }
   }
 
@@ -127,12 +125,12 @@ extension StoreSync {
   ///   - address: The address of the hub.
   /// - Throws: `TallyError` with `notSynchronising`; what the store throws.
   public func storeToken(_ token: String, ofHub address: String) async throws {
-    guard try store.readSynchronization({ try $0.requireSyncSettings().token(ofHub: address) }) != token else { return }
-    try await store.write { try $0.changeSyncSettings { $0.storeToken(token, ofHub: address) } }
+    guard try store.requireSyncSettings().token(ofHub: address) != token else { return }
+    try await store.changeSyncSettings { $0.storeToken(token, ofHub: address) }
   }
 
   private func movableSettings() async throws -> SyncSettings {
-    let settings = try store.readSynchronization { try $0.requireSyncSettings() }
+    let settings = try store.requireSyncSettings()
     if settings.isRevoked == true { throw TallyError.deviceRevoked }
     return settings
   }
@@ -180,7 +178,7 @@ extension StoreSync {
     guard let transport = old.transport else { return Copied(nil) }
     do {
       if let folder = transport as? FolderTransport { return try await target.copyFiles(of: folder.listing) }
-      let own = try store.readSynchronization { try $0.requireSyncSettings().replicaID }
+      let own = try store.requireSyncSettings().replicaID
       return Copied(try await target.copyStream(of: own, from: transport))
     } catch let fault as FolderFault where fault.path.starts(with: target.listing.space) {
       // It is the new folder that failed: the move fails.
@@ -197,7 +195,7 @@ extension StoreSync {
     at place: SyncPlace, through target: any SyncTransport, after old: OldPlace, copied: Copied,
     isNewReplica: Bool = false
   ) async throws -> PlaceMove {
-    let settings = try store.readSynchronization { try $0.requireSyncSettings() }
+    let settings = try store.requireSyncSettings()
     let (own, snapshot) = (settings.replicaID, settings.snapshot?.name(of: settings.replicaID))
     let (head, hasSnapshot): (SegmentHead, Bool)
     do {

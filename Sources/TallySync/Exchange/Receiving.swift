@@ -14,7 +14,7 @@ extension SyncEngine {
       let own = try transaction.requireSyncSettings().replicaID
       return (own, try transaction.revocations(), try transaction.misses(content.heads, besides: own))
     }
-    if misses { try await store.write { try $0.changeSyncSettings { $0.needsSnapshot = true } } }
+    if misses { try await store.changeSyncSettings { $0.needsSnapshot = true } }
     var received = takingSnapshots ? try await receiveSnapshots() : Received()
     for (replica, head) in content.heads.sorted(by: { $0.key < $1.key }) where replica != own {
       received += try await receive(from: replica, upTo: head.number, cutOff: revocations[replica]?.cutOff.number)
@@ -50,7 +50,7 @@ extension SyncEngine {
   }
 
   private func position(of replica: ReplicaID) throws -> StreamProgress {
-    try store.readSynchronization { try $0.streamProgress()[replica] ?? StreamProgress() }
+    try store.readSynchronization { try $0.streamProgress(of: replica) }
   }
 
   /// Records how far the streams at the place reach, for the status.
@@ -59,12 +59,7 @@ extension SyncEngine {
     let new = heads.filter { $0.key != own && known[$0.key]?.atPlace != $0.value.number }
     guard !new.isEmpty else { return }
     try await store.write { transaction in
-      let known = try transaction.streamProgress()
-      for (replica, head) in new {
-        var progress = known[replica] ?? StreamProgress()
-        progress.atPlace = head.number
-        try transaction.setProgress(progress, of: replica)
-      }
+      for (replica, head) in new { try transaction.changeProgress(of: replica) { $0.atPlace = head.number } }
     }
   }
 
@@ -90,9 +85,8 @@ extension SyncEngine {
     received.stopped.insert(replica)
     guard try position(of: replica).obstacle != obstacle else { return }
     try await store.write { transaction in
-      var progress = try transaction.streamProgress()[replica] ?? StreamProgress()
-      progress.set(obstacle, at: transaction.now.microsecondsSince1970)
-      try transaction.setProgress(progress, of: replica)
+      let now = transaction.now.microsecondsSince1970
+      try transaction.changeProgress(of: replica) { $0.set(obstacle, at: now) }
     }
   }
 
@@ -174,7 +168,7 @@ extension StoreWriteTransaction {
     var hasSettlements = false
     let (_, deleted) = try merging(of: replica) { merge, settings, transaction in
       // After the local changes are sealed, which records that they name the stream.
-      position = try transaction.streamProgress()[replica] ?? StreamProgress()
+      position = try transaction.streamProgress(of: replica)
       let now = transaction.now.microsecondsSince1970
       position.set(nil, at: now)
       position.atPlace = last
@@ -207,10 +201,9 @@ extension StoreWriteTransaction {
     var named: [ReplicaID: UInt64] = [:]
     for seen in seen { named.merge(seen.mapValues(\.number)) { max($0, $1) } }
     for (replica, number) in named where replica != own && replica != author {
-      var progress = known[replica] ?? StreamProgress()
+      let progress = known[replica] ?? StreamProgress()
       guard number > max(progress.head.number, progress.named ?? 0) else { continue }
-      progress.named = number
-      try setProgress(progress, of: replica)
+      try changeProgress(of: replica) { $0.named = number }
     }
   }
 }
@@ -431,12 +424,12 @@ extension SyncEngine {
     }
     guard !changed.isEmpty else { return }
     try await store.write { [changed] transaction in
-      let known = try transaction.streamProgress()
+      let now = transaction.now.microsecondsSince1970
       for (replica, (obstacle, named)) in changed {
-        var progress = known[replica] ?? StreamProgress()
-        progress.set(obstacle, at: transaction.now.microsecondsSince1970)
-        progress.named = named
-        try transaction.setProgress(progress, of: replica)
+        try transaction.changeProgress(of: replica) {
+          $0.set(obstacle, at: now)
+          $0.named = named
+        }
       }
     }
   }

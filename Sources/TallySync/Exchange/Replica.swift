@@ -20,10 +20,8 @@ extension TaskStore {
 extension StoreWriteTransaction {
   /// The numbers of segments that others have seen were those of the replica that this one was.
   private mutating func forgetWhatOthersHaveSeen() throws {
-    for (replica, progress) in try streamProgress() {
-      var progress = progress
-      (progress.hasSeen, progress.announced) = (0, nil)
-      try setProgress(progress, of: replica)
+    for replica in try streamProgress().keys {
+      try changeProgress(of: replica) { ($0.hasSeen, $0.announced) = (0, nil) }
     }
     for (key, _) in try syncValues(under: SyncKey.ages) { try setSyncValue(nil, forKey: SyncKey.ages + key) }
   }

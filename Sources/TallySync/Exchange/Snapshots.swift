@@ -118,7 +118,7 @@ extension SyncEngine {
 
   /// The segments of this replica that a snapshot does not cover, as far as the place has them.
   private func sentSegments(besides summary: SnapshotSummary) async throws -> [[UInt8]] {
-    let settings = try store.readSynchronization { try $0.requireSyncSettings() }
+    let settings = try store.requireSyncSettings()
     var (sent, number) = ([[UInt8]](), summary.coverage[settings.replicaID]?.number ?? 0)
     while number < settings.acknowledged.number {
       let segments = try await reach {
@@ -304,15 +304,14 @@ extension StoreWriteTransaction {
   /// Continues the streams behind what a snapshot covers.
   fileprivate mutating func cover(_ summary: SnapshotSummary, by author: ReplicaID) throws {
     let (own, positions) = (try requireSyncSettings().replicaID, try streamProgress())
+    let now = now.microsecondsSince1970
     for (replica, covered) in summary.coverage where replica != own {
-      var position = positions[replica] ?? StreamProgress()
-      guard covered.number > position.head.number else { continue }
-      position.head = covered
-      position.set(nil, at: now.microsecondsSince1970)
-      if replica == author {
-        position.compareClocks(sealedAt: summary.madeAt, seenAt: nil, now: now.microsecondsSince1970)
+      guard covered.number > positions[replica]?.head.number ?? 0 else { continue }
+      try changeProgress(of: replica) { position in
+        position.head = covered
+        position.set(nil, at: now)
+        if replica == author { position.compareClocks(sealedAt: summary.madeAt, seenAt: nil, now: now) }
       }
-      try setProgress(position, of: replica)
     }
   }
 
@@ -343,9 +342,7 @@ extension StoreWriteTransaction {
       (settings.byteCountSinceSnapshot, settings.needsSnapshot) = (0, false)
     }
     for (replica, progress) in try streamProgress() where progress.covered != progress.head.number {
-      var progress = progress
-      progress.covered = progress.head.number
-      try setProgress(progress, of: replica)
+      try changeProgress(of: replica) { $0.covered = $0.head.number }
     }
   }
 }

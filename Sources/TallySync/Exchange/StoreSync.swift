@@ -83,7 +83,7 @@ public struct StoreSync: Sendable {
   private func setUp(_ keys: SpaceKeys, at place: SyncPlace, deviceName: String) async throws -> SpaceSetup {
     let replica = try await begin(in: keys, at: place, deviceName: deviceName)
     let now = store.configuration.now()
-    let code = try await store.write { try $0.changeSyncSettings { try $0.showRecoveryCode() } }
+    let code = try await store.changeSyncSettings { try $0.showRecoveryCode() }
     return SpaceSetup(
       space: keys.space, replica: replica, invitation: try invitation(to: keys, until: now.adding(seconds: 86_400)),
       recoveryCode: code)
@@ -170,7 +170,7 @@ public struct StoreSync: Sendable {
   /// - Returns: The text.
   /// - Throws: `TallyError` with `notSynchronising` or `deviceRevoked`.
   public func invite(for duration: Duration = .seconds(86_400)) async throws -> String {
-    let settings = try store.readSynchronization { try $0.requireSyncSettings() }
+    let settings = try store.requireSyncSettings()
     if settings.isRevoked == true { throw TallyError.deviceRevoked }
     let keys = try settings.spaceKeys()
     return try invitation(to: keys, until: store.configuration.now().adding(seconds: duration.components.seconds))
@@ -181,14 +181,14 @@ public struct StoreSync: Sendable {
   /// - Returns: The place.
   /// - Throws: `TallyError` with `notSynchronising`.
   public func place() async throws -> SyncPlace {
-    try store.readSynchronization { try $0.requireSyncSettings().syncPlace }
+    try store.requireSyncSettings().syncPlace
   }
 
   /// Stops synchronising until the next ``synchronise()``; changes wait in the store.
   ///
   /// - Throws: `TallyError` with `notSynchronising`.
   public func stop() async throws {
-    try await store.write { try $0.changeSyncSettings { $0.isStopped = true } }
+    try await store.changeSyncSettings { $0.isStopped = true }
   }
 
   /// Leaves the space; the store keeps its tasks, and the space keeps its data.
@@ -370,7 +370,7 @@ extension StoreSync {
   private func exchangeOnce(
     through connection: Connection, failures: Int
   ) async throws -> (event: SyncEvent, retryInSeconds: Double?) {
-    if try store.readSynchronization({ try $0.requireSyncSettings().isStopped }) { return (.stopped, nil) }
+    if try store.requireSyncSettings().isStopped { return (.stopped, nil) }
     do {
       let exchange = try await exchange(through: connection)
       return (.synchronised(exchange.report), exchange.isUnfinished ? 30 : nil)

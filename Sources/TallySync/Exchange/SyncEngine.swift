@@ -50,7 +50,7 @@ struct SyncEngine {
   /// - Throws: `TallyError` with `syncUnreachable`, `deviceRevoked` or `spaceKeyMissing`; what the store throws.
   func synchronise() async throws -> Progress {
     var progress = Progress()
-    if try store.readSynchronization({ try $0.requireSyncSettings().isRevoked }) == true {
+    if try store.requireSyncSettings().isRevoked == true {
       throw TallyError.deviceRevoked
     }
     if try store.readSynchronization({ try $0.hasSettledConflicts() }) {
@@ -92,7 +92,7 @@ struct SyncEngine {
     try await progress.attempt { _ in try await publishRecovery() }
     try await storeRole()
     if progress.hasWritten {
-      let replica = try store.readSynchronization { try $0.requireSyncSettings().replicaID }
+      let replica = try store.requireSyncSettings().replicaID
       try await reach { try await transport.pack(replica) }
       try await recordMark()
     }
@@ -105,7 +105,7 @@ struct SyncEngine {
   ///
   /// - Returns: Whether the card was written.
   private func publishIdentity(after content: PlaceContent) async throws -> Bool {
-    let settings = try store.readSynchronization { try $0.requireSyncSettings() }
+    let settings = try store.requireSyncSettings()
     let remote = content.heads[settings.replicaID] ?? .none
     let isOurs = ReplicaFile(of: store).names(settings.replicaID)
     // A new place has not lost a stream that will only continue there.
@@ -140,9 +140,8 @@ struct SyncEngine {
 
   /// Stores whether the hub calls this device an owner, which decides whether it has a recovery code.
   private func storeRole() async throws {
-    let (settings, isOwner) = (try store.readSynchronization { try $0.requireSyncSettings() }, transport.isOwner)
-    guard settings.syncPlace.isHub, settings.isOwner != isOwner else { return }
-    try await store.write { try $0.changeSyncSettings { $0.isOwner = isOwner } }
+    guard try store.requireSyncSettings().syncPlace.isHub else { return }
+    try await store.setSyncSetting(\.isOwner, to: transport.isOwner)
   }
 
   /// Ensures that the place can restore this owner by the recovery code on paper, or by a new one that nobody has seen yet.
@@ -150,7 +149,7 @@ struct SyncEngine {
   /// - Returns: Whether files of this replica have changed: never.
   private func publishRecovery() async throws -> Bool {
     guard let known = transport.recoveries else { return false }
-    let settings = try store.readSynchronization { try $0.requireSyncSettings() }
+    let settings = try store.requireSyncSettings()
     guard let code = try settings.recoveryCode() else { return false }
     let proof = try RecoveryProof(code)
     if known.contains(proof.verifier.bytes) { return false }
@@ -158,11 +157,9 @@ struct SyncEngine {
     if settings.shownKeyHash != nil || settings.recoverySecret != nil {
       if try await reach({ try await transport.putRecovery(proof.verifier) }) { return false }
     }
-    let own = try await store.write {
-      try $0.changeSyncSettings { settings in
-        settings.renewRecoverySecret()
-        return try settings.recoveryCode()
-      }
+    let own = try await store.changeSyncSettings { settings in
+      settings.renewRecoverySecret()
+      return try settings.recoveryCode()
     }
     guard let own else { return false }
     _ = try await reach { try await transport.putRecovery(RecoveryProof(own).verifier) }
@@ -219,11 +216,8 @@ extension SyncEngine {
       let stored = Array(batch.prefix(answers.prefix { $0.isThere }.count))
       sent += try await store.write { try $0.acknowledge(stored) }
       switch answers.last {
-      case .fork?:
-        try await changeIdentity(placeHasLost: false)
-        isFlushed = false
-      case .gap?:
-        try await changeIdentity(placeHasLost: true)
+      case .fork?, .gap?:
+        try await changeIdentity(placeHasLost: answers.last != .fork)
         isFlushed = false
       case .refused(let reason)?:
         throw TallyError.refused(SyncRefusal(reason))
@@ -236,10 +230,10 @@ extension SyncEngine {
   /// Sends segments; at a place to which the store has moved, the stream may begin with a later segment than the first.
   private func append(_ batch: [Envelope], of replica: ReplicaID) async throws -> [AppendAnswer] {
     if let folder = transport as? FolderTransport,
-      try store.readSynchronization({ try $0.requireSyncSettings().beginsStream }) == true
+      try store.requireSyncSettings().beginsStream == true
     {
       try await folder.begin(batch[0].bytes, of: replica)
-      try await store.write { try $0.changeSyncSettings { $0.beginsStream = nil } }
+      try await store.changeSyncSettings { $0.beginsStream = nil }
     }
     let answers = try await transport.append(batch.map(\.bytes), of: replica)
     guard (1...batch.count).contains(answers.count) else { throw UnansweredSegments() }
@@ -337,14 +331,19 @@ extension SyncEngine {
   /// - Throws: `TallyError` with `syncUnreachable`; what the store throws.
   /// - Complexity: Reads those segments and that snapshot.
   func checkOwnFiles() async throws -> Bool {
-    let settings = try store.readSynchronization { try $0.requireSyncSettings() }
+    let settings = try store.requireSyncSettings()
     guard !settings.needsSnapshot, settings.acknowledged.number > 0 || settings.snapshot != nil else { return true }
     let mark = try await reach { try await transport.mark(of: settings.replicaID) }
     let isChanged = mark.map { Data($0) != settings.mark } ?? false
-    let isDue = try store.readSynchronization { try $0.isCheckDue() }
+    let isDue = try store.readSynchronization { $0.isDue(since: settings.lastCheck, everySeconds: 3_600) }
     guard isDue || isChanged else { return false }
-    if isDue { try await store.write { try $0.recordCheck() } }
-    if try await !areWhole(settings) { try await requireSnapshot() }
+    if isDue {
+      try await store.write { transaction in
+        let now = transaction.now.microsecondsSince1970
+        try transaction.changeSyncSettings { $0.lastCheck = now }
+      }
+    }
+    if try await !areWhole(settings) { try await store.changeSyncSettings { $0.needsSnapshot = true } }
     return isChanged
   }
 
@@ -364,14 +363,9 @@ extension SyncEngine {
 
   /// Records the current mark of this replica's files.
   func recordMark() async throws {
-    let settings = try store.readSynchronization { try $0.requireSyncSettings() }
+    let settings = try store.requireSyncSettings()
     let mark = try await reach { try await transport.mark(of: settings.replicaID) }.map { Data($0) }
-    guard mark != settings.mark else { return }
-    try await store.write { try $0.changeSyncSettings { $0.mark = mark } }
-  }
-
-  private func requireSnapshot() async throws {
-    try await store.write { try $0.changeSyncSettings { $0.needsSnapshot = true } }
+    try await store.setSyncSetting(\.mark, to: mark)
   }
 
   /// Whether all parts of a snapshot are there and can be opened.
@@ -389,19 +383,10 @@ extension SyncEngine {
 }
 
 extension StoreTransaction where Base: ~Copyable {
-  /// Whether the hourly check is due.
-  fileprivate func isCheckDue() throws -> Bool {
-    guard let last = try requireSyncSettings().lastCheck else { return true }
+  /// Whether something that was last done at a time is due again: it never was, a period ago or longer, or in the future.
+  fileprivate func isDue(since last: Int64?, everySeconds seconds: Int64) -> Bool {
     let now = now.microsecondsSince1970
-    return last > now || now - last >= 3_600 * 1_000_000
-  }
-}
-
-extension StoreWriteTransaction {
-  /// Records that the hourly check was done now.
-  fileprivate mutating func recordCheck() throws {
-    let now = now.microsecondsSince1970
-    try changeSyncSettings { $0.lastCheck = now }
+    return last.map { $0 > now || now - $0 >= seconds * 1_000_000 } ?? true
   }
 }
 
@@ -415,7 +400,10 @@ extension SyncEngine {
   /// - Returns: Whether some may have been deleted.
   /// - Throws: `TallyError` with `syncUnreachable`; what the store throws.
   func retire() async throws -> Bool {
-    guard try store.readSynchronization({ try $0.isUpkeepDue() }) else { return false }
+    let isDue = try store.readSynchronization { transaction in
+      transaction.isDue(since: try transaction.requireSyncSettings().lastUpkeep, everySeconds: 86_400)
+    }
+    guard isDue else { return false }
     let (old, settings) = try await store.write { try ($0.beginUpkeep(), $0.requireSyncSettings()) }
     guard let own = settings.snapshot else { return false }
     let names = try await reach { try await transport.snapshots() }
@@ -447,16 +435,16 @@ extension StoreWriteTransaction {
   /// How long segments stay at the place, and how long records of deleted objects stay here.
   private static var retention: Int64 { 30 * 86_400 * 1_000_000 }
 
-  /// Notes how far the place has acknowledged today, and forgets the records of objects that were deleted long ago.
+  /// Records how far the place has acknowledged today, and forgets the records of objects that were deleted long ago.
   ///
   /// - Returns: The last segment that is old enough to go.
   fileprivate mutating func beginUpkeep() throws -> UInt64 {
-    var settings = try requireSyncSettings()
     let now = now.microsecondsSince1970
-    settings.lastUpkeep = now
-    try setSyncSettings(settings)
-    try setSyncValue(
-      settings.acknowledged.number.bigEndianBytes, forKey: SyncKey.ages + FieldValue.instant(self.now).storedBytes)
+    let acknowledged = try changeSyncSettings { settings in
+      settings.lastUpkeep = now
+      return settings.acknowledged.number
+    }
+    try setSyncValue(acknowledged.bigEndianBytes, forKey: SyncKey.ages + FieldValue.instant(self.now).storedBytes)
     try forgetDeletedRecords(before: now - Self.retention)
     return try removeAges(before: now - Self.retention)
   }
@@ -465,7 +453,8 @@ extension StoreWriteTransaction {
   private mutating func removeAges(before time: Int64) throws -> UInt64 {
     var (number, old): (UInt64, [[UInt8]]) = (0, [])
     for (key, value) in try syncValues(under: SyncKey.ages) {
-      guard let noted = try FieldValue(.instant, storedBytes: key).instant?.microsecondsSince1970, noted <= time else {
+      guard let recorded = try FieldValue(.instant, storedBytes: key).instant?.microsecondsSince1970, recorded <= time
+      else {
         break
       }
       number = max(number, UInt64(bigEndianBytes: value))
@@ -477,13 +466,6 @@ extension StoreWriteTransaction {
 }
 
 extension StoreTransaction where Base: ~Copyable {
-  /// Whether a day has passed since old files were deleted.
-  fileprivate func isUpkeepDue() throws -> Bool {
-    guard let last = try requireSyncSettings().lastUpkeep else { return true }
-    let now = now.microsecondsSince1970
-    return last > now || now - last >= 86_400 * 1_000_000
-  }
-
   /// How long a silent replica is expected to come back.
   private static var maximumSilence: Int64 { 400 * 86_400 * 1_000_000 }
 

@@ -250,6 +250,12 @@ extension StoreTransaction where Base: ~Copyable {
     return settings
   }
 
+  /// How far the stream of a replica has been read.
+  func streamProgress(of replica: ReplicaID) throws -> StreamProgress {
+    let bytes = try syncValue(forKey: SyncKey.streams + replica.bytes)
+    return try bytes.map { try JSONDecoder().decode(StreamProgress.self, from: Data($0)) } ?? StreamProgress()
+  }
+
   /// How far the streams of others have been read.
   func streamProgress() throws -> [ReplicaID: StreamProgress] {
     var positions: [ReplicaID: StreamProgress] = [:]
@@ -276,8 +282,38 @@ extension StoreWriteTransaction {
     try setSyncValue(settings.map { [UInt8](try JSONEncoder().encode($0)) }, forKey: SyncKey.settings)
   }
 
+  /// Changes how far the stream of a replica has been read.
+  mutating func changeProgress(of replica: ReplicaID, _ change: (inout StreamProgress) -> Void) throws {
+    var progress = try streamProgress(of: replica)
+    change(&progress)
+    try setProgress(progress, of: replica)
+  }
+
   mutating func setProgress(_ position: StreamProgress, of replica: ReplicaID) throws {
     try setSyncValue([UInt8](try JSONEncoder().encode(position)), forKey: SyncKey.streams + replica.bytes)
+  }
+}
+
+extension TaskStore {
+  /// The settings of a store that belongs to a space.
+  func requireSyncSettings() throws -> SyncSettings {
+    try readSynchronization { try $0.requireSyncSettings() }
+  }
+
+  /// Changes the settings in a write of its own, and returns what the change returns.
+  @discardableResult
+  func changeSyncSettings<Result: Sendable>(
+    _ change: @Sendable (inout SyncSettings) throws -> Result
+  ) async throws -> Result {
+    try await write { try $0.changeSyncSettings(change) }
+  }
+
+  /// Changes one of the settings, unless it already has the value.
+  func setSyncSetting<Value: Equatable & Sendable>(
+    _ setting: any WritableKeyPath<SyncSettings, Value> & Sendable, to value: Value
+  ) async throws {
+    guard try requireSyncSettings()[keyPath: setting] != value else { return }
+    try await changeSyncSettings { $0[keyPath: setting] = value }
   }
 }
 

@@ -265,8 +265,7 @@ public struct SyncPlace: Hashable, Sendable {
 
   /// A new token: the hexadecimal digits of 32 random bytes.
   public static func newToken() -> String {
-    var generator = SystemRandomNumberGenerator()
-    return HexDigits.text(of: (0..<32).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
+    HexDigits.text(of: [UInt8].random(count: 32))
   }
 
   /// Whether the address is that of a hub.

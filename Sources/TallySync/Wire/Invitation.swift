@@ -134,10 +134,7 @@ struct RecoveryCode: Equatable, Sendable {
   }
 
   /// Makes a new secret of an owner.
-  static func newOwnerSecret() -> [UInt8] {
-    // Copied at once.
-    unsafe SymmetricKey(size: .init(bitCount: 8 * ownerSecretByteCount)).withUnsafeBytes { unsafe Array($0) }
-  }
+  static func newOwnerSecret() -> [UInt8] { .random(count: ownerSecretByteCount) }
 
   /// The key that proves possession of the code; its signatures reveal neither the key of the space nor the secret.
   fileprivate func signingKey() throws -> Curve25519.Signing.PrivateKey {
