@@ -243,9 +243,7 @@ struct CalendarRecord: ForeignRecord {
     if case .text(let text)? = task.attributes["RECURRENCE-ID"] { occurrence = text }
     return id(ofUID: uid, occurrence: occurrence) == task.id ? uid : task.id.uuidString.lowercased()
   }
-}
 
-extension CalendarRecord {
   init(_ task: TaskItem, in list: String?, _ context: FormatContext) {
     self.init(task, in: list, parentUID: task.parentID?.uuidString.lowercased(), context)
   }
@@ -423,9 +421,7 @@ extension CalendarRecord {
     default: .none
     }
   }
-}
 
-extension CalendarRecord {
   func document(_ context: FormatContext) -> TaskDocument {
     var document = TaskDocument()
     if let uid = first("UID")?.unescaped {

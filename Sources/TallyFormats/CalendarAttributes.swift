@@ -160,9 +160,7 @@ extension CalendarRecord {
     }
     return components
   }
-}
 
-extension CalendarRecord {
   /// Whether an alarm is what Tally writes for a reminder.
   private static func isPlainAlarm(_ component: [ContentLine]) -> Bool {
     component.map(\.name) == ["BEGIN", "ACTION", "DESCRIPTION", "TRIGGER", "END"]

@@ -261,9 +261,7 @@ struct ChecklistRecord: ForeignRecord {
 
   /// The identity of an item without an id: its text and its heading.
   var contents: String { "\(heading ?? "")\u{1E}\(text)" }
-}
 
-extension ChecklistRecord {
   /// The heading of a list, with its name in a comment where the name cannot be read back from the words.
   static func heading(_ name: String) -> String {
     let text = plain(name)

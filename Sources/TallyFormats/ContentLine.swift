@@ -51,9 +51,7 @@ struct ContentLine: Equatable {
     }
     return nil
   }
-}
 
-extension ContentLine {
   /// The value as a text, without its escapes (RFC 5545, section 3.3.11).
   var unescaped: String { Self.unescape(value[...]) }
 

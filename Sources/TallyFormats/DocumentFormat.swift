@@ -72,9 +72,7 @@ public enum DocumentFormat: String, CaseIterable, Sendable {
 
   /// The same format, where it is one of Tally's own.
   var interchange: InterchangeFormat? { InterchangeFormat(rawValue: rawValue) }
-}
 
-extension DocumentFormat {
   /// Guesses the format of a document by how it begins.
   ///
   /// - Parameters:

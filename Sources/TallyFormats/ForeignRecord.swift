@@ -26,9 +26,7 @@ protocol ForeignRecord {
 extension ForeignRecord {
   static func isLocal(_ task: TaskItem) -> Bool { false }
   static func omits(_ field: TaskField, of task: TaskItem, _ context: FormatContext) -> Bool { false }
-}
 
-extension ForeignRecord {
   /// Fields that exclude each other or belong together: both are exact, or neither.
   private static var groups: [[TaskField]] {
     [[.dueDate, .dueDay], [.state, .completedAt], [.recurrence, .series]]

@@ -239,9 +239,7 @@ struct TableRecord: ForeignRecord {
     case .series, .attributes: ""
     }
   }
-}
 
-extension TableRecord {
   func document(_ context: FormatContext) -> TaskDocument {
     var document = TaskDocument()
     document.attributes = [:]

@@ -137,9 +137,7 @@ struct TaskwarriorRecord: ForeignRecord {
     values["tags"] = Self.array(task.tags)
     if let notes = task.notes, !notes.isEmpty { values["annotations"] = annotations(notes, task) }
   }
-}
 
-extension TaskwarriorRecord {
   static let letters: [Priority: String] = [.high: "H", .medium: "M", .low: "L"]
   /// Taskwarrior 2.6 refuses dates outside these years.
   private static let years = 1980...9_998
@@ -206,9 +204,7 @@ extension TaskwarriorRecord {
     }
     return .json(TaskwarriorAnnotation.array(Self.plain(notes), at: values["entry"]?.text))
   }
-}
 
-extension TaskwarriorRecord {
   // `removeFaulty` has removed the values that are not of the form that is read here.
   func document(_ context: FormatContext) -> TaskDocument {
     var document = TaskDocument()

@@ -119,9 +119,7 @@ struct TodoTxtRecord: ForeignRecord {
       if scalar == " " { text += scalar.escapedInJSON } else { text.unicodeScalars.append(scalar) }
     }
   }
-}
 
-extension TodoTxtRecord {
   init(_ task: TaskItem, in list: String?, _ context: FormatContext) {
     isCompleted = task.isCompleted
     completed = task.completedAt.flatMap { $0.instant == FormatContext.longAgo ? nil : context.day(of: $0.instant) }
@@ -189,9 +187,7 @@ extension TodoTxtRecord {
     guard !key.isEmpty, isValue(value), !"+@(".contains(key.prefix(1)) else { return nil }
     return (key, value)
   }
-}
 
-extension TodoTxtRecord {
   func document(_ context: FormatContext) -> TaskDocument {
     var document = TaskDocument()
     var reading = TodoTxtReading()

@@ -150,3 +150,21 @@ extension ObjectState {
     unsafe withUnsafeBytes(of: id.uuid) { unsafe Array($0) }
   }
 }
+
+extension ObjectState {
+  /// Restores the value of an earlier write, if the field still has the value that another write has set.
+  ///
+  /// - Parameters:
+  ///   - write: the write to undo.
+  ///   - field: a field with a register.
+  ///   - old: what it replaced; `nil` if the field had no value.
+  ///   - clock: the time now.
+  ///   - replica: who undoes it.
+  /// - Returns: the change, or `nil` if somebody has written the field since.
+  fileprivate func undoing(
+    _ write: Register, of field: Field, to old: Register?, at clock: Int64, by replica: ReplicaID
+  ) -> ObjectState? {
+    guard registers[field] == write else { return nil }
+    return setting(field, to: old?.value ?? [], at: clock, by: replica)
+  }
+}

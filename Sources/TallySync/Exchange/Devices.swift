@@ -41,9 +41,7 @@ struct DeviceRecords {
   func successor(of replica: ReplicaID) -> ReplicaID? {
     states[replica]?.registers[.successor].flatMap { ReplicaID(bytes: $0.value) }
   }
-}
 
-extension DeviceRecords {
   /// When the successor of a replica said that it had become it; `nil` if nobody did, or another replica says so.
   func timeOfSuccession(of replica: ReplicaID) -> Int64? {
     guard let register = states[replica]?.registers[.successor], let successor = successor(of: replica),

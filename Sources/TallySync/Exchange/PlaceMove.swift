@@ -339,8 +339,7 @@ extension FolderTransport {
         copied.failures += 1
         continue
       }
-      let path = try ownDirectory(part, of: replica).appending(entry.name.text)
-      try FolderFault.at(path) { try disk.publish(bytes, as: path, isReplacing: true) }
+      try publish(bytes, as: entry.name, part, of: replica)
       copied.count = (copied.count ?? 0) + 1
     }
   }

@@ -203,9 +203,7 @@ public struct StoreSync: Sendable {
     }
     try ReplicaFile(of: store).remove()
   }
-}
 
-extension StoreSync {
   /// Connects to the place of a space, which need not be there.
   func transport(to place: SyncPlace, space: SpaceID) throws -> any SyncTransport {
     guard place.isHub else {

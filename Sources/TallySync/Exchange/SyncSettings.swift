@@ -60,9 +60,7 @@ struct SyncSettings: Codable, Equatable {
   var isOwner: Bool?
   /// How many changes of objects are in the segments that wait; `nil` if a version without this field has sealed or sent some.
   var sealedChangeCount: Int?
-}
 
-extension SyncSettings {
   /// A further key of an epoch.
   struct OtherKey: Codable, Equatable {
     var epoch: UInt32
@@ -303,7 +301,7 @@ extension TaskStore {
   /// Changes the settings in a write of its own, and returns what the change returns.
   @discardableResult
   func changeSyncSettings<Result: Sendable>(
-    _ change: @Sendable (inout SyncSettings) throws -> Result
+    _ change: @escaping @Sendable (inout SyncSettings) throws -> Result
   ) async throws -> Result {
     try await write { try $0.changeSyncSettings(change) }
   }

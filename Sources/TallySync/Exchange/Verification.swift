@@ -94,7 +94,7 @@ struct StateVerification {
   /// Where state and record of an object disagree.
   struct Difference {
     let object: ObjectKey
-    let kind: StoreFault.Kind
+    var kind: StoreFault.Kind
     /// The parts that differ, if there is a record.
     var parts: SyncFields = []
   }
@@ -115,7 +115,7 @@ struct StateVerification {
     }
     try read(table, transaction)
     try checkTasks(transaction)
-    try checkLists(transaction)
+    try compare(transaction.lists(), with: lists, in: transaction) { try $1.list($0) }
     try checkRows(transaction)
   }
 
@@ -144,71 +144,55 @@ struct StateVerification {
 
   private mutating func checkTasks<Base: ~Copyable>(_ transaction: borrowing StoreTransaction<Base>) throws {
     let outline = Outline(tasks: tasks, lists: lists) { $0.isShown }
-    var records = Dictionary(uniqueKeysWithValues: try transaction.view(.all).tasks.map { ($0.id, $0) })
-    for (id, state) in tasks {
-      let record = records.removeValue(forKey: id)
-      guard try !transaction.isPending(isList: false, id: id) else { continue }
-      let expected = try? state.task(id, at: outline.places[id] ?? Outline.Place())
-      add(ObjectKey(isList: false, id: id), expected, record, TaskItem.differences)
-    }
-    for (id, record) in records where try !transaction.isPending(isList: false, id: id) {
-      add(ObjectKey(isList: false, id: id), nil, record, TaskItem.differences)
+    try compare(transaction.view(.all).tasks, with: tasks, in: transaction) { id, state in
+      try state.task(id, at: outline.places[id] ?? Outline.Place())
     }
   }
 
-  private mutating func checkLists<Base: ~Copyable>(_ transaction: borrowing StoreTransaction<Base>) throws {
-    var records = Dictionary(uniqueKeysWithValues: try transaction.lists().map { ($0.id, $0) })
-    for (id, state) in lists {
-      let record = records.removeValue(forKey: id)
-      guard try !transaction.isPending(isList: true, id: id) else { continue }
-      add(ObjectKey(isList: true, id: id), try? state.list(id), record, TaskList.differences)
-    }
-    for (id, record) in records where try !transaction.isPending(isList: true, id: id) {
-      add(ObjectKey(isList: true, id: id), nil, record, TaskList.differences)
-    }
-  }
-
-  private mutating func add<Item: SyncedItem>(
-    _ object: ObjectKey, _ expected: Item?, _ record: Item?, _ differences: (Item, Item) -> SyncFields
-  ) {
-    switch (expected, record) {
-    case (nil, nil): break
-    case (_?, nil): self.differences.append(Difference(object: object, kind: .danglingEntry))
-    case (nil, _?): self.differences.append(Difference(object: object, kind: .missingEntry, parts: .all))
-    case (let expected?, let record?):
-      var parts = differences(record, expected)
-      if parts.isEmpty, record.updatedAt != expected.updatedAt { parts = .updated }
-      if !parts.isEmpty { self.differences.append(Difference(object: object, kind: .wrongEntry, parts: parts)) }
+  /// Compares records with the states of the objects, of which a closure makes the records that should be there.
+  private mutating func compare<Item: SyncedItem, Base: ~Copyable>(
+    _ items: [Item], with states: [UUID: ObjectState], in transaction: borrowing StoreTransaction<Base>,
+    expecting item: (UUID, ObjectState) throws -> Item?
+  ) throws {
+    let records = Dictionary(uniqueKeysWithValues: items.map { ($0.id, $0) })
+    for id in Set(states.keys).union(records.keys) where try !transaction.isPending(isList: Item.isList, id: id) {
+      let expected = states[id].flatMap { try? item(id, $0) }
+      var difference = Difference(object: ObjectKey(isList: Item.isList, id: id), kind: .wrongEntry)
+      switch (expected, records[id]) {
+      case (nil, nil): continue
+      case (_?, nil): difference.kind = .danglingEntry
+      case (nil, _?): (difference.kind, difference.parts) = (.missingEntry, .all)
+      case (let expected?, let record?):
+        difference.parts = Item.differences(record, expected)
+        if difference.parts.isEmpty, record.updatedAt != expected.updatedAt { difference.parts = .updated }
+        if difference.parts.isEmpty { continue }
+      }
+      differences.append(difference)
     }
   }
 
-  /// Looks whether segments that wait, cards and conflicts can be read.
+  /// Checks that segments that wait, cards, records, revocations, conflicts and positions can be read.
   private mutating func checkRows<Base: ~Copyable>(_ transaction: borrowing StoreTransaction<Base>) throws {
     let settings = try transaction.requireSyncSettings()
     let keys = try settings.spaceKeys()
-    for (key, bytes) in try transaction.syncValues(under: SyncKey.outbox) {
-      let body = try? SegmentBody(decoding: Envelope(parsing: bytes).content(in: keys), by: settings.replicaID)
-      if body == nil { unreadableKeys.append(SyncKey.outbox + key) }
+    func check(_ prefix: [UInt8], _ read: (_ key: [UInt8], _ value: [UInt8]) throws -> Void) throws {
+      for (key, value) in try transaction.syncValues(under: prefix) where (try? read(key, value)) == nil {
+        unreadableKeys.append(prefix + key)
+      }
     }
-    for (key, bytes) in try transaction.syncValues(under: SyncKey.cards) {
-      let card = try? ReplicaID(bytes: key).map { try Card(opening: Envelope(parsing: bytes), of: $0, in: keys) }
-      if card == nil { unreadableKeys.append(SyncKey.cards + key) }
+    try check(SyncKey.outbox) {
+      _ = try SegmentBody(decoding: Envelope(parsing: $1).content(in: keys), by: settings.replicaID)
     }
-    for (key, bytes) in try transaction.syncValues(under: SyncKey.epochs)
-    where (try? EpochRecord(decoding: bytes)) == nil {
-      unreadableKeys.append(SyncKey.epochs + key)
+    try check(SyncKey.cards) { key, value in
+      guard let replica = ReplicaID(bytes: key) else { throw SyncFault.damagedSettings }
+      _ = try Card(opening: Envelope(parsing: value), of: replica, in: keys)
     }
-    for (key, bytes) in try transaction.syncValues(under: SyncKey.revocations) {
-      var reader = ByteReader(bytes)
-      if (try? EpochRecord.Revocation(from: &reader)) == nil { unreadableKeys.append(SyncKey.revocations + key) }
+    try check(SyncKey.epochs) { _ = try EpochRecord(decoding: $1) }
+    try check(SyncKey.revocations) {
+      var reader = ByteReader($1)
+      _ = try EpochRecord.Revocation(from: &reader)
     }
-    for (key, bytes) in try transaction.syncValues(under: SyncKey.conflicts)
-    where (try? JSONDecoder().decode(StoredConflict.self, from: Data(bytes))) == nil {
-      unreadableKeys.append(SyncKey.conflicts + key)
-    }
-    for (key, bytes) in try transaction.syncValues(under: SyncKey.streams)
-    where (try? JSONDecoder().decode(StreamProgress.self, from: Data(bytes))) == nil {
-      unreadableKeys.append(SyncKey.streams + key)
-    }
+    try check(SyncKey.conflicts) { _ = try JSONDecoder().decode(StoredConflict.self, from: Data($1)) }
+    try check(SyncKey.streams) { _ = try JSONDecoder().decode(StreamProgress.self, from: Data($1)) }
   }
 }

@@ -29,7 +29,8 @@ struct FolderDisk: Sendable {
   /// - Throws: `Errno`; the file may have its name if only the flush of the directory failed.
   func publish(_ bytes: [UInt8], as path: FilePath, isReplacing: Bool) throws {
     let name = FolderName.temporary(.random(in: 0...UInt64.max))
-    let temporary = path.parentOrCurrent.appending(name.text)
+    let directory = path.parentOrCurrent
+    let temporary = FilePath("\(directory)/\(name.text)")
     // The lock shows that somebody is writing the file; one that nobody has locked was left by a killed process.
     var lock: FileLock?
     defer { lock?.release() }
@@ -48,7 +49,7 @@ struct FolderDisk: Sendable {
       try? remove(temporary)
       throw error
     }
-    try flushDirectory(path.parentOrCurrent)
+    try flushDirectory(directory)
   }
 
   /// Removes a file; a missing file is no error.
@@ -91,27 +92,30 @@ struct FolderDisk: Sendable {
 
   /// Reads a whole file; never through a link, from a pipe, or one that is too large to be ours.
   func read(_ path: FilePath) throws -> [UInt8] {
-    let options: FileDescriptor.OpenOptions = [.closeOnExec, .noFollow, .nonBlocking]
-    let file = try FileDescriptor.open(path, .readOnly, options: options)
-    return try file.closeAfter {
-      let status = try file.stat()
-      guard status.type == .regular, status.size <= Self.largestFileInBytes else { throw Errno.noSuchFileOrDirectory }
+    try withRegularFile(path) { file, size in
+      guard size <= Self.largestFileInBytes else { throw Errno.noSuchFileOrDirectory }
       return try file.readToEnd()
     }
   }
 
   /// Reads the start and the length of a file.
   func readStart(of path: FilePath, byteCount: Int) throws -> (bytes: [UInt8], size: Int64) {
-    let options: FileDescriptor.OpenOptions = [.closeOnExec, .noFollow, .nonBlocking]
-    let file = try FileDescriptor.open(path, .readOnly, options: options)
-    return try file.closeAfter {
-      let status = try file.stat()
-      guard status.type == .regular else { throw Errno.noSuchFileOrDirectory }
+    try withRegularFile(path) { file, size in
       // Unsafe as the buffer is raw memory: `read` fills its beginning and says how much.
       let bytes = try unsafe [UInt8](unsafeUninitializedCapacity: byteCount) { buffer, count in
         count = try unsafe file.read(into: UnsafeMutableRawBufferPointer(buffer))
       }
-      return (bytes, status.size)
+      return (bytes, size)
+    }
+  }
+
+  /// Opens a file, never through a link or a pipe, and passes it with its size to a closure.
+  private func withRegularFile<R>(_ path: FilePath, _ body: (FileDescriptor, Int64) throws -> R) throws -> R {
+    let file = try FileDescriptor.open(path, .readOnly, options: [.closeOnExec, .noFollow, .nonBlocking])
+    return try file.closeAfter {
+      let status = try file.stat()
+      guard status.type == .regular else { throw Errno.noSuchFileOrDirectory }
+      return try body(file, status.size)
     }
   }
 
@@ -143,7 +147,7 @@ struct FolderDisk: Sendable {
   ///
   /// - Throws: `Errno`.
   func checkWritable(_ directory: FilePath) throws {
-    let probe = directory.appending(FolderName.temporary(.random(in: 0...UInt64.max)).text)
+    let probe = FilePath("\(directory)/\(FolderName.temporary(.random(in: 0...UInt64.max)).text)")
     try write([], to: probe)
     try remove(probe)
   }
@@ -312,8 +316,9 @@ extension FolderFault {
     return "'" + shown.string.replacing("'", with: "'\\''") + "'"
   }
 
-  /// Creates the fault for an error of the system at a path.
-  init(_ error: Errno, at path: FilePath) {
+  /// Describes an error about a path; any error but the system's is an error of input or output.
+  init(_ error: any Error, at path: FilePath) {
+    let error = error as? Errno ?? .ioError
     let kind: Kind =
       switch error {
       case .noSpace, .diskQuotaExceeded: .full
@@ -326,7 +331,6 @@ extension FolderFault {
 
   /// Runs a body, and converts the system's errors to faults.
   static func at<R>(_ path: FilePath, _ body: () throws -> R) throws(FolderFault) -> R {
-    try FolderFault.replacing(
-      { error in (error as? FolderFault) ?? FolderFault(error as? Errno ?? .ioError, at: path) }, body)
+    try FolderFault.replacing({ error in (error as? FolderFault) ?? FolderFault(error, at: path) }, body)
   }
 }

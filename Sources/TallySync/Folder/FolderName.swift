@@ -25,6 +25,13 @@ enum FolderName: Hashable, Sendable {
     /// The start of the hash of the last one, eight bytes.
     let digest: [UInt8]
 
+    init(first: UInt64, last: UInt64, digest: [UInt8]) {
+      (self.first, self.last, self.digest) = (first, last, digest)
+    }
+
+    /// One segment.
+    init(_ head: SegmentHead) { self.init(first: head.number, last: head.number, digest: head.digest) }
+
     /// The last segment.
     var head: SegmentHead { SegmentHead(number: last, digest: digest) }
     /// How many segments there are.
@@ -88,9 +95,7 @@ enum FolderName: Hashable, Sendable {
     let digits = "\(number)"
     return String(repeating: "0", count: max(0, digitCount - digits.count)) + digits
   }
-}
 
-extension FolderName {
   private static func read(_ reader: inout FolderNameReader) -> FolderName? {
     if reader.skip(cardStart) { return number(&reader, cardEnding).map { .card($0) } }
     if reader.skip(temporaryStart) { return reader.number(numberDigitCount).map { .temporary($0) } }
@@ -127,7 +132,7 @@ extension FolderName {
 }
 
 extension FolderName.SnapshotStem {
-  /// Takes the name of a snapshot; `nil` if a file could not have it.
+  /// The name of a snapshot; `nil` if a file could not have it.
   init?(_ name: SnapshotName) {
     guard (1...FolderName.greatestNumber).contains(name.number), (1...FolderName.mostParts).contains(name.partCount),
       name.digest.count == SegmentHead.digestByteCount
@@ -200,7 +205,7 @@ struct FolderEntry: Hashable, Sendable {
   /// The times of the last modification and of the last change of the file's status, in seconds and nanoseconds.
   let modified: [Int]
 
-  /// Looks a file up; `nil` if it is not there, or no file that could be ours.
+  /// Reads the status of a file; `nil` if it is not there, or no file that could be ours.
   init?(_ name: FolderName, at path: FilePath) throws {
     guard let status = try Self.status(of: path), status.type == .regular,
       status.size <= FolderDisk.largestFileInBytes
@@ -217,7 +222,7 @@ struct FolderEntry: Hashable, Sendable {
     }
   }
 
-  /// Takes a file for which another one is a placeholder; its size is unknown.
+  /// The file for which another one is a placeholder; its size is unknown.
   init(_ name: FolderName, standingAt placeholder: FolderEntry) {
     (self.name, path, modified) = (name, placeholder.path, placeholder.modified)
     byteCount = FolderDisk.largestFileInBytes
@@ -242,9 +247,20 @@ struct FolderListing: Sendable {
     self.space = space
   }
 
+  /// Where the files of all replicas are.
+  ///
+  /// Paths are made of strings: appending a component is slow in a debug build, where swift-system checks the whole path
+  /// after each byte.
+  func directory(_ part: Part) -> FilePath { FilePath("\(space)/\(part.rawValue)") }
+
   /// Where the files of a replica are.
   func directory(_ part: Part, of replica: ReplicaID) -> FilePath {
-    space.appending(part.rawValue).appending(replica.description)
+    FilePath("\(space)/\(part.rawValue)/\(replica)")
+  }
+
+  /// Where a file of a replica is.
+  func path(of name: FolderName, _ part: Part, of replica: ReplicaID) -> FilePath {
+    FilePath("\(space)/\(part.rawValue)/\(replica)/\(name.text)")
   }
 
   /// Throws a fault unless the directory of the space is there.
@@ -260,7 +276,7 @@ struct FolderListing: Sendable {
 
   /// The replicas that have a directory.
   func replicas(_ part: Part) throws(FolderFault) -> [ReplicaID] {
-    try names(in: space.appending(part.rawValue)).compactMap { name in
+    try names(in: directory(part)).compactMap { name in
       let id = HexDigits.bytes(of: name).flatMap { ReplicaID(bytes: $0) }
       return id?.description == name ? id : nil
     }
@@ -268,8 +284,8 @@ struct FolderListing: Sendable {
 
   /// The files of a replica, with names that count.
   ///
-  /// A file that vanishes between the names and the look at it is in a pack by now, which the names do not have: they are
-  /// listed again then.
+  /// A file that vanishes after its name was listed is in a pack by now, whose name was not listed: so the names are listed
+  /// again.
   func entries(_ part: Part, of replica: ReplicaID) throws(FolderFault) -> [FolderEntry] {
     let directory = directory(part, of: replica)
     var listed = Set(try names(in: directory))
@@ -287,7 +303,6 @@ struct FolderListing: Sendable {
     var entries: [FolderEntry] = []
     for text in names {
       guard let name = FolderName(text) else { continue }
-      // Appending a component is slow in a debug build, where swift-system checks the whole path after each byte.
       let path = FilePath("\(directory)/\(text)")
       if let entry = try FolderFault.at(path, { try FolderEntry(name, at: path) }) { entries.append(entry) }
     }
@@ -310,41 +325,31 @@ struct FolderListing: Sendable {
 
 /// All files of a space that count, at one moment: two scans differ if something has changed.
 struct FolderScan: Hashable, Sendable {
-  /// The cards and segments of each replica.
-  private(set) var replicas: [ReplicaID: [FolderEntry]]
-  /// The parts of snapshots.
-  private(set) var snapshots: [ReplicaID: [FolderEntry]]
+  /// The cards and segments of each replica, and the parts of its snapshots.
+  private var files: [FolderListing.Part: [ReplicaID: [FolderEntry]]] = [:]
   /// The faults of replicas whose cards and segments could not be listed; those of all others were.
-  private(set) var unreadable: [ReplicaID: FolderFault] = [:]
+  private var unreadable: [ReplicaID: FolderFault] = [:]
 
   /// Lists the files.
   init(_ listing: FolderListing) throws(FolderFault) {
     try listing.requireReachable()
-    (replicas, unreadable) = try Self.entries(.replicas, in: listing)
-    (snapshots, _) = try Self.entries(.snapshots, in: listing)
-  }
-
-  /// Takes a change of this replica as known, so that nobody is woken for it.
-  mutating func replace(_ part: FolderListing.Part, of replica: ReplicaID, with entries: [FolderEntry]) {
-    let entries = Self.counting(entries)
-    switch part {
-    case .replicas: replicas[replica] = entries
-    case .snapshots: snapshots[replica] = entries
-    }
-  }
-
-  private static func entries(
-    _ part: FolderListing.Part, in listing: FolderListing
-  ) throws(FolderFault) -> ([ReplicaID: [FolderEntry]], [ReplicaID: FolderFault]) {
-    var (all, faults): ([ReplicaID: [FolderEntry]], [ReplicaID: FolderFault]) = ([:], [:])
-    for replica in try listing.replicas(part) {
-      do throws(FolderFault) {
-        all[replica] = counting(try listing.entries(part, of: replica))
-      } catch {
-        faults[replica] = error
+    for part in FolderListing.Part.allCases {
+      for replica in try listing.replicas(part) {
+        do throws(FolderFault) {
+          replace(part, of: replica, with: try listing.entries(part, of: replica))
+        } catch {
+          if part == .replicas { unreadable[replica] = error }
+        }
       }
     }
-    return (all, faults)
+  }
+
+  /// The cards and segments of each replica.
+  var replicas: [ReplicaID: [FolderEntry]] { files[.replicas] ?? [:] }
+
+  /// Records the files of a replica.
+  mutating func replace(_ part: FolderListing.Part, of replica: ReplicaID, with entries: [FolderEntry]) {
+    files[part, default: [:]][replica] = Self.counting(entries)
   }
 
   /// The files that say something to others, in an order that does not depend on the directory's.

@@ -44,7 +44,7 @@ extension FolderTransport {
   /// - Throws: `FolderFault` if it is not there as a whole, or the folder cannot be reached or read.
   public func part(_ number: Int, of name: SnapshotName) async throws -> [UInt8] {
     try await onQueue { transport in
-      let path = try transport.path(of: number, name)
+      let path = try transport.listing.path(of: transport.fileName(of: number, name), .snapshots, of: name.replica)
       let part = try FolderFault.at(path) {
         try transport.listing.entries(.snapshots, of: name.replica).contains { $0.path == path }
           ? transport.disk.envelope(.snapshotPart, at: path, by: name.replica) : nil
@@ -65,14 +65,14 @@ extension FolderTransport {
   /// - Throws: `FolderFault` if the folder cannot be reached or written, or the bytes are not a part of a snapshot.
   public func putPart(_ part: [UInt8], number: Int, of name: SnapshotName) async throws {
     try await onQueue { transport in
-      let path = try transport.path(of: number, name)
+      let file = try transport.fileName(of: number, name)
       guard SegmentFrame(part[...])?.isWhole(.snapshotPart, by: name.replica, byteCount: part.count) == true else {
+        let path = transport.listing.path(of: file, .snapshots, of: name.replica)
         throw FolderFault(kind: .invalid, path: path, reason: "the bytes are not a part of a snapshot of the replica")
       }
-      _ = try transport.ownDirectory(.snapshots, of: name.replica)
       transport.disk.removeLeftOvers(try transport.listing.entries(.snapshots, of: name.replica))
       // A second attempt may have sealed the same part again.
-      try FolderFault.at(path) { try transport.disk.publish(part, as: path, isReplacing: true) }
+      try transport.publish(part, as: file, .snapshots, of: name.replica)
       transport.recordOwnChange(.snapshots, of: name.replica)
     }
   }
@@ -104,13 +104,13 @@ extension FolderTransport {
     }
   }
 
-  /// The path of a part.
-  private func path(of part: Int, _ name: SnapshotName) throws -> FilePath {
-    let directory = listing.directory(.snapshots, of: name.replica)
+  /// The name of the file of a part.
+  private func fileName(of part: Int, _ name: SnapshotName) throws -> FolderName {
     guard let stem = FolderName.SnapshotStem(name), stem.hasPart(part) else {
+      let directory = listing.directory(.snapshots, of: name.replica)
       throw FolderFault(kind: .invalid, path: directory, reason: "a snapshot has no such part or name")
     }
-    return directory.appending(FolderName.part(part, of: stem).text)
+    return .part(part, of: stem)
   }
 
   /// The snapshots of a replica, with the numbers of their whole parts; empty if the files cannot be listed.
@@ -298,7 +298,7 @@ final class FolderWait: Sendable {
   private func watchAll() -> Bool {
     var directories = [listing.space]
     for part in FolderListing.Part.allCases {
-      directories.append(listing.space.appending(part.rawValue))
+      directories.append(listing.directory(part))
       directories += ((try? listing.replicas(part)) ?? []).map { listing.directory(part, of: $0) }
     }
     // A directory that is missing will be created in one that is watched.

@@ -63,7 +63,7 @@ public final class FolderTransport: SyncTransport {
   func checkWritable() async throws {
     try await onQueue { transport in
       for part in FolderListing.Part.allCases {
-        let directory = transport.listing.space.appending(part.rawValue)
+        let directory = transport.listing.directory(part)
         try FolderFault.at(directory) { try transport.disk.checkWritable(directory) }
       }
     }
@@ -81,9 +81,7 @@ public final class FolderTransport: SyncTransport {
     if let reason { throw FolderFault(kind: .unreachable, path: folder, reason: "\(reason)") }
     try FolderFault.at(folder) { try disk.createDirectory(space) }
     try FolderFault.at(space) {
-      for path in FolderListing.Part.allCases.map({ space.appending($0.rawValue) }) {
-        try disk.createDirectory(path)
-      }
+      for part in FolderListing.Part.allCases { try disk.createDirectory(listing.directory(part)) }
     }
   }
 
@@ -124,9 +122,7 @@ public final class FolderTransport: SyncTransport {
       }
     }
   }
-}
 
-extension FolderTransport {
   /// The files with segments that a replica has in the folder.
   func segmentFiles(of replica: ReplicaID) throws -> SegmentFiles {
     SegmentFiles(try listing.entries(.replicas, of: replica))
@@ -175,7 +171,7 @@ extension FolderTransport {
       } catch Errno.noSuchFileOrDirectory {
         found.hasVanished = true
       } catch {
-        found.fault = FolderFault(error as? Errno ?? .ioError, at: file.entry.path)
+        found.fault = FolderFault(error, at: file.entry.path)
       }
     }
     return found
@@ -270,13 +266,12 @@ extension FolderTransport {
   /// - Throws: `FolderFault` if the folder cannot be reached or written, or the bytes are not a card.
   public func putCard(_ card: [UInt8], of replica: ReplicaID, number: UInt64) async throws {
     try await onQueue { transport in
-      let directory = try transport.ownDirectory(.replicas, of: replica)
-      let path = directory.appending(FolderName.card(number).text)
+      let path = transport.listing.path(of: .card(number), .replicas, of: replica)
       guard (1...FolderName.greatestNumber).contains(number),
         SegmentFrame(card[...])?.isWhole(.card, by: replica, byteCount: card.count) == true
       else { throw FolderFault(kind: .invalid, path: path, reason: "the bytes are not a card of the replica") }
       // A second attempt may have sealed the same card again.
-      try FolderFault.at(path) { try transport.disk.publish(card, as: path, isReplacing: true) }
+      try transport.publish(card, as: .card(number), .replicas, of: replica)
       for old in try transport.cardFiles(of: replica).dropFirst(Self.keptCardCount) {
         // If this fails, the next call removes them.
         try? transport.disk.remove(old.path)
@@ -293,7 +288,7 @@ extension FolderTransport {
       } catch Errno.noSuchFileOrDirectory {
         // Its replica has removed it meanwhile: there is a newer one, which the next exchange finds.
       } catch {
-        throw FolderFault(error as? Errno ?? .ioError, at: file.path)
+        throw FolderFault(error, at: file.path)
       }
     }
     return nil
@@ -307,9 +302,7 @@ extension FolderTransport {
     }
     return cards.sorted { $0.number > $1.number }.map(\.entry)
   }
-}
 
-extension FolderTransport {
   /// A hash of the names, lengths and times of the files of a replica.
   ///
   /// - Parameter replica: This replica.
@@ -326,10 +319,8 @@ extension FolderTransport {
       return Array(SHA256.hash(data: Array(lines.sorted().joined(separator: "\n").utf8)))
     }
   }
-}
 
-extension FolderTransport {
-  /// The number of segment files from which on they are packed.
+  /// From how many segment files on packing is worth it.
   private static let mostFiles = 64
   /// Packing stops at this number of files.
   private static let fewFiles = 32
@@ -399,8 +390,7 @@ extension FolderTransport {
     let range = FolderName.SegmentRange(first: first.first, last: last.last, digest: last.digest)
     // Readers refuse a pack whose segments do not follow each other.
     guard FolderDisk.segments(in: bytes, range: range, of: replica) != nil else { return }
-    let path = listing.directory(.replicas, of: replica).appending(FolderName.segments(range).text)
-    try FolderFault.at(path) { try disk.publish(bytes, as: path, isReplacing: true) }
+    try publish(bytes, as: .segments(range), .replicas, of: replica)
     for file in group {
       try FolderFault.at(file.entry.path) { try disk.remove(file.entry.path) }
     }
@@ -409,9 +399,7 @@ extension FolderTransport {
   private func segments(of file: SegmentFiles.File, by replica: ReplicaID) throws -> [[UInt8]]? {
     try FolderFault.at(file.entry.path) { try disk.segments(of: file, by: replica) }
   }
-}
 
-extension FolderTransport {
   /// Stores each segment as a file of its own, durably.
   ///
   /// A damaged file of the same segment is replaced.
@@ -446,22 +434,19 @@ extension FolderTransport {
   /// - Throws: `FolderFault` if the folder cannot be reached or written.
   func begin(_ segment: [UInt8], of replica: ReplicaID) async throws {
     try await onQueue { transport in
-      let directory = try transport.ownDirectory(.replicas, of: replica)
       guard try transport.segmentFiles(of: replica).files.isEmpty, let head = SegmentHead(of: segment) else { return }
-      let range = FolderName.SegmentRange(first: head.number, last: head.number, digest: head.digest)
-      let path = directory.appending(FolderName.segments(range).text)
-      try FolderFault.at(path) { try transport.disk.publish(segment, as: path, isReplacing: true) }
+      try transport.publish(segment, as: .segments(FolderName.SegmentRange(head)), .replicas, of: replica)
       transport.recordOwnChange(.replicas, of: replica)
     }
   }
 
   private func store(_ segment: [UInt8], of replica: ReplicaID) throws -> AppendAnswer {
-    let directory = try ownDirectory(.replicas, of: replica)
+    let directory = listing.directory(.replicas, of: replica)
     guard SegmentFrame(segment[...])?.replica == replica, let head = SegmentHead(of: segment), head.number > 0 else {
       throw FolderFault(kind: .invalid, path: directory, reason: "the bytes are not one segment of the replica")
     }
-    let range = FolderName.SegmentRange(first: head.number, last: head.number, digest: head.digest)
-    let path = directory.appending(FolderName.segments(range).text)
+    let range = FolderName.SegmentRange(head)
+    let path = listing.path(of: .segments(range), .replicas, of: replica)
     let entries = try listing.entries(.replicas, of: replica)
     if let answer = try answer(for: range, of: replica, among: entries) {
       // An attempt that stored it may have failed before its name was safe.
@@ -471,7 +456,7 @@ extension FolderTransport {
     disk.removeLeftOvers(entries)
     // A file of the name that is there was damaged, or it would be known.
     let isDamaged = entries.contains { $0.path == path }
-    try FolderFault.at(path) { try disk.publish(segment, as: path, isReplacing: isDamaged) }
+    try publish(segment, as: .segments(range), .replicas, of: replica, isReplacing: isDamaged)
     recordOwnChange(.replicas, of: replica)
     return .stored
   }
@@ -499,17 +484,24 @@ extension FolderTransport {
     }
     return nil
   }
-}
 
-extension FolderTransport {
   /// The directory of this replica, created if it is missing.
   func ownDirectory(_ part: FolderListing.Part, of replica: ReplicaID) throws(FolderFault) -> FilePath {
     let directory = listing.directory(part, of: replica)
     try FolderFault.at(directory) {
-      try disk.createDirectory(listing.space.appending(part.rawValue))
+      try disk.createDirectory(listing.directory(part))
       try disk.createDirectory(directory)
     }
     return directory
+  }
+
+  /// Publishes a file of a replica, whose directory is created if it is missing.
+  func publish(
+    _ bytes: [UInt8], as name: FolderName, _ part: FolderListing.Part, of replica: ReplicaID, isReplacing: Bool = true
+  ) throws(FolderFault) {
+    _ = try ownDirectory(part, of: replica)
+    let path = listing.path(of: name, part, of: replica)
+    try FolderFault.at(path) { try disk.publish(bytes, as: path, isReplacing: isReplacing) }
   }
 
   /// Records the files of this replica as known, so that a wait does not end because of them.

@@ -33,9 +33,9 @@ struct ObjectState: Hashable, Sendable {
   }
 
   /// The last written values of fields.
-  private(set) var registers: SortedTable<Field, Register> = [:]
+  var registers: SortedTable<Field, Register> = [:]
   /// The elements of fields that are sets.
-  private(set) var sets: SortedTable<Field, Elements> = [:]
+  var sets: SortedTable<Field, Elements> = [:]
 
   /// The elements of a set, those included that were removed.
   typealias Elements = SortedTable<[UInt8], ObservedElement>
@@ -52,17 +52,12 @@ struct ObjectState: Hashable, Sendable {
     }
   }
 
-  /// Puts other bytes into a register, which stays the same write.
-  mutating func setValue(of field: Field, to value: [UInt8]) {
-    registers[field]?.value = value
-  }
-
   /// A deleted object's state without the values of its registers: only who has written what and when, and its completions.
   ///
   /// Joining it with the whole state gives the whole state.
   var withoutValues: ObjectState {
     var state = self
-    for field in registers.keys where field != .life { state.setValue(of: field, to: []) }
+    for field in registers.keys where field != .life { state.registers[field]?.value = [] }
     return state
   }
 
@@ -71,22 +66,11 @@ struct ObjectState: Hashable, Sendable {
     guard estimatedByteCount > limitInBytes else { return [self] }
     var parts: [ObjectState] = []
     let sendable = registers.filter { $0.value.value.count <= limitInBytes }
-    for run in sendable.divided(
-      limitInBytes: limitInBytes, byteCount: { $0.key.name.utf8.count + $0.value.value.count })
-    {
-      var part = ObjectState()
-      for (field, register) in run { part.insert(register, of: field) }
-      parts.append(part)
-    }
+    let runs = sendable.divided(limitInBytes: limitInBytes) { $0.key.name.utf8.count + $0.value.value.count }
+    parts += runs.map { ObjectState(registers: SortedTable(ascending: $0)) }
     for (field, elements) in sets {
-      for run in elements.divided(limitInBytes: limitInBytes, byteCount: { $0.key.count + $0.value.estimatedByteCount })
-      {
-        var some: Elements = [:]
-        for (name, element) in run { some.append(element, forKey: name) }
-        var part = ObjectState()
-        part.insert(some, of: field)
-        parts.append(part)
-      }
+      let runs = elements.divided(limitInBytes: limitInBytes) { $0.key.count + $0.value.estimatedByteCount }
+      parts += runs.map { ObjectState(sets: [field: SortedTable(ascending: $0)]) }
     }
     return parts
   }
@@ -94,28 +78,23 @@ struct ObjectState: Hashable, Sendable {
   /// Whether the value of a register has more than a number of bytes.
   func hasValue(largerThan byteCount: Int) -> Bool { registers.contains { $0.value.value.count > byteCount } }
 
-  mutating func reserveCapacity(_ registerCount: Int) { registers.reserveCapacity(registerCount) }
-
-  /// Takes the register of a field that has none yet.
-  mutating func insert(_ register: Register, of field: Field) { registers.append(register, forKey: field) }
-
-  /// Takes the elements of a set that has none yet.
-  mutating func insert(_ elements: Elements, of field: Field) { sets.append(elements, forKey: field) }
-
   /// The join of two states.
   func joined(with other: ObjectState) -> ObjectState {
     var state = self
     state.join(other)
     return state
   }
-}
 
-extension ObjectState {
   /// The greatest time in it.
-  var latestTime: Int64? {
+  var latestTime: Int64? { latestTime { _, _ in true } }
+
+  /// The greatest time of the registers and elements of some fields.
+  func latestTime(where isIncluded: (Field, Register?) -> Bool) -> Int64? {
     var latest: Int64?
-    for (_, register) in registers { latest = max(latest ?? .min, register.time) }
-    forEachElement { _, element in if let time = element.latestTime { latest = max(latest ?? .min, time) } }
+    for (field, register) in registers where isIncluded(field, register) { latest = max(latest ?? .min, register.time) }
+    for (field, elements) in sets where isIncluded(field, nil) {
+      for (_, element) in elements { if let time = element.latestTime { latest = max(latest ?? .min, time) } }
+    }
     return latest
   }
 
@@ -133,20 +112,7 @@ extension ObjectState {
   }
 
   /// The latest time of a write to its content.
-  var latestContentTime: Int64? {
-    var latest = registers.reduce(Int64?.none) { $1.key.isContent ? max($0 ?? .min, $1.value.time) : $0 }
-    forEachElement { field, element in
-      if field.isContent, let time = element.latestTime { latest = max(latest ?? .min, time) }
-    }
-    return latest
-  }
-
-  /// Passes the elements of all sets, those included that were removed, to a closure.
-  func forEachElement(_ body: (Field, ObservedElement) -> Void) {
-    for (field, elements) in sets {
-      for (_, element) in elements { body(field, element) }
-    }
-  }
+  var latestContentTime: Int64? { latestTime { field, _ in field.isContent } }
 
   /// The elements of a set that are there.
   func elements(of field: Field) -> Set<[UInt8]> {
@@ -209,7 +175,7 @@ extension ObjectState {
       last = replica
     }
     for (_, register) in registers { pass(register.replica) }
-    forEachElement { _, element in
+    for element in sets.values.joined().lazy.map(\.value) {
       for replica in element.additions.keys { pass(replica) }
       for replica in element.removals.keys { pass(replica) }
     }
@@ -324,21 +290,6 @@ extension ObjectState {
     setting(.life, to: isDeleted ? LifeValue.deleted : LifeValue.alive, at: clock, by: replica)
   }
 
-  /// Restores the value of an earlier write, if the field still has the value that another write has set.
-  ///
-  /// - Parameters:
-  ///   - write: the write to undo.
-  ///   - field: a field with a register.
-  ///   - old: what it replaced; `nil` if the field had no value.
-  ///   - clock: the time now.
-  ///   - replica: who undoes it.
-  /// - Returns: the change, or `nil` if somebody has written the field since.
-  func undoing(
-    _ write: Register, of field: Field, to old: Register?, at clock: Int64, by replica: ReplicaID
-  ) -> ObjectState? {
-    guard registers[field] == write else { return nil }
-    return setting(field, to: old?.value ?? [], at: clock, by: replica)
-  }
 }
 
 /// The last written value of a field: of two writes the greater one wins.
@@ -422,7 +373,7 @@ struct ObservedElement: Hashable, Sendable {
 
   /// The change that removes it as far as it is known here.
   var removing: ObservedElement {
-    ObservedElement(removals: additions.mapValues(\.time))
+    ObservedElement(removals: SortedTable(ascending: additions.lazy.map { ($0.key, $0.value.time) }))
   }
 }
 
@@ -494,9 +445,7 @@ extension ObjectState {
     self = try decoder.state()
     (reader, time) = (decoder.reader, decoder.time)
   }
-}
 
-extension ObjectState {
   private struct Encoder {
     let number: (ReplicaID) -> UInt64
     var writer: ByteWriter
@@ -570,7 +519,7 @@ extension ObjectState {
       var last: Field?
       let count = try reader.count(ofAtLeast: 6)
       // No more than most states have: the count is not checked yet.
-      state.reserveCapacity(min(count, 32))
+      state.registers.reserveCapacity(min(count, 32))
       for _ in 0..<count {
         let field = try field(after: &last)
         let time = try nextTime()
@@ -578,12 +527,12 @@ extension ObjectState {
         let register = Register(
           time: time, renumberingCount: count, replica: try nextReplica(), value: try reader.countedBytes())
         // Fields ascend, so none comes twice.
-        state.insert(register, of: field)
+        state.registers.append(register, forKey: field)
       }
       last = nil
       for _ in 0..<(try reader.count(ofAtLeast: 3)) {
         let field = try field(after: &last)
-        state.insert(try elements(), of: field)
+        state.sets.append(try elements(), forKey: field)
       }
       return state
     }

@@ -75,10 +75,6 @@ struct SortedTable<Key: TableKey, Value: Hashable & Sendable>: Hashable, Sendabl
   var keys: LazyMapSequence<Self, Key> { lazy.map { $0.key } }
   var values: LazyMapSequence<Self, Value> { lazy.map { $0.value } }
 
-  func mapValues<T: Hashable & Sendable>(_ transform: (Value) -> T) -> SortedTable<Key, T> {
-    SortedTable<Key, T>(ascending: map { ($0.key, transform($0.value)) })
-  }
-
   func filter(_ isIncluded: ((key: Key, value: Value)) -> Bool) -> Self {
     var table = self
     table.entries.removeAll { !isIncluded(($0.key, $0.value)) }

@@ -64,12 +64,18 @@ struct LocalChange {
   /// The change of the completions that count besides that of the task.
   private func change(of detached: [StoredCompletion]) -> ObjectState {
     guard mayDetach else { return ObjectState() }
-    let (new, old) = (Set(detached.map(\.bytes)), known.elements(of: .detached))
+    return replacing(known.elements(of: .detached), with: Set(detached.map(\.bytes)), in: .detached, at: .completion)
+  }
+
+  /// Replaces the elements of a set; the additions have the time of a part.
+  private func replacing(
+    _ old: Set<[UInt8]>, with new: Set<[UInt8]>, in field: ObjectState.Field, at part: SyncFields
+  ) -> ObjectState {
     var change = ObjectState()
     for element in new.subtracting(old) {
-      change.join(known.adding(element, to: .detached, at: time(of: .completion), by: replica))
+      change.join(known.adding(element, to: field, at: time(of: part), by: replica))
     }
-    for element in old.subtracting(new) { change.join(known.removing(element, from: .detached)) }
+    for element in old.subtracting(new) { change.join(known.removing(element, from: field)) }
     return change
   }
 
@@ -140,11 +146,7 @@ struct LocalChange {
   }
 
   private func tags(of task: TaskItem) -> ObjectState {
-    let (new, old) = (Set(task.tags.map { Array($0.utf8) }), Set(known.shownTags))
-    var change = ObjectState()
-    for tag in new.subtracting(old) { change.join(known.adding(tag, to: .tags, at: time(of: .tags), by: replica)) }
-    for tag in old.subtracting(new) { change.join(known.removing(tag, from: .tags)) }
-    return change
+    replacing(Set(known.shownTags), with: Set(task.tags.map { Array($0.utf8) }), in: .tags, at: .tags)
   }
 
   private func completion(_ completion: StoredCompletion?) -> ObjectState {

@@ -1,5 +1,6 @@
 import Foundation
 import Tally
+import TallySystem
 
 extension ObjectState {
   /// The task that the state describes; `nil` if it is deleted, or its creation has not arrived.
@@ -10,7 +11,12 @@ extension ObjectState {
   /// - Returns: The task.
   /// - Throws: ``CodingFault`` for a value that no task has.
   func task(_ id: UUID, at place: Outline.Place) throws -> TaskItem? {
-    try unplacedTask(id)?.placed(at: place)
+    guard isShown else { return nil }
+    var task = try recordedTask(id)
+    task.listID = place.list
+    if task.parentID != place.parent { task.parentID = place.parent }
+    try CodingFault.replacing { try task.validate() }
+    return task
   }
 
   /// The task in the list that it names, at the top, as one that was not there; `nil` as above.
@@ -36,8 +42,6 @@ extension ObjectState {
   func deletedList(_ id: UUID) -> TaskList? { isDeleted && hasValues ? try? recordedList(id) : nil }
 
   /// The task without its list and its parent.
-  private func unplacedTask(_ id: UUID) throws -> TaskItem? { isShown ? try recordedTask(id) : nil }
-
   private func recordedTask(_ id: UUID) throws -> TaskItem {
     var task = TaskItem(id: id, title: "", createdAt: .earliest)
     let attributes = shownAttributes
@@ -110,10 +114,8 @@ extension ObjectState {
   /// - Throws: ``StreamFault/unreadableValue(of:)`` for a value that a newer version may have written, or
   ///   ``EnvelopeFault/malformed(_:)`` for one that no version writes.
   func requireReadable(as object: ObjectKey) throws {
-    do {
-      if object.isTask { try requireCompletions() }
-    } catch {
-      throw EnvelopeFault.malformed(error)
+    if object.isTask {
+      try EnvelopeFault.replacing({ _ in .malformed(.impossibleValue) }, requireCompletions)
     }
     var task = TaskItem(id: object.id, title: "", createdAt: .earliest)
     var list = TaskList(id: object.id, name: "", createdAt: .earliest)
@@ -144,36 +146,15 @@ extension ObjectState {
     if let value = registers[.changed]?.value, let time = try? FieldValue(.instant, storedBytes: value).instant {
       return time
     }
-    var latest: Int64?
-    for (field, register) in registers where field != .life && register.renumberingCount == 0 {
-      latest = max(latest ?? .min, register.time)
-    }
-    forEachElement { _, element in if let time = element.latestTime { latest = max(latest ?? .min, time) } }
+    let latest = latestTime { field, register in field != .life && register?.renumberingCount ?? 0 == 0 }
     return Timestamp(clamping: latest ?? 0)
-  }
-}
-
-extension TaskItem {
-  /// The task where it is shown.
-  ///
-  /// - Throws: ``CodingFault`` if it is none that can be stored.
-  fileprivate func placed(at place: Outline.Place) throws(CodingFault) -> TaskItem {
-    var task = self
-    task.listID = place.list
-    if task.parentID != place.parent { task.parentID = place.parent }
-    try CodingFault.replacing { try task.validate() }
-    return task
   }
 }
 
 extension CodingFault {
   /// Runs a body; its errors say that the value is one that no replica writes.
   fileprivate static func replacing<R>(_ body: () throws -> R) throws(CodingFault) -> R {
-    do {
-      return try body()
-    } catch {
-      throw .impossibleValue
-    }
+    try replacing({ _ in .impossibleValue }, body)
   }
 }
 

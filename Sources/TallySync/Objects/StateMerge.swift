@@ -42,8 +42,7 @@ struct StateMerge {
       let known = try state(of: object, in: transaction)
       let change = try transaction.change(LocalChange(pending: pending, known: known, replica: replica), of: object)
       guard !change.isEmpty else { continue }
-      apply(change, of: object, replacing: known)
-      let local = ObjectChange(of: object, to: change, replacing: known)
+      let local = apply(change, of: object, replacing: known)
       let joined = known.joined(with: change)
       // Others may have forgotten the values of an object that comes back.
       let isBack = known.isDeleted && !joined.isDeleted
@@ -74,8 +73,7 @@ struct StateMerge {
     let known = try state(of: write.object, in: transaction)
     guard write.isRepeated || known.registers[write.field]?.value ?? [] != write.value else { return nil }
     let change = known.setting(write.field, to: write.value, at: time, by: replica)
-    apply(change, of: write.object, replacing: known)
-    return ObjectChange(of: write.object, to: change, replacing: known)
+    return apply(change, of: write.object, replacing: known)
   }
 
   private mutating func applyFilters(
@@ -88,16 +86,19 @@ struct StateMerge {
       if known.registers[.filterKey] == nil {
         change.join(known.setting(.filterKey, to: filter.key, at: filter.microseconds, by: replica))
       }
-      apply(change, of: object, replacing: known)
-      return ObjectChange(of: object, to: change, replacing: known)
+      return apply(change, of: object, replacing: known)
     }
   }
 
-  /// Applies a change that the records already contain.
-  mutating func apply(_ change: ObjectState, of object: ObjectKey, replacing known: ObjectState) {
+  /// Applies a change that the records have already.
+  @discardableResult
+  mutating func apply(
+    _ change: ObjectState, of object: ObjectKey, replacing known: ObjectState
+  ) -> ObjectChange {
     let earlier = touched[object]
     touched[object] = TouchedObject(
       before: earlier?.before ?? known, state: known.joined(with: change), recorded: earlier?.recorded)
+    return ObjectChange(of: object, to: change, replacing: known)
   }
 
   /// Makes room for a number of objects.

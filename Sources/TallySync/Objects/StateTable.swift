@@ -183,7 +183,7 @@ struct StoredState: Sendable {
         texts.map({ $0[field] == text }) ?? true
       else { continue }
       omitted.append(field)
-      form.setValue(of: field, to: Self.digest(text))
+      form.registers[field]?.value = Self.digest(text)
     }
     (self.state, self.omitted) = (form, omitted)
   }
@@ -194,7 +194,7 @@ struct StoredState: Sendable {
     for field in omitted {
       let text = texts[field]
       guard Self.digest(text) == state.registers[field]?.value else { continue }
-      whole.setValue(of: field, to: text)
+      whole.registers[field]?.value = text
     }
     return whole
   }
@@ -209,11 +209,8 @@ struct StoredState: Sendable {
   ///
   /// The values of a deleted object do not count: each replica forgets them at another time.
   func hash(of object: ObjectKey) -> StateHash {
-    var form = state.isDeleted ? state.withoutValues : state
-    for field in Self.textFields where !omitted.contains(field) {
-      guard let text = form.registers[field]?.value, text.count > Self.digestByteCount else { continue }
-      form.setValue(of: field, to: Self.digest(text))
-    }
+    // A digest is no longer text, so it stays.
+    let form = StoredState(state.isDeleted ? state.withoutValues : state, besides: nil).state
     return StateHash(of: form.encoded(behind: object.bytes) { $0.high })
   }
 
@@ -250,12 +247,8 @@ final class PreparedState: Sendable {
 extension StoredState {
   /// The entry of an object in the table of states.
   func entry(of object: ObjectKey, with numbers: StateTable.Numbers) -> ([UInt8], [UInt8]) {
-    (SyncKey.states + object.bytes, encoded { numbers[$0] ?? 0 })
-  }
-
-  private func encoded(numbering number: @escaping (ReplicaID) -> UInt64) -> [UInt8] {
     let bits = Self.textFields.enumerated().map { omitted.contains($1) ? UInt8(1) << UInt8($0) : 0 }
-    return state.encoded(behind: [bits.reduce(0, |)], numbering: number)
+    return (SyncKey.states + object.bytes, state.encoded(behind: [bits.reduce(0, |)]) { numbers[$0] ?? 0 })
   }
 
   init(decoding bytes: [UInt8], replica: @escaping (UInt64) -> ReplicaID?) throws(CodingFault) {

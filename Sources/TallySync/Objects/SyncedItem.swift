@@ -3,9 +3,14 @@ import Tally
 
 /// A task or a list, as a set of fields.
 protocol SyncedItem {
+  var id: UUID { get }
   var updatedAt: Timestamp { get }
+  static var isList: Bool { get }
   /// The fields with registers that objects of this kind have.
   static var fields: [ObjectState.Field] { get }
+
+  /// The parts in which two states of an object differ.
+  static func differences(_ old: Self, _ new: Self) -> SyncFields
 
   /// The bytes of a field; empty for none.
   func value(of field: ObjectState.Field) -> [UInt8]
@@ -17,6 +22,7 @@ protocol SyncedItem {
 }
 
 extension TaskList: SyncedItem {
+  static let isList = true
   static let fields: [ObjectState.Field] = [.order, .title, .created, .color]
 
   func value(of field: ObjectState.Field) -> [UInt8] {
@@ -41,6 +47,7 @@ extension TaskList: SyncedItem {
 }
 
 extension TaskItem: SyncedItem {
+  static let isList = false
   /// The fields with a register, without attributes; tags and completions are sets.
   static let fields: [ObjectState.Field] = [
     .order, .list, .parent, .title, .notes, .progress, .scheduledDate, .due, .reminder, .priority, .recurrence,
@@ -53,13 +60,9 @@ extension TaskItem: SyncedItem {
     case .recurrence: recurrenceValue
     case .progress: state == .active ? [1] : []
     case .title: Array(title.utf8)
-    default: if field.number == ObjectState.Field.attributes { attributeValue(field.name) } else { plainValue(field) }
+    default:
+      if field.isAttribute { attributeValue(field.name) } else { field.plain.flatMap { self[$0]?.storedBytes } ?? [] }
     }
-  }
-
-  private func plainValue(_ field: ObjectState.Field) -> [UInt8] {
-    guard let field = field.plain else { return [] }
-    return self[field]?.storedBytes ?? []
   }
 
   mutating func set(_ field: ObjectState.Field, to value: [UInt8]) throws {
@@ -70,7 +73,7 @@ extension TaskItem: SyncedItem {
     case .title: title = try CodingFault.text(value)
     case .notes: notes = value.isEmpty ? nil : try CodingFault.text(value)
     default:
-      if field.number == ObjectState.Field.attributes {
+      if field.isAttribute {
         try setAttribute(field.name, value)
       } else if let plain = field.plain {
         self[plain] = value.isEmpty ? nil : try FieldValue(plain.kind, storedBytes: value)
@@ -80,7 +83,7 @@ extension TaskItem: SyncedItem {
 }
 
 extension ObjectState.Field {
-  /// The field of a task whose stored form is the value of the register; `nil` if the register has a form of its own.
+  /// The field of a task whose stored bytes are the value of the register.
   fileprivate var plain: TaskField? {
     switch self {
     case .order: .sortOrder
@@ -159,18 +162,13 @@ extension ObjectState.Field {
   func exportName(isList: Bool) -> String {
     switch self {
     case .title: isList ? "name" : "title"
-    case .list: "listID"
-    case .parent: "parentID"
-    case .notes: "notes"
     case .progress: "state"
-    case .scheduledDate: "scheduledDate"
     case .due: "due"
-    case .reminder: "reminderDate"
-    case .priority: "priority"
     case .recurrence: "recurrence"
     case .color: "colorHex"
     case .filter: "savedFilter"
-    default: number == Self.attributes ? "attributes.\(name)" : "field\(number)"
+    case .order, .created: "field\(number)"
+    default: isAttribute ? "attributes.\(name)" : plain.map { "\($0.name)" } ?? "field\(number)"
     }
   }
 }

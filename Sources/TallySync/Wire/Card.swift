@@ -77,9 +77,7 @@ extension Card {
   static func == (left: Card, right: Card) -> Bool { left.encoded == right.encoded }
 
   func hash(into hasher: inout Hasher) { hasher.combine(encoded) }
-}
 
-extension Card {
   /// Seals the card, and signs it with the key that it names.
   ///
   /// - Parameters:

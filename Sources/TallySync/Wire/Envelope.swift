@@ -40,9 +40,7 @@ struct Envelope: Hashable, Sendable {
   var head: SegmentHead { SegmentHead(number: header.label.number, digest: hash.bytes) }
 
   private var signedByteCount: Int { bytes.count - VerifyingKey.signatureByteCount }
-}
 
-extension Envelope {
   /// Seals and signs a body.
   ///
   /// - Parameters:

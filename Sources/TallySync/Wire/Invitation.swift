@@ -21,12 +21,8 @@ struct Invitation: Equatable, Sendable {
   ///   - expiry: Until when, in seconds since 1970.
   /// - Throws: ``EnvelopeFault/unknownEpoch(_:)`` if the newest key is not there.
   init(to space: SpaceKeys, expiry: Int64) throws(EnvelopeFault) {
-    if space.isEncrypted {
-      guard let key = space.keys[space.epoch] else { throw .unknownEpoch(space.epoch) }
-      self.key = EpochKey(epoch: space.epoch, key: key)
-    } else {
-      key = nil
-    }
+    key = space.keys[space.epoch].map { EpochKey(epoch: space.epoch, key: $0) }
+    guard key != nil || !space.isEncrypted else { throw .unknownEpoch(space.epoch) }
     (self.space, self.expiry) = (space.space, expiry)
   }
 

@@ -73,41 +73,24 @@ extension ByteReader {
 /// A space and its keys, as one of its replicas knows them.
 struct SpaceKeys: Equatable, Sendable {
   let space: SpaceID
-  /// Stored by itself and not seen from the keys: a replica that has lost its keys must not accept unsealed bytes.
-  let isEncrypted: Bool
-  /// The epoch whose key seals; 0 in a space without encryption.
+  /// The newest epoch, whose key seals; 0 in a space without encryption.
   let epoch: UInt32
   /// The keys that open, by epoch.
   let keys: [UInt32: SpaceKey]
   /// Further keys, which replicas made that revoked at the same time.
-  let others: [EpochKey]
+  var others: [EpochKey] = []
+  /// Stored by itself and not derived from the keys: a replica that has lost its keys must not accept unsealed bytes.
+  var isEncrypted = true
+}
 
-  /// Takes the keys of an encrypted space.
-  ///
-  /// - Parameters:
-  ///   - space: The space.
-  ///   - epoch: The newest epoch, from 1.
-  ///   - keys: The keys by epoch, those of past ones included.
-  ///   - others: Further keys of these epochs.
-  init(space: SpaceID, epoch: UInt32, keys: [UInt32: SpaceKey], others: [EpochKey] = []) {
-    (self.space, self.isEncrypted, self.epoch, self.keys) = (space, true, epoch, keys)
-    self.others = others
-  }
-
+extension SpaceKeys {
   /// Makes the first key of a new space, or none.
   init(new space: SpaceID, isEncrypted: Bool) {
-    if isEncrypted {
-      self.init(space: space, epoch: 1, keys: [1: SpaceKey()])
-    } else {
-      self.init(unencrypted: space)
-    }
+    self = isEncrypted ? Self(space: space, epoch: 1, keys: [1: SpaceKey()]) : Self(unencrypted: space)
   }
 
-  /// Takes a space whose users have chosen to do without encryption.
-  init(unencrypted space: SpaceID) {
-    (self.space, isEncrypted, epoch, keys) = (space, false, 0, [:])
-    others = []
-  }
+  /// Creates a space whose users have chosen to do without encryption.
+  init(unencrypted space: SpaceID) { self.init(space: space, epoch: 0, keys: [:], isEncrypted: false) }
 
   /// All keys of an epoch, the one that seals first.
   func keys(ofEpoch epoch: UInt32) -> [SpaceKey] {
@@ -390,9 +373,7 @@ struct ReplicaKeys: Sendable, CustomStringConvertible {
   func signature(of bytes: [UInt8]) throws -> [UInt8] {
     Array(try signing.signature(for: bytes))
   }
-}
 
-extension ReplicaKeys {
   /// Opens bytes that were sealed for this replica (HPKE, RFC 9180); `nil` if they were not.
   func open(
     _ encapsulatedKey: some Collection<UInt8>, _ box: some Collection<UInt8>, suite: HPKE.Ciphersuite, context: Data,
