@@ -225,8 +225,7 @@ extension TaskStore {
     guard let format else {
       let input = try replayable(descriptor, options)
       let head = try input.head(ofAtMost: 4_096)
-      let guess = DocumentFormat(
-        ofDocumentBeginningWith: head, fileExtension: name.flatMap { FilePath($0).extension })
+      let guess = DocumentFormat(ofDocumentBeginningWith: head, fileExtension: name.flatMap { FilePath($0).extension })
       if guess == .todotxt { try TodoTxtGuess.check(DecodedText.text(ofDocumentBeginningWith: head)) }
       return try importDocument(
         from: input.descriptor, as: guess, options: options, formatOptions: formatOptions, progress: progress,

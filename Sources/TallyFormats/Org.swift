@@ -39,8 +39,7 @@ final class OrgSource: LineSource {
       }
       for index in ancestors.indices { ancestors[index].hasTasks = true }
       let document = task(heading, entry)
-      ancestors.append(
-        Ancestor(level: heading.level, task: document[.id]?.id, position: line.position, hasTasks: true))
+      ancestors.append(Ancestor(level: heading.level, task: document[.id]?.id, position: line.position, hasTasks: true))
       return (document, line.position)
     }
     endHeadings(from: 0)

@@ -146,9 +146,7 @@ extension TaskStore {
   /// - Throws: `outputNotCreated`, `diskFull`, and what `series(_:)` throws.
   /// - Complexity: the days, a few microseconds each.
   @discardableResult
-  public func exportDailyCounts(
-    to file: FilePath, _ options: StatisticsOptions = StatisticsOptions()
-  ) throws -> Int {
+  public func exportDailyCounts(to file: FilePath, _ options: StatisticsOptions = StatisticsOptions()) throws -> Int {
     let series = try read { try $0.series(options) }
     var text = "day,completed,created,open\r\n"
     for bucket in series.buckets {

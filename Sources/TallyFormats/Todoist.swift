@@ -90,9 +90,7 @@ final class TodoistSource: RowSource {
   }
 
   /// Reads a phrase such as `every 2 weeks starting 5 May` or `every! monday 9:00`.
-  private func readRecurrence(
-    _ text: String, into document: inout TaskDocument, _ context: FormatContext
-  ) -> Bool {
+  private func readRecurrence(_ text: String, into document: inout TaskDocument, _ context: FormatContext) -> Bool {
     let parts = text.split(separator: #/(?i) (?:starting|from) /#, maxSplits: 1)
     guard let phrase = parts.first.map(String.init) else { return false }
     if let recurrence = try? Recurrence(phrase: phrase) {

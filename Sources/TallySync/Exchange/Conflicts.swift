@@ -89,6 +89,28 @@ extension ObjectState.Field {
     default: true
     }
   }
+
+  /// The value as people write it; empty for none.
+  fileprivate func text(of bytes: [UInt8], isList: Bool) throws -> String {
+    guard !bytes.isEmpty || self == .progress else { return "" }
+    switch self {
+    case .title, .notes, .color: return String(decoding: bytes, as: UTF8.self)
+    case .filter: return SavedFilter(storedBytes: bytes).map { "\($0.name): \($0.text)" } ?? ""
+    case .list, .parent: return UUID(bytes: bytes)?.uuidString.lowercased() ?? ""
+    case .progress: return (bytes == [1] ? TaskState.active : .notStarted).name
+    default: break
+    }
+    var task = TaskItem(id: UUID(), title: "", createdAt: .earliest)
+    try task.set(self, to: bytes)
+    switch self {
+    case .scheduledDate: return task.scheduledDate.map(\.description) ?? ""
+    case .due: return task.dueDay.map(\.description) ?? task.dueDate.map(\.description) ?? ""
+    case .reminder: return task.reminderDate.map(\.description) ?? ""
+    case .priority: return task.priority.name
+    case .recurrence: return task.recurrence?.text ?? ""
+    default: return task.attributes[name]?.text ?? ""
+    }
+  }
 }
 
 /// What finds the values that lose when a snapshot is merged.
@@ -174,6 +196,11 @@ extension StoredConflict {
 
   /// The write that lost.
   var lostStamp: Stamp { Stamp(time: lostTime, replica: ReplicaID(lostReplica)) }
+
+  /// Whether its value was written later than the value of another conflict.
+  fileprivate func isLater(than other: StoredConflict) -> Bool {
+    (lostTime, ReplicaID(lostReplica)) > (other.lostTime, ReplicaID(other.lostReplica))
+  }
 }
 
 extension StoreTransaction where Base: ~Copyable {
@@ -288,6 +315,37 @@ extension StoreWriteTransaction {
   private mutating func write(_ conflict: StoredConflict, id: UInt64) throws {
     try setSyncValue([UInt8](try JSONEncoder().encode(conflict)), forKey: SyncKey.conflicts + id.bigEndianBytes)
   }
+
+  /// The conflicts with some numbers, each once; all conflicts for `nil`.
+  fileprivate func conflicts(numbered ids: [UInt64]?) throws -> [(id: UInt64, conflict: StoredConflict)] {
+    _ = try requireSyncSettings()
+    let kept = try openConflicts()
+    guard let ids else { return kept }
+    for id in ids where !kept.contains(where: { $0.id == id }) { throw TallyError.conflictNotFound(id) }
+    return kept.filter { ids.contains($0.id) }
+  }
+
+  /// Writes the value of a conflict as a local change.
+  fileprivate mutating func restore(_ conflict: StoredConflict) throws {
+    let (object, field, bytes) = (try conflict.key, conflict.stateField, [UInt8](conflict.value))
+    if object.isFilter {
+      guard let key = try StateTable(in: self).state(of: object, in: self).registers[.filterKey]?.value else { return }
+      return try setFilter(bytes.isEmpty ? nil : bytes, forKey: key)
+    }
+    if object.isList {
+      let text = String(decoding: bytes, as: UTF8.self)
+      if field == .title { try renameList(object.id, to: text) } else { try recolorList(object.id, to: text) }
+      return
+    }
+    guard var task = try task(object.id) else { throw TallyError.taskNotFound(object.id) }
+    if field == .progress, !task.isCompleted { task.state = bytes == [1] ? .active : .notStarted }
+    try task.set(field, to: bytes)
+    if field == .list, let list = task.listID, try self.list(list) == nil { throw TallyError.listNotFound(list) }
+    if field == .parent, let parent = task.parentID, try self.task(parent) == nil {
+      throw TallyError.taskNotFound(parent)
+    }
+    try update(object.id) { [task] stored in stored = task }
+  }
 }
 
 extension StoreSync {
@@ -374,24 +432,6 @@ private struct RestoredField: Hashable {
   let field: ObjectState.Field
 }
 
-extension StoredConflict {
-  /// Whether its value was written later than the value of another conflict.
-  fileprivate func isLater(than other: StoredConflict) -> Bool {
-    (lostTime, ReplicaID(lostReplica)) > (other.lostTime, ReplicaID(other.lostReplica))
-  }
-}
-
-extension StoreWriteTransaction {
-  /// The conflicts with some numbers, each once; all conflicts for `nil`.
-  fileprivate func conflicts(numbered ids: [UInt64]?) throws -> [(id: UInt64, conflict: StoredConflict)] {
-    _ = try requireSyncSettings()
-    let kept = try openConflicts()
-    guard let ids else { return kept }
-    for id in ids where !kept.contains(where: { $0.id == id }) { throw TallyError.conflictNotFound(id) }
-    return kept.filter { ids.contains($0.id) }
-  }
-}
-
 extension TallyError {
   /// Whether the store refuses a value, or has no object for it; otherwise it fails for another reason.
   fileprivate var refusesValue: Bool {
@@ -413,30 +453,6 @@ extension TallyError {
   }
 }
 
-extension StoreWriteTransaction {
-  /// Writes the value of a conflict as a local change.
-  fileprivate mutating func restore(_ conflict: StoredConflict) throws {
-    let (object, field, bytes) = (try conflict.key, conflict.stateField, [UInt8](conflict.value))
-    if object.isFilter {
-      guard let key = try StateTable(in: self).state(of: object, in: self).registers[.filterKey]?.value else { return }
-      return try setFilter(bytes.isEmpty ? nil : bytes, forKey: key)
-    }
-    if object.isList {
-      let text = String(decoding: bytes, as: UTF8.self)
-      if field == .title { try renameList(object.id, to: text) } else { try recolorList(object.id, to: text) }
-      return
-    }
-    guard var task = try task(object.id) else { throw TallyError.taskNotFound(object.id) }
-    if field == .progress, !task.isCompleted { task.state = bytes == [1] ? .active : .notStarted }
-    try task.set(field, to: bytes)
-    if field == .list, let list = task.listID, try self.list(list) == nil { throw TallyError.listNotFound(list) }
-    if field == .parent, let parent = task.parentID, try self.task(parent) == nil {
-      throw TallyError.taskNotFound(parent)
-    }
-    try update(object.id) { [task] stored in stored = task }
-  }
-}
-
 extension Conflict {
   init(_ id: UInt64, _ stored: StoredConflict) throws {
     let object = try stored.key
@@ -446,29 +462,5 @@ extension Conflict {
       lostReplica: ReplicaID(stored.lostReplica), lostAt: Timestamp(clamping: stored.lostTime),
       winningReplica: ReplicaID(stored.winningReplica), wonAt: Timestamp(clamping: stored.winningTime),
       noticedAt: Timestamp(clamping: stored.noticedTime))
-  }
-}
-
-extension ObjectState.Field {
-  /// The value as people write it; empty for none.
-  fileprivate func text(of bytes: [UInt8], isList: Bool) throws -> String {
-    guard !bytes.isEmpty || self == .progress else { return "" }
-    switch self {
-    case .title, .notes, .color: return String(decoding: bytes, as: UTF8.self)
-    case .filter: return SavedFilter(storedBytes: bytes).map { "\($0.name): \($0.text)" } ?? ""
-    case .list, .parent: return UUID(bytes: bytes)?.uuidString.lowercased() ?? ""
-    case .progress: return (bytes == [1] ? TaskState.active : .notStarted).name
-    default: break
-    }
-    var task = TaskItem(id: UUID(), title: "", createdAt: .earliest)
-    try task.set(self, to: bytes)
-    switch self {
-    case .scheduledDate: return task.scheduledDate.map(\.description) ?? ""
-    case .due: return task.dueDay.map(\.description) ?? task.dueDate.map(\.description) ?? ""
-    case .reminder: return task.reminderDate.map(\.description) ?? ""
-    case .priority: return task.priority.name
-    case .recurrence: return task.recurrence?.text ?? ""
-    default: return task.attributes[name]?.text ?? ""
-    }
   }
 }

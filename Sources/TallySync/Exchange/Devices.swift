@@ -133,112 +133,7 @@ extension StoreTransaction where Base: ~Copyable {
         secondsAhead: difference / 1_000_000)
     }.sorted { $0.replica < $1.replica }
   }
-}
 
-extension StoreWriteTransaction {
-  /// Writes registers of objects that have no record; the change waits to be sent.
-  ///
-  /// - Parameters:
-  ///   - writes: The registers, each of a different object.
-  ///   - settings: Counts the segments; the caller stores them.
-  /// - Throws: What the store throws.
-  mutating func write(_ writes: [DeviceWrite], _ settings: inout SyncSettings) throws {
-    var merge = try StateMerge(in: self)
-    let time = now.microsecondsSince1970
-    let changes = try writes.compactMap { try merge.write($0, at: time, as: settings.replicaID, in: self) }
-    guard !changes.isEmpty else { return }
-    try merge.finish(in: &self)
-    try Outbox.seal(changes, &settings, in: &self)
-  }
-
-  /// Writes registers of objects that have no record, and stores the settings.
-  mutating func write(_ writes: [DeviceWrite]) throws {
-    var settings = try requireSyncSettings()
-    try write(writes, &settings)
-    try setSyncSettings(settings)
-  }
-
-  /// Adopts the name that others chose for this device, and tells them that it is still in use.
-  ///
-  /// The latter is needed if a copy of this store became a replica of its own and named this one as its former identity.
-  mutating func followDeviceRecords() throws {
-    let own = try requireSyncSettings().replicaID
-    if try DeviceRecords(in: self).successor(of: own) != nil {
-      try write([DeviceWrite(object: ObjectKey(ofDevice: own), field: .successor, value: [])])
-    }
-    try adoptOwnName()
-  }
-
-  /// Adopts the name that others chose for this device, so that its card is published again with it.
-  fileprivate mutating func adoptOwnName() throws {
-    var settings = try requireSyncSettings()
-    guard let name = try DeviceRecords(in: self).name(of: settings.replicaID), name != settings.deviceName else {
-      return
-    }
-    settings.deviceName = name
-    try setSyncSettings(settings)
-    try setSyncValue(nil, forKey: SyncKey.cards + settings.replicaID.bytes)
-  }
-
-}
-
-extension StreamProgress {
-  /// Compares the clock of the stream's author with this one.
-  ///
-  /// A segment cannot be sealed after it arrives, nor before a segment that its author had already seen. Both hold however long
-  /// a segment travels. The only device that goes undetected is one that is behind and has seen nothing from this one.
-  ///
-  /// - Parameters:
-  ///   - sealedAt: When the author sealed a segment, by the author's clock.
-  ///   - seenAt: When this replica sealed the last of its segments that the author had seen, by this clock; `nil` if unknown.
-  ///   - now: The time now.
-  mutating func compareClocks(sealedAt: Int64, seenAt: Int64?, now: Int64) {
-    if sealedAt > now {
-      clock = ClockComparison(theirs: sealedAt, ours: now)
-    } else if let seenAt, seenAt > sealedAt {
-      clock = ClockComparison(theirs: sealedAt, ours: seenAt)
-    } else {
-      clock = nil
-    }
-  }
-
-  /// How far the author's clock is ahead, in microseconds; `nil` if the difference is too small to be reported.
-  ///
-  /// If the time recorded from this clock is still in the future, this clock was the wrong one.
-  fileprivate func clockDifference(at now: Int64) -> Int64? {
-    guard let clock, clock.ours <= now + ClockDifference.leastMicroseconds else { return nil }
-    let (difference, isOverflow) = clock.theirs.subtractingReportingOverflow(clock.ours)
-    guard !isOverflow, difference.magnitude > UInt64(ClockDifference.leastMicroseconds) else { return nil }
-    return difference
-  }
-}
-
-/// A time of another device's clock and a time of this clock whose order proves that one of the clocks is wrong.
-struct ClockComparison: Codable {
-  let theirs: Int64
-  let ours: Int64
-}
-
-/// The effect of the cards of others on this replica.
-enum CardOutcome {
-  /// Every card was merged that can be.
-  case merged
-  /// Another replica has revoked this one.
-  case revoked
-  /// A member's record, not always the newest, has a key that was not sealed for this replica.
-  case lacksKey
-
-  /// - Throws: `TallyError` with `deviceRevoked` or `spaceKeyMissing`.
-  func requireMerged() throws {
-    switch self {
-    case .merged: return
-    case .revoked: throw TallyError.deviceRevoked
-    case .lacksKey: throw TallyError.spaceKeyMissing
-    }
-  }
-}
-
-extension StoreTransaction where Base: ~Copyable {
   /// The card of a replica; `nil` if it has not arrived.
   func card(of replica: ReplicaID) throws -> Card? { try card(of: replica, in: requireSyncSettings().spaceKeys()) }
 
@@ -297,16 +192,51 @@ extension StoreTransaction where Base: ~Copyable {
   }
 }
 
-/// A card that its author has signed.
-private struct VerifiedCard {
-  let replica: ReplicaID
-  /// The card; `nil` if it does not open, or its author does not belong to the space.
-  let card: Card?
-  /// The record in it; `nil` if there is none, or its author was revoked.
-  let record: EpochRecord?
-}
-
 extension StoreWriteTransaction {
+  /// Writes registers of objects that have no record; the change waits to be sent.
+  ///
+  /// - Parameters:
+  ///   - writes: The registers, each of a different object.
+  ///   - settings: Counts the segments; the caller stores them.
+  /// - Throws: What the store throws.
+  mutating func write(_ writes: [DeviceWrite], _ settings: inout SyncSettings) throws {
+    var merge = try StateMerge(in: self)
+    let time = now.microsecondsSince1970
+    let changes = try writes.compactMap { try merge.write($0, at: time, as: settings.replicaID, in: self) }
+    guard !changes.isEmpty else { return }
+    try merge.finish(in: &self)
+    try Outbox.seal(changes, &settings, in: &self)
+  }
+
+  /// Writes registers of objects that have no record, and stores the settings.
+  mutating func write(_ writes: [DeviceWrite]) throws {
+    var settings = try requireSyncSettings()
+    try write(writes, &settings)
+    try setSyncSettings(settings)
+  }
+
+  /// Adopts the name that others chose for this device, and tells them that it is still in use.
+  ///
+  /// The latter is needed if a copy of this store became a replica of its own and named this one as its former identity.
+  mutating func followDeviceRecords() throws {
+    let own = try requireSyncSettings().replicaID
+    if try DeviceRecords(in: self).successor(of: own) != nil {
+      try write([DeviceWrite(object: ObjectKey(ofDevice: own), field: .successor, value: [])])
+    }
+    try adoptOwnName()
+  }
+
+  /// Adopts the name that others chose for this device, so that its card is published again with it.
+  fileprivate mutating func adoptOwnName() throws {
+    var settings = try requireSyncSettings()
+    guard let name = try DeviceRecords(in: self).name(of: settings.replicaID), name != settings.deviceName else {
+      return
+    }
+    settings.deviceName = name
+    try setSyncSettings(settings)
+    try setSyncValue(nil, forKey: SyncKey.cards + settings.replicaID.bytes)
+  }
+
   /// Merges the cards of others, and the records of epochs in them.
   ///
   /// A card that does not open blocks the stream that it would verify. One record may give the key that opens another
@@ -373,30 +303,7 @@ extension StoreWriteTransaction {
     }
     return ranked.sorted { $0.rank > $1.rank }.map(\.envelope)
   }
-}
 
-extension Membership {
-  /// The key in the card of a replica that has joined since this one last looked, and proves that it has the newest key known here.
-  fileprivate func provenKey(in envelope: Envelope, _ space: SpaceKeys) -> VerifyingKey? {
-    let replica = envelope.header.label.replica
-    guard let clear = try? envelope.cardClearPart,
-      space.keys(ofEpoch: space.epoch).contains(where: { clear.proves(that: replica, has: $0) }),
-      admits(replica, clear.verifyingKey, sealedInEpoch: space.epoch)
-    else { return nil }
-    return clear.verifyingKey
-  }
-}
-
-// MARK: - One card
-
-/// The result of merging one card.
-private struct CardResult {
-  var outcome = CardOutcome.merged
-  var isNewRecord = false
-  var isStored = false
-}
-
-extension StoreWriteTransaction {
   /// Merges one card: first the record in it, if its author was not revoked, then the card itself.
   private mutating func mergeCard(_ envelope: Envelope) throws -> CardResult {
     guard let verified = try verify(envelope) else { return CardResult() }
@@ -451,4 +358,90 @@ extension StoreWriteTransaction {
       settings.setKeys(of: older.filter { $0.epoch <= space.epoch }.reduce(space) { $0.adding($1) })
     }
   }
+}
+
+extension StreamProgress {
+  /// Compares the clock of the stream's author with this one.
+  ///
+  /// A segment cannot be sealed after it arrives, nor before a segment that its author had already seen. Both hold however long
+  /// a segment travels. The only device that goes undetected is one that is behind and has seen nothing from this one.
+  ///
+  /// - Parameters:
+  ///   - sealedAt: When the author sealed a segment, by the author's clock.
+  ///   - seenAt: When this replica sealed the last of its segments that the author had seen, by this clock; `nil` if unknown.
+  ///   - now: The time now.
+  mutating func compareClocks(sealedAt: Int64, seenAt: Int64?, now: Int64) {
+    if sealedAt > now {
+      clock = ClockComparison(theirs: sealedAt, ours: now)
+    } else if let seenAt, seenAt > sealedAt {
+      clock = ClockComparison(theirs: sealedAt, ours: seenAt)
+    } else {
+      clock = nil
+    }
+  }
+
+  /// How far the author's clock is ahead, in microseconds; `nil` if the difference is too small to be reported.
+  ///
+  /// If the time recorded from this clock is still in the future, this clock was the wrong one.
+  fileprivate func clockDifference(at now: Int64) -> Int64? {
+    guard let clock, clock.ours <= now + ClockDifference.leastMicroseconds else { return nil }
+    let (difference, isOverflow) = clock.theirs.subtractingReportingOverflow(clock.ours)
+    guard !isOverflow, difference.magnitude > UInt64(ClockDifference.leastMicroseconds) else { return nil }
+    return difference
+  }
+}
+
+/// A time of another device's clock and a time of this clock whose order proves that one of the clocks is wrong.
+struct ClockComparison: Codable {
+  let theirs: Int64
+  let ours: Int64
+}
+
+/// The effect of the cards of others on this replica.
+enum CardOutcome {
+  /// Every card was merged that can be.
+  case merged
+  /// Another replica has revoked this one.
+  case revoked
+  /// A member's record, not always the newest, has a key that was not sealed for this replica.
+  case lacksKey
+
+  /// - Throws: `TallyError` with `deviceRevoked` or `spaceKeyMissing`.
+  func requireMerged() throws {
+    switch self {
+    case .merged: return
+    case .revoked: throw TallyError.deviceRevoked
+    case .lacksKey: throw TallyError.spaceKeyMissing
+    }
+  }
+}
+
+/// A card that its author has signed.
+private struct VerifiedCard {
+  let replica: ReplicaID
+  /// The card; `nil` if it does not open, or its author does not belong to the space.
+  let card: Card?
+  /// The record in it; `nil` if there is none, or its author was revoked.
+  let record: EpochRecord?
+}
+
+extension Membership {
+  /// The key in the card of a replica that has joined since this one last looked, and proves that it has the newest key known here.
+  fileprivate func provenKey(in envelope: Envelope, _ space: SpaceKeys) -> VerifyingKey? {
+    let replica = envelope.header.label.replica
+    guard let clear = try? envelope.cardClearPart,
+      space.keys(ofEpoch: space.epoch).contains(where: { clear.proves(that: replica, has: $0) }),
+      admits(replica, clear.verifyingKey, sealedInEpoch: space.epoch)
+    else { return nil }
+    return clear.verifyingKey
+  }
+}
+
+// MARK: - One card
+
+/// The result of merging one card.
+private struct CardResult {
+  var outcome = CardOutcome.merged
+  var isNewRecord = false
+  var isStored = false
 }

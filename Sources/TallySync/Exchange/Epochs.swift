@@ -59,6 +59,20 @@ extension StoreTransaction where Base: ~Copyable {
     let hash = space.keys[space.epoch]?.hash(in: space.space)
     return try membership().records.first { $0.keyHash == hash }
   }
+
+  /// Whether a new key can be sealed for all members that the records list.
+  func hasCardsOfAllListed() throws -> Bool {
+    let own = try requireSyncSettings().replicaID
+    return try membership().listed.keys.allSatisfy { try $0 == own || card(of: $0) != nil }
+  }
+
+  /// Whether a replica has written nothing since its successor said that it had become it.
+  fileprivate func isSilentFormerIdentity(_ replica: ReplicaID) throws -> Bool {
+    guard let time = try DeviceRecords(in: self).timeOfSuccession(of: replica) else { return false }
+    // A time in the future proves nothing.
+    guard time <= now.microsecondsSince1970 + ClockDifference.leastMicroseconds else { return false }
+    return try streamProgress(of: replica).lastSeen ?? .min <= time
+  }
 }
 
 extension StoreWriteTransaction {
@@ -102,13 +116,7 @@ extension StoreWriteTransaction {
       try changeSyncSettings { $0.needsSnapshot = true }
     }
   }
-}
 
-extension EpochRecord {
-  fileprivate var storageKey: [UInt8] { SyncKey.epochs + number.bigEndianBytes + keyHash.bytes }
-}
-
-extension StoreWriteTransaction {
   /// The largest card that every place takes.
   static var largestCardInBytes: Int { 64 << 10 }
   /// The most bytes of a card besides the record and the keys of past epochs.
@@ -143,9 +151,7 @@ extension StoreWriteTransaction {
   }
 
   /// Seals a key for all members: this replica, and those whose cards are here.
-  private func members(
-    getting epoch: EpochKey, _ settings: SyncSettings
-  ) throws -> [ReplicaID: EpochRecord.Member] {
+  private func members(getting epoch: EpochKey, _ settings: SyncSettings) throws -> [ReplicaID: EpochRecord.Member] {
     let (space, own) = (try settings.spaceKeys().space, try settings.secretKeys())
     var keys = [settings.replicaID: (own.verifyingKey, own.agreementKey)]
     for (id, _) in try syncValues(under: SyncKey.cards) {
@@ -165,17 +171,7 @@ extension StoreWriteTransaction {
     }
     return members
   }
-}
 
-extension StoreTransaction where Base: ~Copyable {
-  /// Whether a new key can be sealed for all members that the records list.
-  func hasCardsOfAllListed() throws -> Bool {
-    let own = try requireSyncSettings().replicaID
-    return try membership().listed.keys.allSatisfy { try $0 == own || card(of: $0) != nil }
-  }
-}
-
-extension StoreWriteTransaction {
   /// Keeps of objects that were deleted long ago, here or elsewhere, only who has written what and when.
   mutating func forgetDeletedRecords(before time: Int64) throws {
     var (table, forgotten) = (try StateTable(in: self), [ObjectKey: TouchedObject]())
@@ -190,6 +186,10 @@ extension StoreWriteTransaction {
     }
     try table.write(forgotten, in: &self)
   }
+}
+
+extension EpochRecord {
+  fileprivate var storageKey: [UInt8] { SyncKey.epochs + number.bigEndianBytes + keyHash.bytes }
 }
 
 /// The data that a user needs after revoking a device.
@@ -224,9 +224,7 @@ extension StoreSync {
   ///   `syncUnreachable` if the place cannot be reached. If that happens after the new key was made, the next exchange
   ///   publishes it; ask again for the code.
   public func revoke(_ replica: ReplicaID, passphrase: String? = nil) async throws -> RevokedReplica {
-    guard try store.requireSyncSettings().isEncrypted else {
-      throw TallyError.spaceNotEncrypted
-    }
+    guard try store.requireSyncSettings().isEncrypted else { throw TallyError.spaceNotEncrypted }
     try await synchronise()
     let (former, doubtful) = try await makeEpoch(revoking: replica)
     try await synchronise()
@@ -242,17 +240,13 @@ extension StoreSync {
   /// Makes the epoch in one write, unless the replica was revoked before.
   ///
   /// - Returns: The former identities that the epoch revokes as well, and those that it does not.
-  private func makeEpoch(
-    revoking replica: ReplicaID
-  ) async throws -> (revoked: [ReplicaID], doubtful: [ReplicaID]) {
+  private func makeEpoch(revoking replica: ReplicaID) async throws -> (revoked: [ReplicaID], doubtful: [ReplicaID]) {
     let lock = try await acquireTurn()
     defer { lock.release() }
     return try await store.write { transaction in
       let (known, own) = (try transaction.revocations(), try transaction.requireSyncSettings().replicaID)
       guard known[replica] == nil else { return ([], []) }
-      guard own != replica, try transaction.card(of: replica) != nil else {
-        throw TallyError.replicaNotFound(replica)
-      }
+      guard own != replica, try transaction.card(of: replica) != nil else { throw TallyError.replicaNotFound(replica) }
       let said = try DeviceRecords(in: transaction).formerIdentities(of: replica).filter { known[$0] == nil }
       let former = try said.filter { try $0 != own && transaction.isSilentFormerIdentity($0) }
       var revocations: [ReplicaID: EpochRecord.Revocation] = [:]
@@ -281,15 +275,5 @@ extension StoreSync {
     } catch {
       throw TallyError.unreachable(error)
     }
-  }
-}
-
-extension StoreTransaction where Base: ~Copyable {
-  /// Whether a replica has written nothing since its successor said that it had become it.
-  fileprivate func isSilentFormerIdentity(_ replica: ReplicaID) throws -> Bool {
-    guard let time = try DeviceRecords(in: self).timeOfSuccession(of: replica) else { return false }
-    // A time in the future proves nothing.
-    guard time <= now.microsecondsSince1970 + ClockDifference.leastMicroseconds else { return false }
-    return try streamProgress(of: replica).lastSeen ?? .min <= time
   }
 }

@@ -118,21 +118,7 @@ extension StoreSync {
       throw error
     }
   }
-}
 
-extension [TaskList] {
-  /// The groups of lists with the same name, in any case, except groups whose lists all had that name before.
-  fileprivate func ofOneName(notAmong before: [TaskList]) -> [[TaskList]] {
-    let known = Dictionary(before.map { ($0.id, $0.name.lowercased()) }) { first, _ in first }
-    return Dictionary(grouping: self) { $0.name.lowercased() }
-      .filter { name, lists in lists.count > 1 && lists.contains { known[$0.id] != name } }
-      .sorted { $0.key < $1.key }.map(\.value)
-  }
-}
-
-// Without a place: two stores of a space that cannot share a folder exchange files.
-
-extension StoreSync {
   /// Writes all that this store knows into one sealed file, which another store of the space applies.
   ///
   /// ```swift
@@ -208,6 +194,18 @@ extension StoreSync {
     }
   }
 }
+
+extension [TaskList] {
+  /// The groups of lists with the same name, in any case, except groups whose lists all had that name before.
+  fileprivate func ofOneName(notAmong before: [TaskList]) -> [[TaskList]] {
+    let known = Dictionary(before.map { ($0.id, $0.name.lowercased()) }) { first, _ in first }
+    return Dictionary(grouping: self) { $0.name.lowercased() }
+      .filter { name, lists in lists.count > 1 && lists.contains { known[$0.id] != name } }
+      .sorted { $0.key < $1.key }.map(\.value)
+  }
+}
+
+// Without a place: two stores of a space that cannot share a folder exchange files.
 
 /// The content of a file.
 private struct FileContent {

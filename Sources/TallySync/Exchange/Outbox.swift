@@ -48,10 +48,8 @@ struct Outbox {
       let label = EnvelopeHeader.Label(
         kind: .segment, replica: settings.replicaID, number: settings.sealed.number + 1,
         link: settings.sealed.hash)
-      let body = SegmentBody(
-        sealedAt: transaction.now.microsecondsSince1970, seen: seen, changes: part)
-      let envelope = try Envelope(
-        sealing: body.encoded(by: settings.replicaID), as: label, with: keys, in: space)
+      let body = SegmentBody(sealedAt: transaction.now.microsecondsSince1970, seen: seen, changes: part)
+      let envelope = try Envelope(sealing: body.encoded(by: settings.replicaID), as: label, with: keys, in: space)
       try transaction.setSyncValue(envelope.bytes, forKey: SyncKey.outbox + label.number.bigEndianBytes)
       settings.sealed = StreamPosition(envelope)
       settings.recordSeal(of: label.number, at: body.sealedAt)

@@ -24,9 +24,7 @@ extension SyncEngine {
   }
 
   /// Reads the stream of one replica to its end, or to the first segment that cannot be merged.
-  private func receive(
-    from replica: ReplicaID, upTo last: UInt64, cutOff: UInt64?
-  ) async throws -> Received {
+  private func receive(from replica: ReplicaID, upTo last: UInt64, cutOff: UInt64?) async throws -> Received {
     var received = Received()
     while true {
       let position = try position(of: replica)
@@ -70,9 +68,7 @@ extension SyncEngine {
     do {
       return try await store.write { try $0.merge(verified, of: replica, atPlace: last) }
     } catch is CodingFault {
-      guard verified.segments.count == 1 else {
-        return try await merge(verified.firstHalf, of: replica, atPlace: last)
-      }
+      guard verified.segments.count == 1 else { return try await merge(verified.firstHalf, of: replica, atPlace: last) }
       // Each value can be read, but not all of them together: a newer version may have wider limits.
       var received = Received()
       try await stop(replica, because: StreamFault.unreadableValue(of: "task").obstacle, &received)
@@ -206,39 +202,7 @@ extension StoreWriteTransaction {
       try changeProgress(of: replica) { $0.named = number }
     }
   }
-}
 
-extension StreamProgress {
-  fileprivate mutating func advance(
-    to envelope: Envelope, _ body: SegmentBody, in settings: SyncSettings, at now: Int64
-  ) {
-    head = StreamPosition(envelope)
-    lastSeen = body.sealedAt
-    hasSeen = max(hasSeen, body.seen[settings.replicaID]?.number ?? 0)
-    compareClocks(sealedAt: body.sealedAt, seenAt: settings.sealTimes?[hasSeen], now: now)
-  }
-}
-
-/// The merged changes of one step.
-struct Received {
-  /// Objects, one for each segment in which they are.
-  var changeCount = 0
-  /// The tasks that the merge has deleted.
-  var deletedTaskIDs: [UUID] = []
-  /// The replicas whose next segment, or whose snapshot, is there but cannot be merged.
-  var stopped: Set<ReplicaID> = []
-  /// Whether a snapshot could not be read, which the next exchange tries again.
-  var hasSkipped = false
-
-  static func += (left: inout Received, right: Received) {
-    left.changeCount += right.changeCount
-    left.deletedTaskIDs += right.deletedTaskIDs
-    left.stopped.formUnion(right.stopped)
-    left.hasSkipped = left.hasSkipped || right.hasSkipped
-  }
-}
-
-extension StoreWriteTransaction {
   /// Joins changes of others with the states, and writes the result.
   ///
   /// Local changes are sealed first: what this replica had seen when it made them is then what their segments say.
@@ -259,6 +223,84 @@ extension StoreWriteTransaction {
     let deleted = try merge.finish(in: &self, of: author)
     try setSyncSettings(settings)
     return (result, deleted)
+  }
+
+  /// Completes merges that several devices have made: moves tasks that wait for a merged list, and brings back one of the lists
+  /// that were merged into each other.
+  ///
+  /// These writes are sent like local changes, but undo skips them. Replicas that make them at the same time write
+  /// the same values.
+  mutating func completeListMerges() throws {
+    guard try !ListMerges(in: self).isEmpty else { return }
+    // Merges the local changes first: a task that somebody has moved on this device no longer waits.
+    _ = try merging { _, _, _ in }
+    let merges = try ListMerges(in: self)
+    guard !merges.isEmpty else { return }
+    let time = now.microsecondsSince1970
+    var changes: [ObjectChange] = []
+    _ = try merging { merge, settings, transaction in
+      for object in merges.objects {
+        let known = try merge.state(of: object, in: transaction)
+        let change = merges.change(of: object, known, at: time, by: settings.replicaID)
+        try merge.join(change, to: object, in: transaction)
+        changes.append(ObjectChange(of: object, to: change, replacing: known))
+      }
+    }
+    var settings = try requireSyncSettings()
+    try Outbox.seal(changes, &settings, in: &self)
+    try setSyncSettings(settings)
+  }
+}
+
+extension StreamProgress {
+  fileprivate mutating func advance(
+    to envelope: Envelope, _ body: SegmentBody, in settings: SyncSettings, at now: Int64
+  ) {
+    head = StreamPosition(envelope)
+    lastSeen = body.sealedAt
+    hasSeen = max(hasSeen, body.seen[settings.replicaID]?.number ?? 0)
+    compareClocks(sealedAt: body.sealedAt, seenAt: settings.sealTimes?[hasSeen], now: now)
+  }
+
+  /// Why the next segment cannot be merged; `nil` if nothing is in its way, or there is none.
+  var obstacle: StreamObstacle? {
+    block.map { reason in
+      let runs = stride(from: 0, to: (missing?.count ?? 0) - 1, by: 2).compactMap { index in
+        missing.flatMap { $0[index] <= $0[index + 1] ? $0[index]...$0[index + 1] : nil }
+      }
+      // Versions before the kinds stored a sentence only, and a later version may have stored a kind that is unknown here.
+      return StreamObstacle(blockKind.flatMap(StreamObstacle.Kind.init) ?? .refused, reason, missing: runs)
+    }
+  }
+
+  /// Records why the next segment cannot be merged.
+  ///
+  /// - Parameters:
+  ///   - obstacle: The reason; `nil` for none.
+  ///   - now: The time now, in microseconds since 1970; it counts as the time of the stop, unless the stream had stopped before.
+  mutating func set(_ obstacle: StreamObstacle?, at now: Int64) {
+    blockedSince = obstacle == nil ? nil : blockedSince ?? now
+    (block, blockKind) = (obstacle?.reason, obstacle?.kind.rawValue)
+    missing = obstacle.flatMap { $0.missing.isEmpty ? nil : $0.missing.flatMap { [$0.lowerBound, $0.upperBound] } }
+  }
+}
+
+/// The merged changes of one step.
+struct Received {
+  /// Objects, one for each segment in which they are.
+  var changeCount = 0
+  /// The tasks that are not there any more.
+  var deletedTaskIDs: [UUID] = []
+  /// The replicas whose next segment, or whose snapshot, is there but cannot be merged.
+  var stopped: Set<ReplicaID> = []
+  /// Whether a snapshot could not be read, which the next exchange tries again.
+  var hasSkipped = false
+
+  static func += (left: inout Received, right: Received) {
+    left.changeCount += right.changeCount
+    left.deletedTaskIDs += right.deletedTaskIDs
+    left.stopped.formUnion(right.stopped)
+    left.hasSkipped = left.hasSkipped || right.hasSkipped
   }
 }
 
@@ -328,58 +370,6 @@ struct ListMerges {
       next = targets[list]
     }
     return nil
-  }
-}
-
-extension StoreWriteTransaction {
-  /// Completes merges that several devices have made: moves tasks that wait for a merged list, and brings back one of the lists
-  /// that were merged into each other.
-  ///
-  /// These writes are sent like local changes, but undo skips them. Replicas that make them at the same time write
-  /// the same values.
-  mutating func completeListMerges() throws {
-    guard try !ListMerges(in: self).isEmpty else { return }
-    // Merges the local changes first: a task that somebody has moved on this device no longer waits.
-    _ = try merging { _, _, _ in }
-    let merges = try ListMerges(in: self)
-    guard !merges.isEmpty else { return }
-    let time = now.microsecondsSince1970
-    var changes: [ObjectChange] = []
-    _ = try merging { merge, settings, transaction in
-      for object in merges.objects {
-        let known = try merge.state(of: object, in: transaction)
-        let change = merges.change(of: object, known, at: time, by: settings.replicaID)
-        try merge.join(change, to: object, in: transaction)
-        changes.append(ObjectChange(of: object, to: change, replacing: known))
-      }
-    }
-    var settings = try requireSyncSettings()
-    try Outbox.seal(changes, &settings, in: &self)
-    try setSyncSettings(settings)
-  }
-}
-
-extension StreamProgress {
-  /// Why the next segment cannot be merged; `nil` if nothing is in its way, or there is none.
-  var obstacle: StreamObstacle? {
-    block.map { reason in
-      let runs = stride(from: 0, to: (missing?.count ?? 0) - 1, by: 2).compactMap { index in
-        missing.flatMap { $0[index] <= $0[index + 1] ? $0[index]...$0[index + 1] : nil }
-      }
-      // Versions before the kinds stored a sentence only, and a later version may have stored a kind that is unknown here.
-      return StreamObstacle(blockKind.flatMap(StreamObstacle.Kind.init) ?? .refused, reason, missing: runs)
-    }
-  }
-
-  /// Records why the next segment cannot be merged.
-  ///
-  /// - Parameters:
-  ///   - obstacle: The reason; `nil` for none.
-  ///   - now: The time now, in microseconds since 1970; it counts as the time of the stop, unless the stream had stopped before.
-  mutating func set(_ obstacle: StreamObstacle?, at now: Int64) {
-    blockedSince = obstacle == nil ? nil : blockedSince ?? now
-    (block, blockKind) = (obstacle?.reason, obstacle?.kind.rawValue)
-    missing = obstacle.flatMap { $0.missing.isEmpty ? nil : $0.missing.flatMap { [$0.lowerBound, $0.upperBound] } }
   }
 }
 

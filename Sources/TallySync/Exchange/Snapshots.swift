@@ -85,9 +85,7 @@ extension SyncEngine {
   /// Each part is fetched, verified and decoded while the one before it is merged.
   ///
   /// - Returns: The merged changes; `nil` if a part is missing, or has a value that no object can have.
-  private func merge(
-    _ name: SnapshotName, first: SnapshotPart, _ stopped: inout Received
-  ) async throws -> Received? {
+  private func merge(_ name: SnapshotName, first: SnapshotPart, _ stopped: inout Received) async throws -> Received? {
     let sent = try await sentSegments(besides: first.summary)
     guard let opener = try store.readSynchronization({ try $0.opener(of: name) }) else { return nil }
     let (reading, numbers) = try await store.write { transaction in
@@ -330,8 +328,7 @@ extension StoreWriteTransaction {
     }
     var coverage = try streamProgress().filter { $0.value.head.number > 0 }.mapValues(\.head)
     if settings.acknowledged.number > 0 { coverage[settings.replicaID] = settings.acknowledged }
-    return try SnapshotDraft(
-      rows, in: table, coverage: coverage, madeAt: now.microsecondsSince1970, of: settings)
+    return try SnapshotDraft(rows, in: table, coverage: coverage, madeAt: now.microsecondsSince1970, of: settings)
   }
 
   fileprivate mutating func recordPublished(_ name: SnapshotName, byteCount: Int) throws {

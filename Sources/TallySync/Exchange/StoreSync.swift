@@ -425,37 +425,7 @@ extension StoreSync {
       wake.yield()
     }
   }
-}
 
-/// Whether the place has something new, which is fetched even while it refuses what this store sends.
-private final class PlaceNews: Sendable {
-  // True at first: the first exchange always happens.
-  private let isThere = Atomic(true)
-
-  func set() { isThere.store(true, ordering: .relaxed) }
-
-  func readAndClear() -> Bool { isThere.exchange(false, ordering: .relaxed) }
-}
-
-extension SyncEvent {
-  fileprivate var isRefusal: Bool { if case .failed(let error, _) = self { error.code == .syncRefused } else { false } }
-}
-
-/// A deleted task or list that can be restored.
-public struct DeletedItem: Hashable, Sendable, Identifiable {
-  /// The id that it had, and has again when it is restored.
-  public let id: UUID
-  /// Whether it is a list.
-  public let isList: Bool
-  /// The title of the task or the name of the list.
-  public let name: String
-  /// When it was deleted, by the clock of the device that has deleted it.
-  public let deletedAt: Timestamp?
-  /// When this store has deleted it, or has learned that another one had; 30 days later it cannot be restored any more.
-  public let noticedAt: Timestamp?
-}
-
-extension StoreSync {
   /// The tasks and lists deleted since the store joined its space, the newest first.
   ///
   /// - Returns: The deleted tasks and lists.
@@ -506,6 +476,34 @@ extension StoreSync {
       }
     }
   }
+}
+
+/// Whether the place has something new, which is fetched even while it refuses what this store sends.
+private final class PlaceNews: Sendable {
+  // True at first: the first exchange always happens.
+  private let isThere = Atomic(true)
+
+  func set() { isThere.store(true, ordering: .relaxed) }
+
+  func readAndClear() -> Bool { isThere.exchange(false, ordering: .relaxed) }
+}
+
+extension SyncEvent {
+  fileprivate var isRefusal: Bool { if case .failed(let error, _) = self { error.code == .syncRefused } else { false } }
+}
+
+/// A deleted task or list that can be restored.
+public struct DeletedItem: Hashable, Sendable, Identifiable {
+  /// The id that it had, and has again when it is restored.
+  public let id: UUID
+  /// Whether it is a list.
+  public let isList: Bool
+  /// The title of the task or the name of the list.
+  public let name: String
+  /// When it was deleted, by the clock of the device that has deleted it.
+  public let deletedAt: Timestamp?
+  /// When this store has deleted it, or has learned that another one had; 30 days later it cannot be restored any more.
+  public let noticedAt: Timestamp?
 }
 
 extension StoreTransaction where Base: ~Copyable {

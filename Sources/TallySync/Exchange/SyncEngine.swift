@@ -258,6 +258,31 @@ extension StoreTransaction where Base: ~Copyable {
     if try !ListMerges(in: self).isEmpty || records.successor(of: settings.replicaID) != nil { return true }
     return records.name(of: settings.replicaID).map { $0 != settings.deviceName } ?? false
   }
+
+  /// Whether something that was last done at a time is due again: it never was, a period ago or longer, or in the future.
+  fileprivate func isDue(since last: Int64?, everySeconds seconds: Int64) -> Bool {
+    let now = now.microsecondsSince1970
+    return last.map { $0 > now || now - $0 >= seconds * 1_000_000 } ?? true
+  }
+
+  /// How long a silent replica is expected to come back.
+  private static var maximumSilence: Int64 { 400 * 86_400 * 1_000_000 }
+
+  /// The last own segment that every replica active in the last 400 days has merged.
+  fileprivate func numberThatAllHaveSeen() throws -> UInt64 {
+    let (settings, progress, revoked) = (try requireSyncSettings(), try streamProgress(), try revocations())
+    var least = UInt64.max
+    for (key, _) in try syncValues(under: SyncKey.cards) {
+      guard let replica = ReplicaID(bytes: key), replica != settings.replicaID, revoked[replica] == nil,
+        let card = try card(of: replica)
+      else { continue }
+      let known = progress[replica]
+      let lastSign = max(known?.lastSeen ?? .min, card.createdAt)
+      guard lastSign >= now.microsecondsSince1970 - Self.maximumSilence else { continue }
+      least = min(least, known?.hasSeen ?? 0)
+    }
+    return least
+  }
 }
 
 extension StoreWriteTransaction {
@@ -276,8 +301,7 @@ extension StoreWriteTransaction {
     let space = try settings.spaceKeys()
     // A card has a limit, and a long name must not stop synchronisation.
     let name = String(decoding: settings.deviceName.utf8.prefix(1_000), as: UTF8.self)
-    let card = Card(
-      name: name, keys: keys, createdAt: now.microsecondsSince1970, olderKeys: space.olderKeys)
+    let card = Card(name: name, keys: keys, createdAt: now.microsecondsSince1970, olderKeys: space.olderKeys)
     let envelope = try card.sealed(
       number: settings.cardNumber, of: settings.replicaID, with: keys, in: space, record: currentRecord())
     try setSyncValue(envelope.bytes, forKey: SyncKey.cards + settings.replicaID.bytes)
@@ -316,6 +340,38 @@ extension StoreWriteTransaction {
     settings.lastSent = now.microsecondsSince1970
     try setSyncSettings(settings)
     return count
+  }
+
+  /// How long segments stay at the place, and how long records of deleted objects stay here.
+  private static var retention: Int64 { 30 * 86_400 * 1_000_000 }
+
+  /// Records how far the place has acknowledged today, and forgets the records of objects that were deleted long ago.
+  ///
+  /// - Returns: The last segment that is old enough to go.
+  fileprivate mutating func beginUpkeep() throws -> UInt64 {
+    let now = now.microsecondsSince1970
+    let acknowledged = try changeSyncSettings { settings in
+      settings.lastUpkeep = now
+      return settings.acknowledged.number
+    }
+    try setSyncValue(acknowledged.bigEndianBytes, forKey: SyncKey.ages + FieldValue.instant(self.now).storedBytes)
+    try forgetDeletedRecords(before: now - Self.retention)
+    return try removeAges(before: now - Self.retention)
+  }
+
+  /// Returns the last segment that had been acknowledged at a time, and removes the rows before it.
+  private mutating func removeAges(before time: Int64) throws -> UInt64 {
+    var (number, old): (UInt64, [[UInt8]]) = (0, [])
+    for (key, value) in try syncValues(under: SyncKey.ages) {
+      guard let recorded = try FieldValue(.instant, storedBytes: key).instant?.microsecondsSince1970, recorded <= time
+      else {
+        break
+      }
+      number = max(number, UInt64(bigEndianBytes: value))
+      old.append(key)
+    }
+    for key in old.dropLast() { try setSyncValue(nil, forKey: SyncKey.ages + key) }
+    return number
   }
 }
 
@@ -382,14 +438,6 @@ extension SyncEngine {
   }
 }
 
-extension StoreTransaction where Base: ~Copyable {
-  /// Whether something that was last done at a time is due again: it never was, a period ago or longer, or in the future.
-  fileprivate func isDue(since last: Int64?, everySeconds seconds: Int64) -> Bool {
-    let now = now.microsecondsSince1970
-    return last.map { $0 > now || now - $0 >= seconds * 1_000_000 } ?? true
-  }
-}
-
 /// Deletes this replica's files that nobody needs any more.
 extension SyncEngine {
   /// Deletes old segments of this replica that everybody has, and old snapshots of it, once a day.
@@ -428,60 +476,5 @@ extension SyncEngine {
       covered = position.number
     }
     return min(last, covered)
-  }
-}
-
-extension StoreWriteTransaction {
-  /// How long segments stay at the place, and how long records of deleted objects stay here.
-  private static var retention: Int64 { 30 * 86_400 * 1_000_000 }
-
-  /// Records how far the place has acknowledged today, and forgets the records of objects that were deleted long ago.
-  ///
-  /// - Returns: The last segment that is old enough to go.
-  fileprivate mutating func beginUpkeep() throws -> UInt64 {
-    let now = now.microsecondsSince1970
-    let acknowledged = try changeSyncSettings { settings in
-      settings.lastUpkeep = now
-      return settings.acknowledged.number
-    }
-    try setSyncValue(acknowledged.bigEndianBytes, forKey: SyncKey.ages + FieldValue.instant(self.now).storedBytes)
-    try forgetDeletedRecords(before: now - Self.retention)
-    return try removeAges(before: now - Self.retention)
-  }
-
-  /// Returns the last segment that had been acknowledged at a time, and removes the rows before it.
-  private mutating func removeAges(before time: Int64) throws -> UInt64 {
-    var (number, old): (UInt64, [[UInt8]]) = (0, [])
-    for (key, value) in try syncValues(under: SyncKey.ages) {
-      guard let recorded = try FieldValue(.instant, storedBytes: key).instant?.microsecondsSince1970, recorded <= time
-      else {
-        break
-      }
-      number = max(number, UInt64(bigEndianBytes: value))
-      old.append(key)
-    }
-    for key in old.dropLast() { try setSyncValue(nil, forKey: SyncKey.ages + key) }
-    return number
-  }
-}
-
-extension StoreTransaction where Base: ~Copyable {
-  /// How long a silent replica is expected to come back.
-  private static var maximumSilence: Int64 { 400 * 86_400 * 1_000_000 }
-
-  /// The last own segment that every replica active in the last 400 days has merged.
-  fileprivate func numberThatAllHaveSeen() throws -> UInt64 {
-    let (settings, progress, revoked) = (try requireSyncSettings(), try streamProgress(), try revocations())
-    var least = UInt64.max
-    for (key, _) in try syncValues(under: SyncKey.cards) {
-      guard let replica = ReplicaID(bytes: key), replica != settings.replicaID, revoked[replica] == nil,
-        let card = try card(of: replica)
-      else { continue }
-      let known = progress[replica]
-      let lastSign = max(known?.lastSeen ?? .min, card.createdAt)
-      guard lastSign >= now.microsecondsSince1970 - Self.maximumSilence else { continue }
-      least = min(least, known?.hasSeen ?? 0)
-    }
-    return least
   }
 }

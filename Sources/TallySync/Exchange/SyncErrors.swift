@@ -128,7 +128,6 @@ extension TallyError {
   var refusal: SyncRefusal? { code == .syncRefused ? cause as? SyncRefusal : nil }
 
   static func conflictNotFound(_ id: UInt64) -> TallyError {
-    TallyError(
-      .conflictNotFound, "No conflict has the number \(id)", remedy: "List the conflicts to see their numbers")
+    TallyError(.conflictNotFound, "No conflict has the number \(id)", remedy: "List the conflicts to see their numbers")
   }
 }

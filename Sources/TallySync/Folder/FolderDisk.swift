@@ -198,19 +198,7 @@ struct FolderDisk: Sendable {
     // The file has its final name. A temporary name that stays is removed later.
     try? SystemCalls.removeFile(temporary)
   }
-}
 
-extension FilePermissions {
-  /// Whether a directory with these permissions is meant to be shared by a group of users.
-  ///
-  /// Its group may write there, or new files get its group. In a directory with the sticky bit, such as one for temporary files,
-  /// users do not work on the same files.
-  fileprivate var areOfSharedDirectory: Bool {
-    contains(.setGroupID) || contains(.groupWrite) && !contains(.saveText)
-  }
-}
-
-extension FolderDisk {
   /// Reads the segments of a file.
   ///
   /// - Parameters:
@@ -243,6 +231,16 @@ extension FolderDisk {
   func envelope(_ kind: EnvelopeHeader.Kind, at path: FilePath, by replica: ReplicaID) throws -> [UInt8]? {
     let bytes = try read(path)
     return SegmentFrame(bytes[...])?.isWhole(kind, by: replica, byteCount: bytes.count) == true ? bytes : nil
+  }
+}
+
+extension FilePermissions {
+  /// Whether a directory with these permissions is meant to be shared by a group of users.
+  ///
+  /// Its group may write there, or new files get its group. In a directory with the sticky bit, such as one for temporary files,
+  /// users do not work on the same files.
+  fileprivate var areOfSharedDirectory: Bool {
+    contains(.setGroupID) || contains(.groupWrite) && !contains(.saveText)
   }
 }
 

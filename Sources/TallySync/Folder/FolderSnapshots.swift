@@ -134,6 +134,32 @@ extension FolderTransport {
     }
     return SegmentFrame(bytes[...])?.isWhole(.snapshotPart, by: replica, byteCount: Int(size)) == true
   }
+
+  private static let longestWaitInSeconds = 1e9
+
+  /// Returns when the files differ from those that `heads()` has seen last, or when the time is over.
+  ///
+  /// Files that this transport has written count as seen.
+  ///
+  /// - Parameter seconds: How long to wait at most.
+  /// - Returns: Whether the files differ.
+  /// - Throws: `CancellationError` if the task is cancelled, or `FolderFault` if the folder cannot be reached.
+  @discardableResult
+  public func waitForChanges(seconds: Double) async throws -> Bool {
+    // A comparison with NaN is false.
+    let seconds = seconds > 0 ? min(seconds, Self.longestWaitInSeconds) : 0
+    let wait = FolderWait(for: listing, atMost: .seconds(seconds), knowing: seen)
+    return try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { continuation in
+        Thread.detachNewThread {
+          nameCurrentThread("tally.folder")
+          continuation.resume(with: Result { try wait.run() })
+        }
+      }
+    } onCancel: {
+      wait.cancel()
+    }
+  }
 }
 
 extension SnapshotName {
@@ -199,34 +225,6 @@ struct SegmentFiles {
     if left.last != right.last { return left.last > right.last }
     // Two streams under one name: every replica chooses the same one.
     return left.digest.lexicographicallyPrecedes(right.digest)
-  }
-}
-
-extension FolderTransport {
-  private static let longestWaitInSeconds = 1e9
-
-  /// Returns when the files differ from those that `heads()` has seen last, or when the time is over.
-  ///
-  /// Files that this transport has written count as seen.
-  ///
-  /// - Parameter seconds: How long to wait at most.
-  /// - Returns: Whether the files differ.
-  /// - Throws: `CancellationError` if the task is cancelled, or `FolderFault` if the folder cannot be reached.
-  @discardableResult
-  public func waitForChanges(seconds: Double) async throws -> Bool {
-    // A comparison with NaN is false.
-    let seconds = seconds > 0 ? min(seconds, Self.longestWaitInSeconds) : 0
-    let wait = FolderWait(for: listing, atMost: .seconds(seconds), knowing: seen)
-    return try await withTaskCancellationHandler {
-      try await withCheckedThrowingContinuation { continuation in
-        Thread.detachNewThread {
-          nameCurrentThread("tally.folder")
-          continuation.resume(with: Result { try wait.run() })
-        }
-      }
-    } onCancel: {
-      wait.cancel()
-    }
   }
 }
 

@@ -223,23 +223,7 @@ extension FolderTransport {
     }
     return gaps
   }
-}
 
-extension FolderEntry {
-  /// The segments that the file should have, by its name; `nil` for other files.
-  fileprivate var range: FolderName.SegmentRange? { if case .segments(let range) = name { range } else { nil } }
-
-  /// The segments of the file for which this is a placeholder; `nil` for others.
-  fileprivate var rangeOfPlaceholder: FolderName.SegmentRange? {
-    if case .placeholder(.segments(let range)) = name { range } else { nil }
-  }
-}
-
-extension FolderName.SegmentRange {
-  fileprivate func overlaps(_ numbers: ClosedRange<UInt64>) -> Bool { numbers.overlaps(first...last) }
-}
-
-extension FolderTransport {
   /// How many cards of this replica stay: while a new one is copied to other devices they need the old one.
   private static let keptCardCount = 2
 
@@ -513,9 +497,21 @@ extension FolderTransport {
 }
 
 extension FolderEntry {
+  /// The segments that the file should have, by its name; `nil` for other files.
+  fileprivate var range: FolderName.SegmentRange? { if case .segments(let range) = name { range } else { nil } }
+
+  /// The segments of the file for which this is a placeholder; `nil` for others.
+  fileprivate var rangeOfPlaceholder: FolderName.SegmentRange? {
+    if case .placeholder(.segments(let range)) = name { range } else { nil }
+  }
+
   /// The file for which this is a placeholder, as if it were there; `nil` if this is none.
   fileprivate var inPlaceOfPlaceholder: FolderEntry? {
     guard case .placeholder(let name) = name else { return nil }
     return FolderEntry(name, standingAt: self)
   }
+}
+
+extension FolderName.SegmentRange {
+  fileprivate func overlaps(_ numbers: ClosedRange<UInt64>) -> Bool { numbers.overlaps(first...last) }
 }

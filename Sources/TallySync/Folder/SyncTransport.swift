@@ -318,9 +318,7 @@ public struct SyncRefusal: Error, Hashable, Sendable {
   ///   - retryInSeconds: After how many seconds the place wants to be asked again.
   ///   - isRevocation: Whether it is because this device was revoked.
   ///   - isDenial: Whether this device may not do what it asks.
-  public init(
-    _ reason: String, retryInSeconds: Double? = nil, isRevocation: Bool = false, isDenial: Bool = false
-  ) {
+  public init(_ reason: String, retryInSeconds: Double? = nil, isRevocation: Bool = false, isDenial: Bool = false) {
     (self.reason, self.retryInSeconds) = (reason, retryInSeconds)
     (self.isRevocation, self.isDenial) = (isRevocation, isDenial)
   }

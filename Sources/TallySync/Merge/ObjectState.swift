@@ -246,8 +246,7 @@ extension ObjectState {
   /// Writes another place for the same move of the user, to make room between neighbours; `nil` without a place.
   func renumbering(to value: [UInt8], by replica: ReplicaID) -> ObjectState? {
     guard let old = registers[.order], old.renumberingCount < .max else { return nil }
-    let new = Register(
-      time: old.time, renumberingCount: old.renumberingCount + 1, replica: replica, value: value)
+    let new = Register(time: old.time, renumberingCount: old.renumberingCount + 1, replica: replica, value: value)
     return ObjectState(registers: [.order: new])
   }
 
@@ -423,9 +422,7 @@ extension ObjectState {
   ///   - position: Where its first byte is.
   ///   - replica: Gives the replica of a number; `nil` for an unknown one.
   /// - Throws: ``CodingFault`` for anything else.
-  init(
-    decoding bytes: [UInt8], from position: Int = 0, replica: @escaping (UInt64) -> ReplicaID?
-  ) throws(CodingFault) {
+  init(decoding bytes: [UInt8], from position: Int = 0, replica: @escaping (UInt64) -> ReplicaID?) throws(CodingFault) {
     var (reader, time) = (ByteReader(bytes, from: position), Int64(0))
     try self.init(from: &reader, after: &time, replica: replica)
     guard reader.isAtEnd else { throw .trailingBytes }

@@ -76,9 +76,7 @@ struct Outline: Hashable, Sendable {
   }
 
   /// The ring into which the links above a task lead; `nil` if they end at the top or at tasks that were looked at.
-  private static func ring(
-    above id: UUID, by links: [UUID: Link], settled: inout Set<UUID>
-  ) -> [UUID]? {
+  private static func ring(above id: UUID, by links: [UUID: Link], settled: inout Set<UUID>) -> [UUID]? {
     var path: [UUID] = []
     var positions: [UUID: Int] = [:]
     var next: UUID? = id

@@ -195,9 +195,7 @@ final class TouchedObject: Sendable {
   /// The stored form of the state, if the whole state arrived and nothing was known of the object.
   let prepared: PreparedState?
 
-  init(
-    before: ObjectState, state: ObjectState, recorded: ObjectState? = nil, prepared: PreparedState? = nil
-  ) {
+  init(before: ObjectState, state: ObjectState, recorded: ObjectState? = nil, prepared: PreparedState? = nil) {
     (self.before, self.state, self.recorded, self.prepared) = (before, state, recorded, prepared)
   }
 

@@ -25,8 +25,7 @@ extension ObjectState {
   func mergedTask(_ id: UUID) throws -> MergedTask? {
     try requireCompletions()
     guard let task = try task(id, at: Outline.Place(list: reference(.list))) else { return nil }
-    return MergedTask(
-      id: id, item: task, completions: storedCompletions, replacing: StoredCompletions(current: nil))
+    return MergedTask(id: id, item: task, completions: storedCompletions, replacing: StoredCompletions(current: nil))
   }
 
   /// The deleted task as its state describes it, with the list and the parent that it names.

@@ -92,9 +92,7 @@ struct StateMerge {
 
   /// Applies a change that the records have already.
   @discardableResult
-  mutating func apply(
-    _ change: ObjectState, of object: ObjectKey, replacing known: ObjectState
-  ) -> ObjectChange {
+  mutating func apply(_ change: ObjectState, of object: ObjectKey, replacing known: ObjectState) -> ObjectChange {
     let earlier = touched[object]
     touched[object] = TouchedObject(
       before: earlier?.before ?? known, state: known.joined(with: change), recorded: earlier?.recorded)

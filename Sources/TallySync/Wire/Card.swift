@@ -68,8 +68,7 @@ extension Card {
         throw .impossibleValue
       }
       let olderKeys = version == BodyVersion.cardWithKeys ? try reader.epochKeys() : []
-      return Card(
-        name: name, verifyingKey: key, agreementKey: agreementKey, createdAt: createdAt, olderKeys: olderKeys)
+      return Card(name: name, verifyingKey: key, agreementKey: agreementKey, createdAt: createdAt, olderKeys: olderKeys)
     }
   }
 
@@ -129,8 +128,7 @@ struct CardClearPart: Hashable, Sendable {
 extension CardClearPart {
   /// Proves that a replica has keys.
   init(_ record: EpochRecord, of replica: ReplicaID, _ key: VerifyingKey, having older: [EpochKey]) {
-    self.init(
-      record: record, verifyingKey: key, proofs: older.map { record.proof(of: replica, key, having: $0.key) })
+    self.init(record: record, verifyingKey: key, proofs: older.map { record.proof(of: replica, key, having: $0.key) })
   }
 
   /// Whether the author of the card has a key.

@@ -93,9 +93,7 @@ struct Envelope: Hashable, Sendable {
   }
 
   /// Checks what the header says.
-  func check(
-    _ kind: EnvelopeHeader.Kind, _ replica: ReplicaID, _ space: SpaceKeys
-  ) throws(EnvelopeFault) {
+  func check(_ kind: EnvelopeHeader.Kind, _ replica: ReplicaID, _ space: SpaceKeys) throws(EnvelopeFault) {
     guard header.space == space.space else { throw .otherSpace }
     guard header.label.kind == kind else { throw .wrongKind }
     guard header.label.replica == replica else { throw .otherReplica }

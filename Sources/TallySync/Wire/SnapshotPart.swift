@@ -158,9 +158,7 @@ struct ReplicaTable: Equatable {
   ///   - author: Who has written the body.
   ///   - listed: The replicas whose ids are in the body before the table.
   /// - Throws: ``CodingFault``.
-  init(
-    from reader: inout ByteReader, author: ReplicaID, listed: some Sequence<ReplicaID>
-  ) throws(CodingFault) {
+  init(from reader: inout ByteReader, author: ReplicaID, listed: some Sequence<ReplicaID>) throws(CodingFault) {
     let known = [author] + Set(listed).subtracting([author]).sorted()
     let distinct = Set(known)
     var others: [ReplicaID] = []

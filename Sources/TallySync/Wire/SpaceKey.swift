@@ -40,8 +40,7 @@ struct SpaceKey: Equatable, Sendable, CustomStringConvertible {
 
   /// The key with which a member proves that it has this one.
   var keyForProofs: SymmetricKey {
-    HKDF<SHA256>.deriveKey(
-      inputKeyMaterial: key, info: Array("tally member 1".utf8), outputByteCount: Self.byteCount)
+    HKDF<SHA256>.deriveKey(inputKeyMaterial: key, info: Array("tally member 1".utf8), outputByteCount: Self.byteCount)
   }
 }
 
@@ -152,9 +151,7 @@ extension SpaceKey {
   ///   - space: The space.
   /// - Returns: The sealed key.
   /// - Throws: An error of the cryptographic library, also for bytes that are not a key.
-  func sealed(
-    for agreementKey: [UInt8], of replica: ReplicaID, epoch: UInt32, in space: SpaceID
-  ) throws -> [UInt8] {
+  func sealed(for agreementKey: [UInt8], of replica: ReplicaID, epoch: UInt32, in space: SpaceID) throws -> [UInt8] {
     let receiver = try Curve25519.KeyAgreement.PublicKey(rawRepresentation: agreementKey)
     var sender = try HPKE.Sender(
       recipientKey: receiver, ciphersuite: Self.suite, info: Self.context(of: epoch, in: space))
