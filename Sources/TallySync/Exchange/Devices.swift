@@ -437,8 +437,6 @@ extension Membership {
   }
 }
 
-// MARK: - One card
-
 /// The result of merging one card.
 private struct CardResult {
   var outcome = CardOutcome.merged

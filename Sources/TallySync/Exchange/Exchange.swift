@@ -138,7 +138,7 @@ extension StoreSync {
     defer { lock.release() }
     try await becomeOwnReplica()
     let (card, draft) = try await store.write { transaction in
-      let known = try bytes.map { try transaction.open($0).states } ?? [:]
+      let known = try bytes.map { try transaction.open($0).content.states } ?? [:]
       return (try transaction.ownCard(), try transaction.draftSnapshot(without: known))
     }
     do {
@@ -168,8 +168,8 @@ extension StoreSync {
     defer { lock.release() }
     try await becomeOwnReplica()
     return try await store.write { transaction in
-      let content = try transaction.open(bytes)
-      let count = try transaction.apply(content)
+      let (card, content) = try transaction.open(bytes)
+      let count = try transaction.apply(content, by: card)
       if count > 0 { try transaction.followOthers() }
       return count
     }
@@ -207,14 +207,6 @@ extension [TaskList] {
 
 // Without a place: two stores of a space that cannot share a folder exchange files.
 
-/// The content of a file.
-private struct FileContent {
-  let author: ReplicaID
-  let card: [UInt8]
-  let summary: SnapshotSummary
-  let states: SnapshotPart.States
-}
-
 extension StoreWriteTransaction {
   /// The card of this replica, made if there is none yet.
   fileprivate mutating func ownCard() throws -> [UInt8] {
@@ -225,7 +217,7 @@ extension StoreWriteTransaction {
   /// Verifies and opens a file: a card, then the parts of a snapshot of the same replica.
   ///
   /// The card may bring a new key.
-  fileprivate mutating func open(_ bytes: [UInt8]) throws -> FileContent {
+  fileprivate mutating func open(_ bytes: [UInt8]) throws -> (card: Envelope, content: SnapshotPart) {
     do {
       let envelopes = try Envelope.all(in: bytes)
       guard let first = envelopes.first, envelopes.count > 1 else { throw EnvelopeFault.tooShort }
@@ -250,7 +242,7 @@ extension StoreWriteTransaction {
         states.merge(part.states) { $0.joined(with: $1) }
       }
       guard let summary else { throw EnvelopeFault.tooShort }
-      return FileContent(author: author, card: first.bytes, summary: summary, states: states)
+      return (first, SnapshotPart(summary: summary, states: states))
     } catch let fault as EnvelopeFault {
       throw TallyError(
         .malformedDocument, "The file cannot be read: \(fault.description)",
@@ -258,10 +250,9 @@ extension StoreWriteTransaction {
     }
   }
 
-  fileprivate mutating func apply(_ content: FileContent) throws -> Int {
-    if try card(of: content.author) == nil {
-      try setSyncValue(content.card, forKey: SyncKey.cards + content.author.bytes)
-    }
+  fileprivate mutating func apply(_ content: SnapshotPart, by card: Envelope) throws -> Int {
+    let author = card.header.label.replica
+    if try self.card(of: author) == nil { try setSyncValue(card.bytes, forKey: SyncKey.cards + author.bytes) }
     do {
       return try merge(content.states, reading: SnapshotReading(content.summary, in: self)).result
     } catch let fault as CodingFault {

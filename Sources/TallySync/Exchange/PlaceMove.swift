@@ -91,7 +91,7 @@ extension StoreSync {
       let own = try store.requireSyncSettings().replicaID
       let copied = own == former ? try await target.copyStream(of: own, from: old.transport) : 0
       return try await settle(
-        at: place, through: target, after: old, copied: Copied(copied), isNewReplica: own != former)
+        at: place, through: target, after: old, copied: Copied(count: copied), isNewReplica: own != former)
     } catch let error as TallyError {
       throw error
     } catch let error as CancellationError {
@@ -149,8 +149,6 @@ extension StoreSync {
     var count: Int?
     /// How many files could not be copied.
     var failures = 0
-
-    init(_ count: Int?) { self.count = count }
   }
 
   /// Exchanges changes with the old place, if that can be reached, so that nothing readable stays behind.
@@ -175,18 +173,18 @@ extension StoreSync {
 
   /// Copies from the old place what a folder lacks.
   private func copy(from old: OldPlace, to target: FolderTransport) async throws -> Copied {
-    guard let transport = old.transport else { return Copied(nil) }
+    guard let transport = old.transport else { return Copied(count: nil) }
     do {
       if let folder = transport as? FolderTransport { return try await target.copyFiles(of: folder.listing) }
       let own = try store.requireSyncSettings().replicaID
-      return Copied(try await target.copyStream(of: own, from: transport))
+      return Copied(count: try await target.copyStream(of: own, from: transport))
     } catch let fault as FolderFault where fault.path.starts(with: target.listing.space) {
       // It is the new folder that failed: the move fails.
       throw TallyError.unreachable(fault)
     } catch let error as CancellationError {
       throw error
     } catch {
-      return Copied(nil)
+      return Copied(count: nil)
     }
   }
 
@@ -289,7 +287,7 @@ extension FolderTransport {
   fileprivate func copyFiles(of other: FolderListing) async throws -> StoreSync.Copied {
     try await onQueue { transport in
       try other.requireReachable()
-      var copied = StoreSync.Copied(0)
+      var copied = StoreSync.Copied(count: 0)
       guard SystemCalls.resolvingLinks(other.space) != SystemCalls.resolvingLinks(transport.listing.space) else {
         return copied
       }

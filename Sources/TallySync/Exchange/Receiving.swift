@@ -387,8 +387,8 @@ extension SyncEngine {
   ///   - stopped: The replicas whose next segment is there but cannot be merged; they already have an obstacle.
   /// - Throws: `TallyError` with `syncUnreachable`; what the store throws.
   func recordObstacles(after content: PlaceContent, besides stopped: Set<ReplicaID>) async throws {
-    let (settings, known, revoked) = try store.readSynchronization { transaction in
-      (try transaction.requireSyncSettings(), try transaction.streamProgress(), try transaction.revocations())
+    let (settings, known, revoked) = try store.readSynchronization {
+      try ($0.requireSyncSettings(), $0.streamProgress(), $0.revocations())
     }
     let incomplete = try await incompleteSnapshots(besides: settings.replicaID, revoked)
     var changed: [ReplicaID: (obstacle: StreamObstacle?, named: UInt64?)] = [:]

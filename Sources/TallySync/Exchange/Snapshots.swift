@@ -10,9 +10,7 @@ extension SyncEngine {
   /// - Returns: The merged changes.
   /// - Throws: `TallyError` with `syncUnreachable`; what the store throws.
   func receiveSnapshots() async throws -> Received {
-    let (own, revoked) = try store.readSynchronization { transaction in
-      (try transaction.requireSyncSettings().replicaID, try transaction.revocations())
-    }
+    let (own, revoked) = try store.readSynchronization { try ($0.requireSyncSettings().replicaID, $0.revocations()) }
     let names = try await reach { try await transport.snapshots() }
     var received = Received()
     for name in names where name.replica != own && revoked[name.replica] == nil {
@@ -46,9 +44,8 @@ extension SyncEngine {
 
   /// Whether a snapshot covers something that this replica lacks and cannot fetch segment by segment.
   private func need(of summary: SnapshotSummary) async throws -> Need {
-    let (own, positions, revoked) = try store.readSynchronization { transaction in
-      let own = try transaction.requireSyncSettings().replicaID
-      return (own, try transaction.streamProgress(), try transaction.revocations())
+    let (own, positions, revoked) = try store.readSynchronization {
+      try ($0.requireSyncSettings().replicaID, $0.streamProgress(), $0.revocations())
     }
     var need = Need.never
     for (replica, covered) in summary.coverage where replica != own {
@@ -133,13 +130,9 @@ extension SyncEngine {
   ///
   /// - Returns: Whether it was published.
   func publishSnapshotIfDue() async throws -> Bool {
-    let due = try store.readSynchronization { transaction -> Bool in
-      let settings = try transaction.requireSyncSettings()
-      guard !settings.needsSnapshot else { return true }
-      let least = max(Self.leastByteCount, settings.snapshot?.byteCount ?? 0)
-      return settings.byteCountSinceSnapshot >= least
-    }
-    guard due else { return false }
+    let settings = try store.requireSyncSettings()
+    let least = max(Self.leastByteCount, settings.snapshot?.byteCount ?? 0)
+    guard settings.needsSnapshot || settings.byteCountSinceSnapshot >= least else { return false }
     let draft = try await store.write { try $0.draftSnapshot() }
     var byteCount = 0
     try await draft.forEachPart { number, part in

@@ -192,11 +192,9 @@ struct SyncEngine {
       throw TallyError.unreachable(error)
     }
   }
-}
 
-// MARK: - Sending
+  // MARK: - Sending
 
-extension SyncEngine {
   /// Seals local changes and sends what waits.
   ///
   /// - Returns: How many objects' changes were acknowledged.
@@ -448,10 +446,8 @@ extension SyncEngine {
   /// - Returns: Whether some may have been deleted.
   /// - Throws: `TallyError` with `syncUnreachable`; what the store throws.
   func retire() async throws -> Bool {
-    let isDue = try store.readSynchronization { transaction in
-      transaction.isDue(since: try transaction.requireSyncSettings().lastUpkeep, everySeconds: 86_400)
-    }
-    guard isDue else { return false }
+    let last = try store.requireSyncSettings().lastUpkeep
+    guard try store.readSynchronization({ $0.isDue(since: last, everySeconds: 86_400) }) else { return false }
     let (old, settings) = try await store.write { try ($0.beginUpkeep(), $0.requireSyncSettings()) }
     guard let own = settings.snapshot else { return false }
     let names = try await reach { try await transport.snapshots() }
@@ -465,10 +461,9 @@ extension SyncEngine {
   /// The last own segment that all active replicas have merged, or that another replica's snapshot covers.
   private func coveredTwice(upTo last: UInt64, _ names: [SnapshotName]) async throws -> UInt64 {
     guard last > 0 else { return 0 }
-    let (own, acknowledged) = try store.readSynchronization { transaction in
-      (try transaction.requireSyncSettings().replicaID, try transaction.numberThatAllHaveSeen())
+    var (own, covered) = try store.readSynchronization {
+      try ($0.requireSyncSettings().replicaID, $0.numberThatAllHaveSeen())
     }
-    var covered = acknowledged
     for name in names where name.replica != own && covered < last {
       guard let first = try? await openPart(0, of: name), let position = first.summary.coverage[own],
         position.number > covered, try await isWhole(name)

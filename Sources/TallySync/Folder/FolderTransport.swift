@@ -176,11 +176,7 @@ public final class FolderTransport: SyncTransport {
     }
     return found
   }
-}
 
-// MARK: - What is missing
-
-extension FolderTransport {
   /// The segments behind a number that cannot be read, judged by the names of the files.
   ///
   /// Only the next segment is actually read; damage further on is found once everything before it has been merged.

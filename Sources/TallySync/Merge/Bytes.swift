@@ -176,7 +176,7 @@ enum HexDigits {
 }
 
 /// The SHA-256 of some bytes.
-struct ContentHash: Hashable, Sendable {
+struct ContentHash: Hashable, Comparable, Codable, Sendable {
   static let byteCount = SHA256.byteCount
 
   let bytes: [UInt8]
@@ -198,13 +198,9 @@ struct ContentHash: Hashable, Sendable {
 
   /// Zeros: before the first segment, and in a card.
   static let none = ContentHash()
-}
 
-extension ContentHash: Comparable {
   static func < (left: ContentHash, right: ContentHash) -> Bool { left.bytes.lexicographicallyPrecedes(right.bytes) }
-}
 
-extension ContentHash: Codable {
   init(from decoder: any Decoder) throws {
     let bytes = try decoder.singleValueContainer().decode(Data.self)
     guard let hash = ContentHash(bytes: bytes) else { throw CodingFault.impossibleValue }

@@ -76,6 +76,8 @@ extension UUID {
 
 /// The identity of one copy of a store, among those that synchronise.
 public struct ReplicaID: Hashable, Comparable, Sendable, LosslessStringConvertible {
+  static let byteCount = 16
+
   /// The first and the last eight bytes, most significant first.
   let high: UInt64
   private let low: UInt64

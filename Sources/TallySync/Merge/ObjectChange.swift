@@ -36,26 +36,6 @@ struct ObjectChange: Hashable, Sendable {
   var estimatedByteCount: Int { ObjectKey.byteCount + 12 * replaced.count + state.estimatedByteCount }
 }
 
-extension ObjectState {
-  /// About how many bytes it takes, without encoding it.
-  var estimatedByteCount: Int {
-    var count = registers.reduce(4) { $0 + 12 + $1.key.name.utf8.count + $1.value.value.count }
-    for (_, elements) in sets {
-      for (name, element) in elements {
-        count += name.count + element.estimatedByteCount
-      }
-    }
-    return count
-  }
-}
-
-extension ObservedElement {
-  /// About how many bytes it takes, without its name.
-  var estimatedByteCount: Int {
-    additions.reduce(8 * removals.count + 4) { $0 + 8 + $1.value.value.count }
-  }
-}
-
 extension Sequence {
   /// Divides things into runs of about a number of bytes.
   ///

@@ -1,3 +1,4 @@
+import Foundation
 import Tally
 
 /// Everything that is known of a task or a list: the join of all changes to it that have arrived.
@@ -42,6 +43,18 @@ struct ObjectState: Hashable, Sendable {
 
   /// Whether nothing is known.
   var isEmpty: Bool { registers.isEmpty && sets.isEmpty }
+
+  /// The object that a field names.
+  func reference(_ field: Field) -> UUID? { registers[field].flatMap { UUID(bytes: $0.value) } }
+
+  /// About how many bytes it takes, without encoding it.
+  var estimatedByteCount: Int {
+    var count = registers.reduce(4) { $0 + 12 + $1.key.name.utf8.count + $1.value.value.count }
+    for (_, elements) in sets {
+      count = elements.reduce(count) { $0 + $1.key.count + $1.value.estimatedByteCount }
+    }
+    return count
+  }
 
   mutating func join(_ other: ObjectState) {
     registers.merge(other.registers) { $1.wins(over: $0) ? $1 : $0 }
@@ -175,9 +188,11 @@ extension ObjectState {
       last = replica
     }
     for (_, register) in registers { pass(register.replica) }
-    for element in sets.values.joined().lazy.map(\.value) {
-      for replica in element.additions.keys { pass(replica) }
-      for replica in element.removals.keys { pass(replica) }
+    for (_, elements) in sets {
+      for (_, element) in elements {
+        for replica in element.additions.keys { pass(replica) }
+        for replica in element.removals.keys { pass(replica) }
+      }
     }
   }
 }
@@ -301,6 +316,9 @@ struct Register: Hashable, Sendable {
   /// The encoded value; empty for none.
   var value: [UInt8]
 
+  /// The identity of the write.
+  var stamp: Stamp { Stamp(time: time, replica: replica) }
+
   /// Whether this write wins over another one; false for an equal one.
   func wins(over other: Register) -> Bool {
     let place = (time, renumberingCount, replica)
@@ -308,9 +326,6 @@ struct Register: Hashable, Sendable {
     return place == otherPlace ? other.value.lexicographicallyPrecedes(value) : place > otherPlace
   }
 
-  mutating func join(_ other: Register) {
-    if other.wins(over: self) { self = other }
-  }
 }
 
 /// An element of an observed-remove set: a tag, or the completion of a task.
@@ -340,6 +355,11 @@ struct ObservedElement: Hashable, Sendable {
   }
 
   var isPresent: Bool { !live.isEmpty }
+
+  /// About how many bytes it takes, without its name.
+  var estimatedByteCount: Int {
+    additions.reduce(8 * removals.count + 4) { $0 + 8 + $1.value.value.count }
+  }
 
   /// The greatest time in it.
   var latestTime: Int64? {

@@ -43,10 +43,9 @@ struct Outline: Hashable, Sendable {
   private static func links(among tasks: [UUID: ObjectState]) -> [UUID: Link] {
     var links: [UUID: Link] = [:]
     for (id, task) in tasks {
-      guard let parent = task.reference(.parent), tasks[parent] != nil, let write = task.registers[.parent] else {
-        continue
+      if let parent = task.reference(.parent), tasks[parent] != nil, let write = task.registers[.parent] {
+        links[id] = (parent, write)
       }
-      links[id] = (parent, write)
     }
     var settled: Set<UUID> = []
     for id in links.keys where !settled.contains(id) {
@@ -103,12 +102,5 @@ struct Outline: Hashable, Sendable {
     var top = id
     while let parent = links[top]?.parent { top = parent }
     return top
-  }
-}
-
-extension ObjectState {
-  /// The object that a field names.
-  func reference(_ field: Field) -> UUID? {
-    registers[field].flatMap { UUID(bytes: $0.value) }
   }
 }

@@ -30,7 +30,7 @@ struct SortedTable<Key: TableKey, Value: Hashable & Sendable>: Hashable, Sendabl
 
   init() {}
 
-  /// Takes entries that ascend by their keys.
+  /// Creates a table of entries that ascend by their keys.
   init(ascending entries: some Sequence<(key: Key, value: Value)>) {
     self.entries = entries.map { Entry(key: $0.key, value: $0.value) }
     assert(zip(self, dropFirst()).allSatisfy { $0.key.precedes($1.key) }, "entries that do not ascend")
@@ -104,14 +104,12 @@ struct SortedTable<Key: TableKey, Value: Hashable & Sendable>: Hashable, Sendabl
   }
 }
 
-extension SortedTable: RandomAccessCollection {
+extension SortedTable: RandomAccessCollection, ExpressibleByDictionaryLiteral {
   var startIndex: Int { 0 }
   var endIndex: Int { entries.count }
   subscript(position: Int) -> (key: Key, value: Value) { (entries[position].key, entries[position].value) }
-}
 
-extension SortedTable: ExpressibleByDictionaryLiteral {
-  /// Takes entries in any order; the last one of a key counts.
+  /// Creates a table of entries in any order; the last one of a key counts.
   init(dictionaryLiteral elements: (Key, Value)...) {
     for (key, value) in elements { self[key] = value }
   }

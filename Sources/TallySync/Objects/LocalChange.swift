@@ -177,11 +177,6 @@ extension ObjectChange {
   }
 }
 
-extension Register {
-  /// The identity of the write.
-  var stamp: Stamp { Stamp(time: time, replica: replica) }
-}
-
 /// An object that a write touches.
 ///
 /// A class: what a snapshot brings is passed on several times. It never changes.

@@ -13,20 +13,17 @@ enum StreamFault: Error {
 
   /// The reason why the stream stops at the segment.
   var obstacle: StreamObstacle {
-    switch self {
-    case .otherNumber:
-      StreamObstacle(.refused, "A segment has another number than its place in the stream.")
-    case .unknownReplica:
-      StreamObstacle(.unverified, "The card of the device has not arrived, so its changes cannot be verified.")
-    case .brokenChain:
-      StreamObstacle(.refused, "A segment does not follow the one before it: the stream was changed.")
-    case .revoked:
-      StreamObstacle(.revoked, "The device was revoked: what it wrote afterwards is ignored.")
-    case .lacksNewKey:
-      StreamObstacle(.needsInvitation, "The device has joined with an old key: invite it again.")
-    case .unreadableValue(let field):
-      StreamObstacle(.needsUpgrade, "It has written a value of '\(field)' that this version of Tally cannot read.")
-    }
+    let (kind, reason): (StreamObstacle.Kind, String) =
+      switch self {
+      case .otherNumber: (.refused, "A segment has another number than its place in the stream.")
+      case .unknownReplica: (.unverified, "The card of the device has not arrived, so its changes cannot be verified.")
+      case .brokenChain: (.refused, "A segment does not follow the one before it: the stream was changed.")
+      case .revoked: (.revoked, "The device was revoked: what it wrote afterwards is ignored.")
+      case .lacksNewKey: (.needsInvitation, "The device has joined with an old key: invite it again.")
+      case .unreadableValue(let field):
+        (.needsUpgrade, "It has written a value of '\(field)' that this version of Tally cannot read.")
+      }
+    return StreamObstacle(kind, reason)
   }
 }
 
@@ -119,10 +116,7 @@ struct StreamObstacle: Hashable, Sendable {
 extension StreamObstacle.Kind {
   /// Whether what is missing may still arrive by itself.
   var isIncomplete: Bool {
-    switch self {
-    case .missing, .notFetched, .unreadable, .unverified: true
-    case .needsUpgrade, .needsInvitation, .revoked, .refused: false
-    }
+    [.missing, .notFetched, .unreadable, .unverified].contains(self)
   }
 
   /// Whether a person must act first, so that trying again changes nothing.
@@ -136,8 +130,7 @@ extension StreamObstacle.Kind {
     case .notFetched: "Let the program that copies the folder download its files to this device."
     case .unreadable: "Check the owner, the permissions and the disk of the files."
     case .needsUpgrade: "Install the newest version of Tally on this device."
-    case .needsInvitation: nil
-    case .revoked: nil
+    case .needsInvitation, .revoked: nil
     case .refused: "Synchronise that device. If this stays, let it leave the space and join again."
     }
   }

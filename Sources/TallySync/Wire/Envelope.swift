@@ -245,7 +245,7 @@ extension EnvelopeHeader {
 }
 
 /// The reason why bytes are not an envelope of a space.
-enum EnvelopeFault: Error, Hashable {
+enum EnvelopeFault: Error, Hashable, CustomStringConvertible {
   /// Fewer bytes than the header says, or than a header has.
   case tooShort
   /// More bytes than the header says.
@@ -269,9 +269,7 @@ enum EnvelopeFault: Error, Hashable {
   case notOfMember
   /// Signed and sealed, but not written by any version of Tally.
   case malformed(CodingFault)
-}
 
-extension EnvelopeFault: CustomStringConvertible {
   /// A sentence for people.
   var description: String {
     switch self {

@@ -86,11 +86,3 @@ extension EpochRecord.Revocation {
     cutOff = try reader.streamPosition()
   }
 }
-
-extension ByteReader {
-  /// Reads a verifying key.
-  mutating func verifyingKey() throws(CodingFault) -> VerifyingKey {
-    guard let key = VerifyingKey(bytes: try bytes(VerifyingKey.byteCount)) else { throw .impossibleValue }
-    return key
-  }
-}

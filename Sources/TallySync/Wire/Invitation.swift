@@ -1,6 +1,6 @@
 import Crypto
 import Foundation
-public import Tally
+import Tally
 
 /// All that a new replica needs to read a space, except for the place where it is: for a folder.
 ///
@@ -71,29 +71,6 @@ extension SpaceID {
   public init?(invitation text: String) {
     guard let invitation = try? Invitation(text, now: .min) else { return nil }
     self = invitation.space
-  }
-}
-
-extension TallyError.Code {
-  /// A text is not an invitation or recovery code, or not one that is valid now.
-  public static let invalidInvitation = TallyError.Code(named: "invalidInvitation")
-}
-
-extension TallyError {
-  /// A text does not open the space; `reason` is a sentence.
-  static func invalidInvitation(_ reason: String) -> TallyError {
-    TallyError(
-      .invalidInvitation, reason.withoutFullStop,
-      remedy: "Copy the whole text again, or ask for a new invitation")
-  }
-
-  /// Runs a body that reads a text to open a space: a fault of the text is `invalidInvitation`.
-  static func readingInvitation<R>(_ body: () throws -> R) throws -> R {
-    do {
-      return try body()
-    } catch let fault as KeyTextFault {
-      throw invalidInvitation(fault.description)
-    }
   }
 }
 
@@ -207,6 +184,8 @@ enum KeyText: String, CaseIterable {
   case invitation = "tally-invite"
   case recoveryCode = "tally-recovery"
 
+  fileprivate var name: String { self == .invitation ? "an invitation" : "a recovery code" }
+
   private static let checksumByteCount = 4
   private static let format: UInt8 = 1
   /// Far more characters than any of them has.
@@ -256,7 +235,7 @@ enum KeyText: String, CaseIterable {
 }
 
 /// The reason why a text is not an invitation or a recovery code.
-enum KeyTextFault: Error, Hashable {
+enum KeyTextFault: Error, Hashable, CustomStringConvertible {
   /// It begins otherwise, as another kind does if one was found.
   case notOfThisKind(KeyText, found: KeyText?)
   /// Its checksum does not match.
@@ -264,9 +243,7 @@ enum KeyTextFault: Error, Hashable {
   case expired
   /// Its form is that of a newer version.
   case needsNewerVersion
-}
 
-extension KeyTextFault: CustomStringConvertible {
   /// A sentence for people.
   var description: String {
     switch self {
@@ -277,10 +254,6 @@ extension KeyTextFault: CustomStringConvertible {
     case .needsNewerVersion: "The text was made by a newer version of Tally: update this one."
     }
   }
-}
-
-extension KeyText {
-  fileprivate var name: String { self == .invitation ? "an invitation" : "a recovery code" }
 }
 
 /// Bytes as digits and letters that people do not confuse (Crockford's Base 32, without its check digit).

@@ -171,10 +171,6 @@ struct ReplicaTable: Equatable {
   }
 }
 
-extension ReplicaID {
-  static let byteCount = 16
-}
-
 extension ByteWriter {
   /// Appends values by replica: their count, then for each replica, ascending, its id and what a closure appends.
   mutating func append<Value>(byReplica values: [ReplicaID: Value], _ append: (inout ByteWriter, Value) -> Void) {
@@ -230,5 +226,25 @@ extension ByteReader {
   mutating func hash() throws(CodingFault) -> ContentHash {
     guard let hash = ContentHash(bytes: try bytes(ContentHash.byteCount)) else { throw .impossibleValue }
     return hash
+  }
+
+  /// Reads a verifying key.
+  mutating func verifyingKey() throws(CodingFault) -> VerifyingKey {
+    guard let key = VerifyingKey(bytes: try bytes(VerifyingKey.byteCount)) else { throw .impossibleValue }
+    return key
+  }
+
+  /// Reads keys of epochs, at least one, ascending.
+  mutating func epochKeys() throws(CodingFault) -> [EpochKey] {
+    var keys: [EpochKey] = []
+    for _ in 0..<(try count(ofAtLeast: 4 + SpaceKey.byteCount)) {
+      let epoch = UInt32(bigEndianBytes: try bytes(4))
+      guard let key = SpaceKey(bytes: try bytes(SpaceKey.byteCount)) else { throw .impossibleValue }
+      let next = EpochKey(epoch: epoch, key: key)
+      if let last = keys.last, !last.bytes.lexicographicallyPrecedes(next.bytes) { throw .notCanonical }
+      keys.append(next)
+    }
+    guard !keys.isEmpty else { throw .notCanonical }
+    return keys
   }
 }

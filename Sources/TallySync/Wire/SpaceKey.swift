@@ -53,22 +53,6 @@ struct EpochKey: Equatable, Sendable {
   var bytes: [UInt8] { epoch.bigEndianBytes + key.bytes }
 }
 
-extension ByteReader {
-  /// Reads keys of epochs, at least one, ascending.
-  mutating func epochKeys() throws(CodingFault) -> [EpochKey] {
-    var keys: [EpochKey] = []
-    for _ in 0..<(try count(ofAtLeast: 4 + SpaceKey.byteCount)) {
-      let epoch = UInt32(bigEndianBytes: try bytes(4))
-      guard let key = SpaceKey(bytes: try bytes(SpaceKey.byteCount)) else { throw .impossibleValue }
-      let next = EpochKey(epoch: epoch, key: key)
-      if let last = keys.last, !last.bytes.lexicographicallyPrecedes(next.bytes) { throw .notCanonical }
-      keys.append(next)
-    }
-    guard !keys.isEmpty else { throw .notCanonical }
-    return keys
-  }
-}
-
 /// A space and its keys, as one of its replicas knows them.
 struct SpaceKeys: Equatable, Sendable {
   let space: SpaceID
@@ -306,16 +290,14 @@ extension WrappedKey {
 }
 
 /// The reason why a key cannot be wrapped or unwrapped.
-enum WrappedKeyFault: Error, Hashable {
+enum WrappedKeyFault: Error, Hashable, CustomStringConvertible {
   case wrongPassphrase, emptyPassphrase
   case damaged, needsNewerVersion
   /// More memory or time than any version of Tally asks for.
   case costTooHigh
   /// The space is not encrypted, or this replica lacks its newest key.
   case noKey
-}
 
-extension WrappedKeyFault: CustomStringConvertible {
   /// A sentence for people.
   var description: String {
     switch self {
