@@ -208,15 +208,9 @@ struct CalendarRecord: ForeignRecord {
   var components: [[ContentLine]]
   /// The zones of the document.
   var zones = CalendarZones()
-  /// The UID of the parent, where that is not a UUID.
-  var parentUID: String?
 
   static let extensionName = "X-TALLY"
   static let listName = "X-TALLY-LIST"
-
-  init(lines: [ContentLine], components: [[ContentLine]], zones: CalendarZones) {
-    (self.lines, self.components, self.zones) = (lines, components, zones)
-  }
 
   var exact: String? {
     get { first(Self.extensionName)?.unescaped }
@@ -244,6 +238,9 @@ struct CalendarRecord: ForeignRecord {
     return id(ofUID: uid, occurrence: occurrence) == task.id ? uid : task.id.uuidString.lowercased()
   }
 
+}
+
+extension CalendarRecord {
   init(_ task: TaskItem, in list: String?, _ context: FormatContext) {
     self.init(task, in: list, parentUID: task.parentID?.uuidString.lowercased(), context)
   }

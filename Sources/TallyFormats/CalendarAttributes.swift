@@ -98,10 +98,10 @@ extension CalendarRecord {
     // Tally writes the only alarm again from the reminder.
     if alarms.count == 1, Self.isPlainAlarm(components[alarms[0]]) { foreign.remove(at: alarms[0]) }
     if !foreign.isEmpty { attributes[Self.componentsName] = .text(Self.text(components: foreign)) }
-    if let uid = first("UID")?.unescaped, UUID(uuidString: uid)?.uuidString.lowercased() != uid {
+    let isOccurrence = first("RECURRENCE-ID") != nil
+    if let uid = first("UID")?.unescaped, isOccurrence || UUID(uuidString: uid)?.uuidString.lowercased() != uid {
       attributes["UID"] = .text(uid)
     }
-    if first("RECURRENCE-ID") != nil, let uid = first("UID")?.unescaped { attributes["UID"] = .text(uid) }
     let status = first("STATUS")?.value.trimmed ?? ""
     if status.uppercased() == "CANCELLED" { attributes["STATUS"] = "CANCELLED" }
     if !["", "COMPLETED", "IN-PROCESS", "NEEDS-ACTION", "CANCELLED"].contains(status.uppercased()) {
@@ -122,8 +122,8 @@ extension CalendarRecord {
     if document[.recurrence] == nil, let rule = first("RRULE") { attributes["RRULE"] = .text(Self.text([rule])) }
     let isCompleted = document[.state] == .state(.completed)
     if let percent = first("PERCENT-COMPLETE"), !isCompleted { attributes["PERCENT-COMPLETE"] = .text(percent.value) }
-    let parent = lines.firstIndex { $0.isParent }
-    let relations = lines.indices.filter { lines[$0].name == "RELATED-TO" && $0 != parent }.map { lines[$0] }
+    var relations = lines.filter { $0.name == "RELATED-TO" }
+    if let parent = relations.firstIndex(where: \.isParent) { relations.remove(at: parent) }
     if !relations.isEmpty { attributes["RELATED-TO"] = .text(Self.text(relations)) }
     for name in ["SUMMARY", "DESCRIPTION"] {
       if let line = first(name), !line.parameters.isEmpty { attributes[name] = .text(line.parameters) }

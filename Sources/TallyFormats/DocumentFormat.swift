@@ -48,16 +48,10 @@ public enum DocumentFormat: String, CaseIterable, Sendable {
 
   /// The format of a file by the extension of its name; `nil` for an extension of no format.
   public init?(fileExtension: String) {
-    switch fileExtension.lowercased() {
-    case "json": self = .json
-    case "ndjson", "jsonl": self = .ndjson
-    case "txt": self = .todotxt
-    case "ics", "ical": self = .ical
-    case "csv": self = .csv
-    case "md", "markdown": self = .markdown
-    case "org": self = .org
-    default: return nil
-    }
+    let name = fileExtension.lowercased()
+    let usual = ["jsonl": "ndjson", "ical": "ics", "markdown": "md"][name] ?? name
+    guard let format = Self.allCases.first(where: { $0.fileExtension == usual }) else { return nil }
+    self = format
   }
 
   /// Whether files of the format may have an extension: `false` for one of another format.

@@ -197,10 +197,9 @@ struct TableRecord: ForeignRecord {
     set { cells[Self.extensionColumn] = newValue }
   }
 
-  init(cells: [String: String]) {
-    self.cells = cells
-  }
+}
 
+extension TableRecord {
   init(_ task: TaskItem, in list: String?, _ context: FormatContext) {
     cells = [:]
     for field in Self.fields { cells["\(field.name)"] = task[field].map(Self.text) }

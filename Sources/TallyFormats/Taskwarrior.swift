@@ -110,10 +110,9 @@ struct TaskwarriorRecord: ForeignRecord {
     set { values[Self.extensionKey] = newValue.map { .text($0) } }
   }
 
-  init(values: [String: TaskwarriorValue]) {
-    self.values = values
-  }
+}
 
+extension TaskwarriorRecord {
   init(_ task: TaskItem, in list: String?, _ context: FormatContext) {
     values = [
       "uuid": .text(task.id.uuidString.lowercased()), "status": .text(task.isCompleted ? "completed" : "pending"),

@@ -189,7 +189,6 @@ struct TodoTxtRecord: ForeignRecord {
   }
 
   func document(_ context: FormatContext) -> TaskDocument {
-    var document = TaskDocument()
     var reading = TodoTxtReading()
     var title: [Substring] = []
     var isTrailing = true
@@ -199,6 +198,7 @@ struct TodoTxtRecord: ForeignRecord {
       if !isTaken { title.append(word) }
       if !isTaken, !word.isEmpty { isTrailing = false }
     }
+    var document = reading.document
     document[.text] = .text(title.reversed().joined(separator: " "))
     document[.state] = .state(isCompleted ? .completed : .notStarted)
     readDates(into: &document, context)
@@ -206,15 +206,12 @@ struct TodoTxtRecord: ForeignRecord {
     document[.priority] = letter.map { letter in
       .priority(Self.priorities.first { $0.letter == letter }?.priority ?? .low)
     }
-    if let letter, !("A"..."C").contains(letter) { reading.attributes["priority"] = .text(String(letter)) }
+    document.attributes = reading.attributes
+    if let letter, !("A"..."C").contains(letter) { document.attributes["priority"] = .text(String(letter)) }
     document.listName = reading.projects.first
     document[.listID] = nil
     document[.tags] = reading.contexts.isEmpty ? nil : .tags(TagSet(reading.contexts.reversed()))
-    document[.dueDay] = reading.due.map { .day($0) }
     document[.dueDate] = nil
-    document[.scheduledDate] = reading.threshold.map { .day($0) }
-    document[.recurrence] = reading.recurrence.map { .recurrence($0) }
-    document.attributes = reading.attributes
     return document
   }
 
@@ -236,14 +233,15 @@ struct TodoTxtRecord: ForeignRecord {
 struct TodoTxtReading {
   var projects: [String] = []
   var contexts: [String] = []
-  var due: CalendarDay?
-  var threshold: CalendarDay?
-  var recurrence: Recurrence?
+  /// The due day, the planned day and the recurrence, which are present in any case.
+  private(set) var document = TaskDocument()
   var priority: Character?
   var attributes: [String: AttributeValue] = [:]
 
   /// The keys that Tally understands; a value that it does not understand becomes an attribute.
   static let understoodKeys = ["due", "rec", "t"]
+
+  init() { (document[.dueDay], document[.scheduledDate], document[.recurrence]) = (nil, nil, nil) }
 
   /// Reads a word.
   ///
@@ -273,17 +271,18 @@ struct TodoTxtReading {
     return true
   }
 
+  private mutating func readDay(_ text: String, into field: TaskField, _ context: FormatContext) -> Bool {
+    document[field] = WrittenDate(text, context).map { .day($0.day(context)) }
+    return document[field] != nil
+  }
+
   private mutating func readKnown(_ key: String, _ value: String, _ context: FormatContext) -> Bool {
     switch key {
-    case "due" where due == nil:
-      due = WrittenDate(value, context)?.day(context)
-      return due != nil
-    case "t" where threshold == nil:
-      threshold = WrittenDate(value, context)?.day(context)
-      return threshold != nil
-    case "rec" where recurrence == nil:
-      recurrence = TodoTxtRecurrence.recurrence(value)
-      return recurrence != nil
+    case "due" where document[.dueDay] == nil: return readDay(value, into: .dueDay, context)
+    case "t" where document[.scheduledDate] == nil: return readDay(value, into: .scheduledDate, context)
+    case "rec" where document[.recurrence] == nil:
+      document[.recurrence] = TodoTxtRecurrence.recurrence(value).map { .recurrence($0) }
+      return document[.recurrence] != nil
     case "pri" where priority == nil && value.count == 1:
       priority = value.first.flatMap { ("A"..."Z").contains($0) ? $0 : nil }
       return priority != nil

@@ -266,14 +266,10 @@ extension StoreSync {
   private func changePassphrase(to passphrase: String?, of keys: SpaceKeys, at place: SyncPlace) throws -> Bool {
     guard !place.isHub else { return false }
     let file = KeyFile(in: FilePath(place.address), space: keys.space)
-    do {
-      if let passphrase {
-        try file.write(keys, passphrase: passphrase)
-        return false
-      }
-      return try file.remove()
-    } catch {
-      throw TallyError.unreachable(error)
+    return try TallyError.replacing(TallyError.unreachable) {
+      guard let passphrase else { return try file.remove() }
+      try file.write(keys, passphrase: passphrase)
+      return false
     }
   }
 }

@@ -372,10 +372,8 @@ extension FolderName {
 enum FolderSpaces {
   /// - Throws: `TallyError` with `syncUnreachable`.
   static func find(in folder: FilePath) throws -> [SpaceID] {
-    do {
-      return try SystemCalls.names(in: folder).sorted().compactMap(space)
-    } catch {
-      throw TallyError.unreachable(FolderFault(error, at: folder))
+    try TallyError.replacing({ .unreachable(FolderFault($0, at: folder)) }) {
+      try SystemCalls.names(in: folder).sorted().compactMap(space)
     }
   }
 

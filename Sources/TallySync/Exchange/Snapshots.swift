@@ -74,7 +74,12 @@ extension SyncEngine {
     guard let opener = try store.readSynchronization({ try $0.opener(of: name) }),
       let bytes = try? await transport.part(0, of: name)
     else { return false }
-    return opener.needsNewerVersion(bytes)
+    do throws(EnvelopeFault) {
+      _ = try opener.part(0, in: bytes)
+      return false
+    } catch {
+      return error == .needsNewerVersion
+    }
   }
 
   /// Merges the parts of a snapshot; when all are merged, its streams continue behind it.
@@ -158,34 +163,28 @@ struct SnapshotOpener: Sendable {
   let verifyingKey: VerifyingKey
   let keys: SpaceKeys
 
-  /// The content of a part; `nil` if it is not that part, or cannot be verified.
-  func content(of bytes: [UInt8], _ number: Int) -> [UInt8]? {
-    guard let envelope = try? Envelope(parsing: bytes), envelope.header.label.number == UInt64(number),
-      envelope.header.label.link.bytes.starts(with: name.digest)
-    else { return nil }
-    return try? envelope.open(as: .snapshotPart, of: name.replica, verifying: verifyingKey, in: keys)
+  /// Verifies and opens a part.
+  ///
+  /// - Throws: ``EnvelopeFault`` if the bytes are not that part.
+  func content(of bytes: [UInt8], _ number: Int) throws(EnvelopeFault) -> [UInt8] {
+    let envelope = try Envelope(parsing: bytes)
+    guard envelope.header.label.number == UInt64(number), envelope.header.label.link.bytes.starts(with: name.digest)
+    else { throw .wrongKind }
+    return try envelope.open(as: .snapshotPart, of: name.replica, verifying: verifyingKey, in: keys)
   }
 
-  /// Whether a part is authentic and only a newer version can read it.
-  func needsNewerVersion(_ bytes: [UInt8]) -> Bool {
-    do throws(EnvelopeFault) {
-      let envelope = try Envelope(parsing: bytes)
-      let content = try envelope.open(as: .snapshotPart, of: name.replica, verifying: verifyingKey, in: keys)
-      _ = try SnapshotPart(decoding: content, by: name.replica)
-      return false
-    } catch {
-      return error == .needsNewerVersion
-    }
+  /// Verifies, opens and decodes a part.
+  func part(_ number: Int, in bytes: [UInt8]) throws(EnvelopeFault) -> SnapshotPart {
+    let part = try SnapshotPart(decoding: content(of: bytes, number), by: name.replica)
+    guard part.summary.partCount == name.partCount, part.summary.coverageHash.bytes.starts(with: name.digest)
+    else { throw .wrongKind }
+    return part
   }
 
   /// Fetches a part; `nil` if it is not there or cannot be verified.
   func part(_ number: Int, through transport: some SyncTransport) async -> SnapshotPart? {
     // Its author may have deleted it since it was listed.
-    guard let bytes = try? await transport.part(number, of: name), let content = content(of: bytes, number),
-      let part = try? SnapshotPart(decoding: content, by: name.replica), part.summary.partCount == name.partCount,
-      part.summary.coverageHash.bytes.starts(with: name.digest)
-    else { return nil }
-    return part
+    (try? await transport.part(number, of: name)).flatMap { try? part(number, in: $0) }
   }
 
   /// Fetches a part to be merged.

@@ -428,7 +428,8 @@ extension SyncEngine {
     guard let opener = try store.readSynchronization({ try $0.opener(of: name) }) else { return false }
     for number in 0..<name.partCount {
       // A snapshot with an unreadable part is not whole, either.
-      guard let bytes = try? await transport.part(number, of: name), opener.content(of: bytes, number) != nil else {
+      guard let bytes = try? await transport.part(number, of: name), (try? opener.content(of: bytes, number)) != nil
+      else {
         return false
       }
     }

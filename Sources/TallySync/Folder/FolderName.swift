@@ -25,13 +25,6 @@ enum FolderName: Hashable, Sendable {
     /// The start of the hash of the last one, eight bytes.
     let digest: [UInt8]
 
-    init(first: UInt64, last: UInt64, digest: [UInt8]) {
-      (self.first, self.last, self.digest) = (first, last, digest)
-    }
-
-    /// One segment.
-    init(_ head: SegmentHead) { self.init(first: head.number, last: head.number, digest: head.digest) }
-
     /// The last segment.
     var head: SegmentHead { SegmentHead(number: last, digest: digest) }
     /// How many segments there are.
@@ -129,6 +122,11 @@ enum FolderName: Hashable, Sendable {
     guard let number = reader.number(numberDigitCount), reader.skip(ending) else { return nil }
     return (1...greatestNumber).contains(number) ? number : nil
   }
+}
+
+extension FolderName.SegmentRange {
+  /// One segment.
+  init(_ head: SegmentHead) { self.init(first: head.number, last: head.number, digest: head.digest) }
 }
 
 extension FolderName.SnapshotStem {

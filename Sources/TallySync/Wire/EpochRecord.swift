@@ -52,22 +52,20 @@ extension EpochRecord {
   /// - Parameter bytes: What ``encoded`` returned, or anything else.
   /// - Throws: ``EnvelopeFault/needsNewerVersion``, or ``EnvelopeFault/malformed(_:)`` for anything else.
   init(decoding bytes: [UInt8]) throws(EnvelopeFault) {
-    self = try BodyVersion.decode(bytes) { reader throws(CodingFault) in try EpochRecord(from: &reader) }
-  }
-
-  private init(from reader: inout ByteReader) throws(CodingFault) {
-    guard let number = UInt32(exactly: try reader.number()), number > 1 else { throw .impossibleValue }
-    let keyHash = try reader.hash()
-    let memberByteCount = VerifyingKey.byteCount + SpaceKey.sealedByteCount
-    let members = try reader.byReplica(ofAtLeast: memberByteCount) { reader, _ throws(CodingFault) in
-      Member(verifyingKey: try reader.verifyingKey(), sealedKey: try reader.bytes(SpaceKey.sealedByteCount))
+    self = try BodyVersion.decode(bytes) { reader throws(CodingFault) in
+      guard let number = UInt32(exactly: try reader.number()), number > 1 else { throw .impossibleValue }
+      let keyHash = try reader.hash()
+      let memberByteCount = VerifyingKey.byteCount + SpaceKey.sealedByteCount
+      let members = try reader.byReplica(ofAtLeast: memberByteCount) { reader, _ throws(CodingFault) in
+        Member(verifyingKey: try reader.verifyingKey(), sealedKey: try reader.bytes(SpaceKey.sealedByteCount))
+      }
+      let revocationByteCount = VerifyingKey.byteCount + StreamPosition.leastByteCount
+      let revocations = try reader.byReplica(ofAtLeast: revocationByteCount) { reader, replica throws(CodingFault) in
+        guard members[replica] == nil else { throw .notCanonical }
+        return try Revocation(from: &reader)
+      }
+      return EpochRecord(number: number, keyHash: keyHash, members: members, revocations: revocations)
     }
-    let revocationByteCount = VerifyingKey.byteCount + StreamPosition.leastByteCount
-    let revocations = try reader.byReplica(ofAtLeast: revocationByteCount) { reader, replica throws(CodingFault) in
-      guard members[replica] == nil else { throw .notCanonical }
-      return try Revocation(from: &reader)
-    }
-    self.init(number: number, keyHash: keyHash, members: members, revocations: revocations)
   }
 }
 
