@@ -14,6 +14,19 @@ struct DescribedZone: Sendable {
     var rule: OnsetRule?
     /// Further onsets, from `RDATE`.
     var dates: [Int64]
+
+    /// The last onsets up to two days after a time, as local times before the change, in seconds since 1970.
+    func onsets(near wall: Int64) -> [Int64] {
+      let end = wall + 2 * 86_400
+      var onsets = [start].filter { $0 != .min } + dates
+      if let rule {
+        let year = Int(CalendarDay(clamping: wall.floored(by: 86_400)).year)
+        let time = start == .min ? 0 : start - start.floored(by: 86_400) * 86_400
+        onsets += (year - 1...year + 1).compactMap { rule.day(in: $0) }.map { Int64($0.dayNumber) * 86_400 + time }
+          .filter { $0 >= start && $0 - offsetBefore <= rule.until }
+      }
+      return onsets.filter { $0 <= end }
+    }
   }
 
   private var observances: [Observance] = []
@@ -74,21 +87,6 @@ struct DescribedZone: Sendable {
     let later = wall - offset(guess)
     let isLater = offset(guess) == offset(later)
     return Timestamp(clamping: (isLater ? later : guess).multipliedReportingOverflow(by: 1_000_000).partialValue)
-  }
-}
-
-extension DescribedZone.Observance {
-  /// The last onsets up to two days after a time, as local times before the change, in seconds since 1970.
-  fileprivate func onsets(near wall: Int64) -> [Int64] {
-    let end = wall + 2 * 86_400
-    var onsets = [start].filter { $0 != .min } + dates
-    if let rule {
-      let year = Int(CalendarDay(clamping: wall.floored(by: 86_400)).year)
-      let time = start == .min ? 0 : start - start.floored(by: 86_400) * 86_400
-      onsets += (year - 1...year + 1).compactMap { rule.day(in: $0) }.map { Int64($0.dayNumber) * 86_400 + time }
-        .filter { $0 >= start && $0 - offsetBefore <= rule.until }
-    }
-    return onsets.filter { $0 <= end }
   }
 }
 

@@ -53,39 +53,28 @@ struct ContentLine: Equatable {
   }
 
   /// The value as a text, without its escapes (RFC 5545, section 3.3.11).
-  var unescaped: String { Self.unescape(value[...]) }
+  var unescaped: String { unescaped(splittingAt: nil)[0] }
 
   /// The values of a list of texts with commas between them.
-  var unescapedList: [String] {
-    let scalars = value.unicodeScalars
-    var parts: [Substring] = []
-    var start = scalars.startIndex
-    var isEscaped = false
-    for index in scalars.indices {
-      if scalars[index] == ",", !isEscaped {
-        parts.append(Substring(scalars[start..<index]))
-        start = scalars.index(after: index)
-      }
-      isEscaped = scalars[index] == "\\" && !isEscaped
-    }
-    return (parts + [Substring(scalars[start...])]).map(Self.unescape)
-  }
+  var unescapedList: [String] { unescaped(splittingAt: ",") }
 
-  private static func unescape(_ text: Substring) -> String {
-    var result = String.UnicodeScalarView()
-    var isEscaped = false
-    for scalar in text.unicodeScalars {
+  private func unescaped(splittingAt separator: Unicode.Scalar?) -> [String] {
+    var (texts, text, isEscaped) = ([String](), String.UnicodeScalarView(), false)
+    for scalar in value.unicodeScalars {
       if isEscaped {
-        result.append(scalar == "n" || scalar == "N" ? "\n" : scalar)
+        text.append(scalar == "n" || scalar == "N" ? "\n" : scalar)
         isEscaped = false
       } else if scalar == "\\" {
         isEscaped = true
+      } else if scalar == separator {
+        texts.append(String(text))
+        text = String.UnicodeScalarView()
       } else {
-        result.append(scalar)
+        text.append(scalar)
       }
     }
-    if isEscaped { result.append("\\") }
-    return String(result)
+    if isEscaped { text.append("\\") }
+    return texts + [String(text)]
   }
 
   /// A text with the escapes that it needs; control characters, which the format forbids, become blanks.

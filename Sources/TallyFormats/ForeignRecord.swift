@@ -196,11 +196,8 @@ struct FormatContext: Sendable {
 
   /// When a task was completed that is done without a date: noon of the given day, or long ago.
   var undatedCompletion: OffsetTimestamp {
-    options.completedOn.map(noon) ?? OffsetTimestamp(Self.longAgo, in: .gmt)
+    options.completedOn.map(noon) ?? OffsetTimestamp(TaskDocument.longAgo, in: .gmt)
   }
-
-  /// Stands for an instant that nobody knows.
-  static let longAgo = TaskDocument.longAgo
 
   /// The last instant of a day.
   func end(of day: CalendarDay) -> Timestamp {

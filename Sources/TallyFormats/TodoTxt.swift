@@ -122,7 +122,7 @@ struct TodoTxtRecord: ForeignRecord {
 
   init(_ task: TaskItem, in list: String?, _ context: FormatContext) {
     isCompleted = task.isCompleted
-    completed = task.completedAt.flatMap { $0.instant == FormatContext.longAgo ? nil : context.day(of: $0.instant) }
+    completed = task.completedAt.flatMap { $0.instant == TaskDocument.longAgo ? nil : context.day(of: $0.instant) }
     created = context.day(of: task.createdAt)
     words = Self.words(of: Self.plain(task.title))
     let letter = Self.letter(of: task)

@@ -57,8 +57,6 @@ extension StoreSync {
       try await target.prepare()
       try await target.checkWritable()
       guard try await target.belongs(to: space) else { throw TallyError.placeOfOtherSpace }
-    } catch let error as TallyError {
-      throw error
     } catch {
       throw TallyError.unreachable(error)
     }
@@ -92,8 +90,6 @@ extension StoreSync {
       let copied = own == former ? try await target.copyStream(of: own, from: old.transport) : 0
       return try await settle(
         at: place, through: target, after: old, copied: Copied(count: copied), isNewReplica: own != former)
-    } catch let error as TallyError {
-      throw error
     } catch let error as CancellationError {
       throw error
     } catch {

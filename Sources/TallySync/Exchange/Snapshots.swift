@@ -119,16 +119,27 @@ extension SyncEngine {
   /// The segments of this replica that a snapshot does not cover, as far as the place has them.
   private func sentSegments(besides summary: SnapshotSummary) async throws -> [[UInt8]] {
     let settings = try store.requireSyncSettings()
-    var (sent, number) = ([[UInt8]](), summary.coverage[settings.replicaID]?.number ?? 0)
+    var sent: [[UInt8]] = []
+    _ = try await readOwnSegments(after: summary.coverage[settings.replicaID]?.number ?? 0, settings) { sent += $0 }
+    return sent
+  }
+
+  /// Reads the acknowledged segments of this replica behind a number from the place, and passes them to a closure.
+  ///
+  /// - Returns: Whether the place has returned all of them.
+  func readOwnSegments(
+    after number: UInt64, _ settings: SyncSettings, _ body: ([[UInt8]]) -> Void = { _ in }
+  ) async throws -> Bool {
+    var number = number
     while number < settings.acknowledged.number {
       let segments = try await reach {
         try await transport.segments(of: settings.replicaID, after: number, byteCount: Self.batchByteCount)
       }
-      guard !segments.isEmpty else { break }
-      sent += segments
+      guard !segments.isEmpty else { return false }
+      body(segments)
       number += UInt64(segments.count)
     }
-    return sent
+    return true
   }
 
   /// Publishes a snapshot if the segments since the last one are as large as it would be, or the place has lost some.

@@ -404,15 +404,7 @@ extension SyncEngine {
   /// Whether the place still returns what others need from this replica.
   private func areWhole(_ settings: SyncSettings) async throws -> Bool {
     if let snapshot = settings.snapshot, try await !isWhole(snapshot.name(of: settings.replicaID)) { return false }
-    var number = settings.snapshot?.coveredNumber ?? 0
-    while number < settings.acknowledged.number {
-      let segments = try await reach {
-        try await transport.segments(of: settings.replicaID, after: number, byteCount: Self.batchByteCount)
-      }
-      guard !segments.isEmpty else { return false }
-      number += UInt64(segments.count)
-    }
-    return true
+    return try await readOwnSegments(after: settings.snapshot?.coveredNumber ?? 0, settings)
   }
 
   /// Records the current mark of this replica's files.

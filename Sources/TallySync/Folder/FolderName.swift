@@ -262,14 +262,18 @@ struct FolderListing: Sendable {
   }
 
   /// Throws a fault unless the directory of the space is there.
-  func requireReachable() throws(FolderFault) {
-    var reason = Errno.noSuchFileOrDirectory
-    do {
-      if try FolderDisk.isDirectory(space) { return }
+  func requireReachable() throws(FolderFault) { try Self.requireDirectory(space, followingLink: false) }
+
+  /// Throws a fault unless a path is that of a directory.
+  static func requireDirectory(_ path: FilePath, followingLink: Bool) throws(FolderFault) {
+    let reason: Errno
+    do throws(Errno) {
+      if try path.stat(followTargetSymlink: followingLink).type == .directory { return }
+      reason = .notDirectory
     } catch {
-      reason = error as? Errno ?? .ioError
+      reason = error
     }
-    throw FolderFault(kind: .unreachable, path: space, reason: "\(reason)")
+    throw FolderFault(kind: .unreachable, path: path, reason: "\(reason)")
   }
 
   /// The replicas that have a directory.

@@ -72,13 +72,7 @@ public final class FolderTransport: SyncTransport {
   private func createMissing() throws(FolderFault) {
     let space = listing.space
     let folder = space.parentOrCurrent
-    let reason: Errno?
-    do throws(Errno) {
-      reason = try folder.stat().type == .directory ? nil : .notDirectory
-    } catch {
-      reason = error
-    }
-    if let reason { throw FolderFault(kind: .unreachable, path: folder, reason: "\(reason)") }
+    try FolderListing.requireDirectory(folder, followingLink: true)
     try FolderFault.at(folder) { try disk.createDirectory(space) }
     try FolderFault.at(space) {
       for part in FolderListing.Part.allCases { try disk.createDirectory(listing.directory(part)) }
