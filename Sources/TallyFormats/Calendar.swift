@@ -168,9 +168,7 @@ struct CalendarWriter: DocumentWriter {
   private var described: Set<String> = []
   var bytes: [UInt8] = []
 
-  init(_ context: FormatContext) {
-    self.context = context
-  }
+  init(_ context: FormatContext) { self.context = context }
 
   mutating func begin() {
     let product = "-//Tally//Tally \(TaskStore.libraryVersion)//EN"
@@ -195,9 +193,7 @@ struct CalendarWriter: DocumentWriter {
 
   mutating func end() { append([ContentLine("END", "VCALENDAR")]) }
 
-  private mutating func append(_ lines: [ContentLine]) {
-    for line in lines { line.append(to: &bytes) }
-  }
+  private mutating func append(_ lines: [ContentLine]) { for line in lines { line.append(to: &bytes) } }
 }
 
 /// A to-do of iCalendar: the lines of a `VTODO` component (RFC 5545, section 3.6.2).

@@ -82,9 +82,7 @@ struct ChecklistWriter: DocumentWriter {
   private var tasks: [(task: TaskItem, list: TaskList?)] = []
   var bytes: [UInt8] = []
 
-  init(_ context: FormatContext) {
-    self.context = context
-  }
+  init(_ context: FormatContext) { self.context = context }
 
   mutating func begin() {}
 

@@ -60,9 +60,7 @@ public enum DocumentFormat: String, CaseIterable, Sendable {
   }
 
   /// The default name for an export of a local day, such as `Tally-Tasks-Export-2026-11-21.ics`.
-  public func defaultFileName(on day: CalendarDay) -> String {
-    "Tally-Tasks-Export-\(day.iso8601).\(fileExtension)"
-  }
+  public func defaultFileName(on day: CalendarDay) -> String { "Tally-Tasks-Export-\(day.iso8601).\(fileExtension)" }
 
   /// The same format, where it is one of Tally's own.
   var interchange: InterchangeFormat? { InterchangeFormat(rawValue: rawValue) }

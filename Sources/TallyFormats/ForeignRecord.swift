@@ -28,9 +28,7 @@ extension ForeignRecord {
   static func omits(_ field: TaskField, of task: TaskItem, _ context: FormatContext) -> Bool { false }
 
   /// Fields that exclude each other or belong together: both are exact, or neither.
-  private static var groups: [[TaskField]] {
-    [[.dueDate, .dueDay], [.state, .completedAt], [.recurrence, .series]]
-  }
+  private static var groups: [[TaskField]] { [[.dueDate, .dueDay], [.state, .completedAt], [.recurrence, .series]] }
 
   /// The record of a task, with everything that the format's own words lose.
   static func exporting(_ task: TaskItem, in list: String?, _ context: FormatContext) -> Self {
@@ -88,9 +86,7 @@ extension FieldValue? {
 }
 
 extension String? {
-  fileprivate func isIdentical(to other: String?) -> Bool {
-    map { Array($0.utf8) } == other.map { Array($0.utf8) }
-  }
+  fileprivate func isIdentical(to other: String?) -> Bool { map { Array($0.utf8) } == other.map { Array($0.utf8) } }
 }
 
 extension String {

@@ -104,9 +104,7 @@ struct TableWriter: DocumentWriter {
   private var columns: [String] = []
   var bytes: [UInt8] = []
 
-  init(_ context: FormatContext) {
-    self.context = context
-  }
+  init(_ context: FormatContext) { self.context = context }
 
   mutating func prepare(_ task: TaskItem) {
     for (name, value) in task.attributes {
@@ -166,9 +164,7 @@ enum TableHeading {
   }
 
   /// A heading without what does not count.
-  static func key(_ heading: String) -> String {
-    String(heading.lowercased().filter { !" _-\t\u{A0}".contains($0) })
-  }
+  static func key(_ heading: String) -> String { String(heading.lowercased().filter { !" _-\t\u{A0}".contains($0) }) }
 
   /// Whether a line names the columns of a table of tasks: two cells or more, one of them a title.
   static func isHead(_ line: Substring) -> Bool {
@@ -219,9 +215,7 @@ extension TableRecord {
   private static let ownNames = Set((columns + [extensionColumn, "title"]).map { $0.lowercased() })
 
   /// A text without the control characters that spreadsheets do not keep.
-  private static func plain(_ text: String) -> String {
-    text.blanking { $0.isControl && $0 != "\n" && $0 != "\t" }
-  }
+  private static func plain(_ text: String) -> String { text.blanking { $0.isControl && $0 != "\n" && $0 != "\t" } }
 
   private static func text(_ value: FieldValue) -> String {
     switch value {

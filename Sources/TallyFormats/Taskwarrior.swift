@@ -156,9 +156,7 @@ extension TaskwarriorRecord {
   }
 
   /// A text without the control characters that Taskwarrior loses.
-  static func plain(_ text: String) -> String {
-    text.blanking { $0.isControl && $0 != "\n" }
-  }
+  static func plain(_ text: String) -> String { text.blanking { $0.isControl && $0 != "\n" } }
 
   /// The tags that Taskwarrior stores unchanged, as an array; it splits others, or writes them as something else.
   private static func array(_ tags: TagSet) -> TaskwarriorValue? {
@@ -265,9 +263,7 @@ extension TaskwarriorRecord {
     return attributes
   }
 
-  private var annotationsText: String? {
-    if case .json(let text)? = values["annotations"] { text } else { nil }
-  }
+  private var annotationsText: String? { if case .json(let text)? = values["annotations"] { text } else { nil } }
 
   /// The tags; `nil` if there are none, or for anything but a text or an array of texts.
   private var tags: TagSet? {
@@ -401,9 +397,7 @@ enum TaskwarriorBuiltIn {
   private static let ids: Set<String> = ["parent", "template"]
   private static let others: Set<String> = ["depends", "mask", "imask", "recur", "rtype", "last"]
 
-  static func named(_ name: String) -> Bool {
-    dates.contains(name) || ids.contains(name) || others.contains(name)
-  }
+  static func named(_ name: String) -> Bool { dates.contains(name) || ids.contains(name) || others.contains(name) }
 
   /// Whether Taskwarrior accepts a value; true for every attribute that is not its own.
   static func isValid(_ text: String, of name: String) -> Bool {
@@ -433,9 +427,7 @@ struct TaskwarriorWriter: DocumentWriter {
   private var isFirst = true
   var bytes: [UInt8] = []
 
-  init(_ context: FormatContext) {
-    self.context = context
-  }
+  init(_ context: FormatContext) { self.context = context }
 
   mutating func begin() { bytes += Array("[\n".utf8) }
 

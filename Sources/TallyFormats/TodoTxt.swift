@@ -23,9 +23,7 @@ struct TodoTxtWriter: DocumentWriter {
   private let context: FormatContext
   var bytes: [UInt8] = []
 
-  init(_ context: FormatContext) {
-    self.context = context
-  }
+  init(_ context: FormatContext) { self.context = context }
 
   mutating func begin() {}
 

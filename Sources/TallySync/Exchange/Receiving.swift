@@ -98,9 +98,7 @@ struct VerifiedSegments: Sendable {
   fileprivate(set) var fault: StreamObstacle?
 
   /// The first half of the segments, without the fault behind them.
-  fileprivate var firstHalf: VerifiedSegments {
-    VerifiedSegments(segments: Array(segments.prefix(segments.count / 2)))
-  }
+  fileprivate var firstHalf: VerifiedSegments { VerifiedSegments(segments: Array(segments.prefix(segments.count / 2))) }
 }
 
 extension StoreTransaction where Base: ~Copyable {

@@ -63,9 +63,7 @@ extension StoreWriteTransaction {
 struct ReplicaFile {
   private let path: FilePath
 
-  init(of store: TaskStore) {
-    path = store.directory.appending(TaskStore.replicaFileName)
-  }
+  init(of store: TaskStore) { path = store.directory.appending(TaskStore.replicaFileName) }
 
   /// Whether this directory is the replica.
   func names(_ replica: ReplicaID) -> Bool {
@@ -85,17 +83,13 @@ struct ReplicaFile {
     try file.publish()
   }
 
-  func remove() throws {
-    try SystemCalls.removeFile(path)
-  }
+  func remove() throws { try SystemCalls.removeFile(path) }
 
   private static let mostBytes = 4_096
 
   private func inode(of path: FilePath) throws -> UInt64 { UInt64(try path.stat().inode.rawValue) }
 
-  private func content(_ replica: ReplicaID, inode: UInt64) -> String {
-    "\(replica) \(Self.machine) \(inode)\n"
-  }
+  private func content(_ replica: ReplicaID, inode: UInt64) -> String { "\(replica) \(Self.machine) \(inode)\n" }
 
   /// Identifies the machine: systemd's machine id, or else the name of the host.
   private static let machine: String = {
@@ -110,9 +104,7 @@ struct KeyFile {
   private let path: FilePath
   private static let mostBytes = 1 << 16
 
-  init(in folder: FilePath, space: SpaceID) {
-    path = folder.appending("tally-\(space)").appending("space.key")
-  }
+  init(in folder: FilePath, space: SpaceID) { path = folder.appending("tally-\(space)").appending("space.key") }
 
   func write(_ keys: SpaceKeys, passphrase: String) throws {
     let file = try AtomicFile(replacing: path)

@@ -180,16 +180,12 @@ public struct StoreSync: Sendable {
   ///
   /// - Returns: The place.
   /// - Throws: `TallyError` with `notSynchronising`.
-  public func place() async throws -> SyncPlace {
-    try store.requireSyncSettings().syncPlace
-  }
+  public func place() async throws -> SyncPlace { try store.requireSyncSettings().syncPlace }
 
   /// Stops synchronising until the next ``synchronise()``; changes wait in the store.
   ///
   /// - Throws: `TallyError` with `notSynchronising`.
-  public func stop() async throws {
-    try await store.changeSyncSettings { $0.isStopped = true }
-  }
+  public func stop() async throws { try await store.changeSyncSettings { $0.isStopped = true } }
 
   /// Leaves the space; the store keeps its tasks, and the space keeps its data.
   ///

@@ -294,9 +294,7 @@ extension StoreWriteTransaction {
 
 extension TaskStore {
   /// The settings of a store that belongs to a space.
-  func requireSyncSettings() throws -> SyncSettings {
-    try readSynchronization { try $0.requireSyncSettings() }
-  }
+  func requireSyncSettings() throws -> SyncSettings { try readSynchronization { try $0.requireSyncSettings() } }
 
   /// Changes the settings in a write of its own, and returns what the change returns.
   @discardableResult

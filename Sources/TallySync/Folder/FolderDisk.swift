@@ -16,9 +16,7 @@ struct FolderDisk: Sendable {
   /// Called before each step; a test fails or stops there.
   let before: @Sendable (Step) throws -> Void
 
-  init(before: @escaping @Sendable (Step) throws -> Void = { _ in }) {
-    self.before = before
-  }
+  init(before: @escaping @Sendable (Step) throws -> Void = { _ in }) { self.before = before }
 
   /// Writes a file that survives a crash as soon as this returns, and of which nobody sees a part.
   ///
@@ -239,9 +237,7 @@ extension FilePermissions {
   ///
   /// Its group may write there, or new files get its group. In a directory with the sticky bit, such as one for temporary files,
   /// users do not work on the same files.
-  fileprivate var areOfSharedDirectory: Bool {
-    contains(.setGroupID) || contains(.groupWrite) && !contains(.saveText)
-  }
+  fileprivate var areOfSharedDirectory: Bool { contains(.setGroupID) || contains(.groupWrite) && !contains(.saveText) }
 }
 
 extension SegmentFrame {

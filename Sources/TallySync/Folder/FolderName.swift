@@ -31,9 +31,7 @@ enum FolderName: Hashable, Sendable {
     var count: UInt64 { last - first + 1 }
 
     /// Whether all segments of another file are in this one, which is not the same.
-    func covers(_ other: SegmentRange) -> Bool {
-      first <= other.first && other.last <= last && count > other.count
-    }
+    func covers(_ other: SegmentRange) -> Bool { first <= other.first && other.last <= last && count > other.count }
   }
 
   /// The name of a snapshot, without its replica.
@@ -139,9 +137,7 @@ extension FolderName.SnapshotStem {
   }
 
   /// Whether the snapshot has a part of a number.
-  func hasPart(_ part: Int) -> Bool {
-    (1...FolderName.mostParts).contains(partCount) && (0..<partCount).contains(part)
-  }
+  func hasPart(_ part: Int) -> Bool { (1...FolderName.mostParts).contains(partCount) && (0..<partCount).contains(part) }
 }
 
 /// Reads the pieces of a name, each only in the one form in which it is written.
@@ -150,9 +146,7 @@ extension FolderName.SnapshotStem {
 struct FolderNameReader {
   private var rest: ArraySlice<UInt8>
 
-  init(_ text: String) {
-    rest = Array(text.utf8)[...]
-  }
+  init(_ text: String) { rest = Array(text.utf8)[...] }
 
   var isAtEnd: Bool { rest.isEmpty }
 
@@ -241,9 +235,7 @@ struct FolderListing: Sendable {
   }
 
   /// Creates a listing of a directory that need not exist.
-  init(of space: FilePath) {
-    self.space = space
-  }
+  init(of space: FilePath) { self.space = space }
 
   /// Where the files of all replicas are.
   ///
@@ -252,9 +244,7 @@ struct FolderListing: Sendable {
   func directory(_ part: Part) -> FilePath { FilePath("\(space)/\(part.rawValue)") }
 
   /// Where the files of a replica are.
-  func directory(_ part: Part, of replica: ReplicaID) -> FilePath {
-    FilePath("\(space)/\(part.rawValue)/\(replica)")
-  }
+  func directory(_ part: Part, of replica: ReplicaID) -> FilePath { FilePath("\(space)/\(part.rawValue)/\(replica)") }
 
   /// Where a file of a replica is.
   func path(of name: FolderName, _ part: Part, of replica: ReplicaID) -> FilePath {

@@ -259,14 +259,10 @@ public struct SyncPlace: Hashable, Sendable {
   /// - Parameters:
   ///   - address: The path of a folder, or the address of a hub.
   ///   - token: What the hub knows this device by.
-  public init(_ address: String, token: String? = nil) {
-    (self.address, self.token) = (address, token)
-  }
+  public init(_ address: String, token: String? = nil) { (self.address, self.token) = (address, token) }
 
   /// A new token: the hexadecimal digits of 32 random bytes.
-  public static func newToken() -> String {
-    HexDigits.text(of: [UInt8].random(count: 32))
-  }
+  public static func newToken() -> String { HexDigits.text(of: [UInt8].random(count: 32)) }
 
   /// Whether the address is that of a hub.
   public var isHub: Bool {

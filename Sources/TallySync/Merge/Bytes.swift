@@ -8,9 +8,7 @@ extension FixedWidthInteger {
   }
 
   /// Takes bytes, most significant first; those that do not fit are shifted out.
-  init(bigEndianBytes bytes: some Sequence<UInt8>) {
-    self = bytes.reduce(0) { $0 << 8 | Self(truncatingIfNeeded: $1) }
-  }
+  init(bigEndianBytes bytes: some Sequence<UInt8>) { self = bytes.reduce(0) { $0 << 8 | Self(truncatingIfNeeded: $1) } }
 }
 
 /// Reads what ``ByteWriter`` has written, or anything else: what cannot be right throws.
@@ -23,9 +21,7 @@ struct ByteReader {
   /// - Parameters:
   ///   - bytes: The bytes, which are not copied.
   ///   - position: Where the first one is.
-  init(_ bytes: [UInt8], from position: Int = 0) {
-    (all, self.position) = (bytes, min(position, bytes.count))
-  }
+  init(_ bytes: [UInt8], from position: Int = 0) { (all, self.position) = (bytes, min(position, bytes.count)) }
 
   var isAtEnd: Bool { position == all.count }
   private var leftCount: Int { all.count - position }
@@ -67,9 +63,7 @@ struct ByteReader {
   }
 
   /// Reads bytes after their number.
-  mutating func countedBytes() throws(CodingFault) -> [UInt8] {
-    try bytes(count())
-  }
+  mutating func countedBytes() throws(CodingFault) -> [UInt8] { try bytes(count()) }
 
   /// Reads all that is left.
   mutating func rest() -> [UInt8] {
@@ -103,9 +97,7 @@ struct ByteWriter {
   private(set) var bytes: [UInt8] = []
 
   /// - Parameter capacity: How many bytes are expected.
-  init(reservingCapacity capacity: Int = 0) {
-    bytes.reserveCapacity(capacity)
-  }
+  init(reservingCapacity capacity: Int = 0) { bytes.reserveCapacity(capacity) }
 
   /// Appends a number in groups of seven bits, the lowest first; all groups except the last have the eighth bit set.
   ///
@@ -120,9 +112,7 @@ struct ByteWriter {
   }
 
   /// Appends a number with its sign in the lowest bit, so that small ones take few bytes.
-  mutating func append(signed number: Int64) {
-    append(UInt64(bitPattern: (number << 1) ^ (number >> 63)))
-  }
+  mutating func append(signed number: Int64) { append(UInt64(bitPattern: (number << 1) ^ (number >> 63))) }
 
   /// Appends bytes after their number.
   mutating func append(counted value: some Collection<UInt8>) {
@@ -131,9 +121,7 @@ struct ByteWriter {
   }
 
   /// Appends bytes whose number the reader knows.
-  mutating func append(raw value: some Collection<UInt8>) {
-    bytes += value
-  }
+  mutating func append(raw value: some Collection<UInt8>) { bytes += value }
 }
 
 /// Bytes as two lower-case hexadecimal digits each, as ids and the names in a folder have them.
@@ -182,9 +170,7 @@ struct ContentHash: Hashable, Comparable, Codable, Sendable {
   let bytes: [UInt8]
 
   /// Hashes bytes.
-  init(of content: [UInt8]) {
-    bytes = Array(SHA256.hash(data: content))
-  }
+  init(of content: [UInt8]) { bytes = Array(SHA256.hash(data: content)) }
 
   /// Takes the bytes of a hash; `nil` for another number of them.
   init?(bytes: some Collection<UInt8>) {
@@ -192,9 +178,7 @@ struct ContentHash: Hashable, Comparable, Codable, Sendable {
     self.bytes = Array(bytes)
   }
 
-  private init() {
-    bytes = Array(repeating: 0, count: Self.byteCount)
-  }
+  private init() { bytes = Array(repeating: 0, count: Self.byteCount) }
 
   /// Zeros: before the first segment, and in a card.
   static let none = ContentHash()

@@ -21,13 +21,9 @@ struct ObjectKey: Hashable, Comparable, Sendable {
   /// The stored form: the kind, then the id.
   var bytes: [UInt8] { [kind] + ReplicaID(id).bytes }
 
-  init(kind: UInt8, id: UUID) {
-    (self.kind, self.id) = (kind, id)
-  }
+  init(kind: UInt8, id: UUID) { (self.kind, self.id) = (kind, id) }
 
-  init(isList: Bool, id: UUID) {
-    self.init(kind: isList ? Self.listKind : Self.taskKind, id: id)
-  }
+  init(isList: Bool, id: UUID) { self.init(kind: isList ? Self.listKind : Self.taskKind, id: id) }
 
   /// A saved filter, which has a name and no id: the start of the name's hash is its id here.
   init(ofFilter key: [UInt8]) {
@@ -35,14 +31,10 @@ struct ObjectKey: Hashable, Comparable, Sendable {
   }
 
   /// The object about a device; it has the id of the device's replica.
-  init(ofDevice replica: ReplicaID) {
-    self.init(kind: Self.deviceKind, id: replica.uuid)
-  }
+  init(ofDevice replica: ReplicaID) { self.init(kind: Self.deviceKind, id: replica.uuid) }
 
   /// The object that names the list into which a list was merged; it has the id of the merged list.
-  init(ofMergedList id: UUID) {
-    self.init(kind: Self.listMergeKind, id: id)
-  }
+  init(ofMergedList id: UUID) { self.init(kind: Self.listMergeKind, id: id) }
 
   /// How many bytes the stored form has.
   static let byteCount = 17
@@ -126,9 +118,7 @@ public struct ReplicaID: Hashable, Comparable, Sendable, LosslessStringConvertib
   var uuid: UUID { UUID(bytes: bytes) ?? UUID() }
 
   /// Orders replicas by their bytes.
-  public static func < (left: ReplicaID, right: ReplicaID) -> Bool {
-    (left.high, left.low) < (right.high, right.low)
-  }
+  public static func < (left: ReplicaID, right: ReplicaID) -> Bool { (left.high, left.low) < (right.high, right.low) }
 
   /// Thirty-two hexadecimal digits.
   public var description: String { HexDigits.text(of: bytes) }
@@ -143,9 +133,7 @@ public struct SpaceID: Hashable, Sendable, LosslessStringConvertible {
   public let bytes: [UInt8]
 
   /// Makes a new one from random bytes.
-  public init() {
-    bytes = .random(count: Self.byteCount)
-  }
+  public init() { bytes = .random(count: Self.byteCount) }
 
   /// Takes its bytes.
   ///

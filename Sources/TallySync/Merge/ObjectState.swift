@@ -13,9 +13,7 @@ struct ObjectState: Hashable, Sendable {
     /// The name of an attribute; empty for other fields.
     let name: String
 
-    init(_ number: UInt16, name: String = "") {
-      (self.number, self.name) = (number, name)
-    }
+    init(_ number: UInt16, name: String = "") { (self.number, self.name) = (number, name) }
 
     // Byte for byte: texts that Unicode considers equivalent are different names.
     static func == (left: Field, right: Field) -> Bool {
@@ -128,14 +126,10 @@ struct ObjectState: Hashable, Sendable {
   var latestContentTime: Int64? { latestTime { field, _ in field.isContent } }
 
   /// The elements of a set that are there.
-  func elements(of field: Field) -> Set<[UInt8]> {
-    Set((sets[field] ?? [:]).lazy.filter(\.value.isPresent).map(\.key))
-  }
+  func elements(of field: Field) -> Set<[UInt8]> { Set((sets[field] ?? [:]).lazy.filter(\.value.isPresent).map(\.key)) }
 
   /// The completion that is shown and counted: the earliest that no reopening had seen; `nil` for an open task.
-  var completion: [UInt8]? {
-    sets[.completions]?[[]]?.live.values.min { $0.value.precedes($1.value) }?.value
-  }
+  var completion: [UInt8]? { sets[.completions]?[[]]?.live.values.min { $0.value.precedes($1.value) }?.value }
 }
 
 /// The values of the register of life.
@@ -295,9 +289,7 @@ extension ObjectState {
   }
 
   /// Reopens a task, as far as its completions are known here.
-  func reopening() -> ObjectState {
-    removing([], from: .completions)
-  }
+  func reopening() -> ObjectState { removing([], from: .completions) }
 
   /// Deletes the object, or brings it back.
   func settingLife(toDeleted isDeleted: Bool, at clock: Int64, by replica: ReplicaID) -> ObjectState {
@@ -357,9 +349,7 @@ struct ObservedElement: Hashable, Sendable {
   var isPresent: Bool { !live.isEmpty }
 
   /// About how many bytes it takes, without its name.
-  var estimatedByteCount: Int {
-    additions.reduce(8 * removals.count + 4) { $0 + 8 + $1.value.value.count }
-  }
+  var estimatedByteCount: Int { additions.reduce(8 * removals.count + 4) { $0 + 8 + $1.value.value.count } }
 
   /// The greatest time in it.
   var latestTime: Int64? {

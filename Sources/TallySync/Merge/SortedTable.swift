@@ -110,7 +110,5 @@ extension SortedTable: RandomAccessCollection, ExpressibleByDictionaryLiteral {
   subscript(position: Int) -> (key: Key, value: Value) { (entries[position].key, entries[position].value) }
 
   /// Creates a table of entries in any order; the last one of a key counts.
-  init(dictionaryLiteral elements: (Key, Value)...) {
-    for (key, value) in elements { self[key] = value }
-  }
+  init(dictionaryLiteral elements: (Key, Value)...) { for (key, value) in elements { self[key] = value } }
 }

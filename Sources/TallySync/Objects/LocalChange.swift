@@ -195,9 +195,7 @@ final class TouchedObject: Sendable {
   }
 
   /// Whether it is a task that is or was below another one.
-  var isLinked: Bool {
-    prepared?.isLinked ?? (before.reference(.parent) != nil || state.reference(.parent) != nil)
-  }
+  var isLinked: Bool { prepared?.isLinked ?? (before.reference(.parent) != nil || state.reference(.parent) != nil) }
 
   /// The list that a task names.
   var list: UUID? { if let item = prepared?.task?.item { item.listID } else { state.reference(.list) } }

@@ -68,9 +68,7 @@ extension ObjectState {
   }
 
   /// The tags of the record: a task may have more of them by the additions of several replicas than a record can.
-  var shownTags: [[UInt8]] {
-    Array((sets[.tags] ?? [:]).filter(\.value.isPresent).keys.prefix(TagSet.maximumCount))
-  }
+  var shownTags: [[UInt8]] { Array((sets[.tags] ?? [:]).filter(\.value.isPresent).keys.prefix(TagSet.maximumCount)) }
 
   /// The attributes of the record, by name, as far as they have room there.
   var shownAttributes: Set<Field> {

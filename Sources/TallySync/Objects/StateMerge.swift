@@ -15,9 +15,7 @@ struct StateMerge {
   /// Filters that others have saved and that were deleted later, by their keys.
   fileprivate private(set) var deletedFilters: [[UInt8]: [UInt8]] = [:]
 
-  init(in transaction: borrowing StoreWriteTransaction) throws {
-    table = try StateTable(in: transaction)
-  }
+  init(in transaction: borrowing StoreWriteTransaction) throws { table = try StateTable(in: transaction) }
 
   /// The state of an object as it is now.
   func state(of object: ObjectKey, in transaction: borrowing StoreWriteTransaction) throws -> ObjectState {

@@ -214,9 +214,7 @@ struct StoredState: Sendable {
     return StateHash(of: form.encoded(behind: object.bytes) { $0.high })
   }
 
-  private static func digest(_ text: [UInt8]) -> [UInt8] {
-    Array(SHA256.hash(data: text).prefix(digestByteCount))
-  }
+  private static func digest(_ text: [UInt8]) -> [UInt8] { Array(SHA256.hash(data: text).prefix(digestByteCount)) }
 }
 
 /// The stored form of a state, prepared before it is known whether a merge changes the state.

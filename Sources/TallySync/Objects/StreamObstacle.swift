@@ -115,9 +115,7 @@ struct StreamObstacle: Hashable, Sendable {
 
 extension StreamObstacle.Kind {
   /// Whether what is missing may still arrive by itself.
-  var isIncomplete: Bool {
-    [.missing, .notFetched, .unreadable, .unverified].contains(self)
-  }
+  var isIncomplete: Bool { [.missing, .notFetched, .unreadable, .unverified].contains(self) }
 
   /// Whether a person must act first, so that trying again changes nothing.
   var needsAPerson: Bool { self == .revoked || self == .needsInvitation }

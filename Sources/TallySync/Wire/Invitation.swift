@@ -86,9 +86,7 @@ struct RecoveryCode: Equatable, Sendable {
 
   static let ownerSecretByteCount = 16
 
-  init(_ key: SpaceKey, ownerSecret: [UInt8]? = nil) {
-    (self.key, self.ownerSecret) = (key, ownerSecret)
-  }
+  init(_ key: SpaceKey, ownerSecret: [UInt8]? = nil) { (self.key, self.ownerSecret) = (key, ownerSecret) }
 
   /// The code in groups of five digits.
   var text: String { KeyText.recoveryCode.text(of: key.bytes + (ownerSecret ?? []), groupSize: 5) }
@@ -129,9 +127,7 @@ public struct RecoveryProof: Sendable {
   ///
   /// - Parameter text: What somebody has copied or typed.
   /// - Throws: `TallyError` with `invalidInvitation`.
-  public init(code text: String) throws {
-    try self.init(TallyError.readingInvitation { try RecoveryCode(text) })
-  }
+  public init(code text: String) throws { try self.init(TallyError.readingInvitation { try RecoveryCode(text) }) }
 
   init(_ code: RecoveryCode) throws {
     key = try code.signingKey()
@@ -174,9 +170,7 @@ public struct RecoveryVerifier: Hashable, Sendable {
     VerifyingKey(bytes: bytes)?.verifies(signature, of: message(for: tokenHash)) ?? false
   }
 
-  fileprivate func message(for tokenHash: [UInt8]) -> [UInt8] {
-    Array("tally recovery 1".utf8) + bytes + tokenHash
-  }
+  fileprivate func message(for tokenHash: [UInt8]) -> [UInt8] { Array("tally recovery 1".utf8) + bytes + tokenHash }
 }
 
 /// A secret as a line of text that people copy: a prefix that names its kind, then bytes and their checksum in base 32.

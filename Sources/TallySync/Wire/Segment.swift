@@ -328,7 +328,5 @@ struct StreamPosition: Hashable, Sendable, Codable {
 }
 
 extension StreamPosition {
-  init(_ segment: Envelope) {
-    self.init(number: segment.header.label.number, hash: segment.hash)
-  }
+  init(_ segment: Envelope) { self.init(number: segment.header.label.number, hash: segment.hash) }
 }

@@ -11,9 +11,7 @@ struct SpaceKey: Equatable, Sendable, CustomStringConvertible {
   private let key: SymmetricKey
 
   /// Makes a new one from random bytes.
-  init() {
-    key = SymmetricKey(size: .bits256)
-  }
+  init() { key = SymmetricKey(size: .bits256) }
 
   /// Takes the bytes of a key; `nil` for another number of them.
   init?(bytes: some Collection<UInt8>) {
@@ -117,9 +115,7 @@ extension SpaceKey {
   ///
   /// - Parameter space: The space of which it is a key.
   /// - Returns: A hash of both.
-  func hash(in space: SpaceID) -> ContentHash {
-    ContentHash(of: Array("tally key 1".utf8) + space.bytes + bytes)
-  }
+  func hash(in space: SpaceID) -> ContentHash { ContentHash(of: Array("tally key 1".utf8) + space.bytes + bytes) }
 
   /// The bytes that only the receiver of one key of one space can open.
   fileprivate static func context(of epoch: UInt32, in space: SpaceID) -> Data {
@@ -319,9 +315,7 @@ struct ReplicaKeys: Sendable, CustomStringConvertible {
   private let agreement: Curve25519.KeyAgreement.PrivateKey
 
   /// Makes new ones.
-  init() {
-    (signing, agreement) = (Curve25519.Signing.PrivateKey(), Curve25519.KeyAgreement.PrivateKey())
-  }
+  init() { (signing, agreement) = (Curve25519.Signing.PrivateKey(), Curve25519.KeyAgreement.PrivateKey()) }
 
   /// Takes the bytes of keys; `nil` for another number of them.
   init?(bytes: some Collection<UInt8>) {
@@ -349,9 +343,7 @@ struct ReplicaKeys: Sendable, CustomStringConvertible {
   /// - Parameter bytes: The bytes.
   /// - Returns: The signature, 64 bytes.
   /// - Throws: An error of the cryptographic library.
-  func signature(of bytes: [UInt8]) throws -> [UInt8] {
-    Array(try signing.signature(for: bytes))
-  }
+  func signature(of bytes: [UInt8]) throws -> [UInt8] { Array(try signing.signature(for: bytes)) }
 
   /// Opens bytes that were sealed for this replica (HPKE, RFC 9180); `nil` if they were not.
   func open(
@@ -380,9 +372,7 @@ struct VerifyingKey: Hashable, Sendable {
     self.bytes = Array(bytes)
   }
 
-  fileprivate init(_ key: Curve25519.Signing.PublicKey) {
-    bytes = Array(key.rawRepresentation)
-  }
+  fileprivate init(_ key: Curve25519.Signing.PublicKey) { bytes = Array(key.rawRepresentation) }
 
   /// Whether the replica with this key has signed bytes.
   ///
