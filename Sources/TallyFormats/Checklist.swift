@@ -54,13 +54,13 @@ final class ChecklistSource: LineSource {
         continue
       }
       guard !read.isItem, read.indentation > indentation else { return pending = line }
-      record.notes += Array(repeating: "", count: emptyCount) + [Self.note(line.text, under: indentation)]
+      record.notes += Array(repeating: "", count: emptyCount) + [Self.unindented(line.text, under: indentation)]
       emptyCount = 0
     }
   }
 
   /// A line of notes without the indentation of its item and the two blanks more.
-  private static func note(_ line: String, under indentation: Int) -> String {
+  private static func unindented(_ line: String, under indentation: Int) -> String {
     var scalars = line.unicodeScalars[...]
     for _ in 0..<indentation + 2 where scalars.first == " " { scalars.removeFirst() }
     return String(scalars)
@@ -227,9 +227,9 @@ struct ChecklistRecord: ForeignRecord {
   }
 
   func document(_ context: FormatContext) -> TaskDocument {
-    let noted = NotebookMarks(text, context)
-    var document = noted.document
-    var words = noted.text.unicodeScalars.split(separator: " ", omittingEmptySubsequences: false).map(Substring.init)
+    let marks = NotebookMarks(text, context)
+    var document = marks.document
+    var words = marks.text.unicodeScalars.split(separator: " ", omittingEmptySubsequences: false).map(Substring.init)
     var tags: [String] = []
     while words.count > 1, let word = words.last {
       if word.hasPrefix("#"), Self.isTag(String(word.dropFirst())), !word.dropFirst().contains("#") {
@@ -249,7 +249,7 @@ struct ChecklistRecord: ForeignRecord {
     if isCancelled { document.attributes["STATUS"] = "CANCELLED" }
     if "<>!?*".contains(mark) { context.remarks.add("state", "[\(mark)] \(text)") }
     document[.state] = .state(isCompleted ? .completed : mark == "/" ? .active : .notStarted)
-    let completed = noted.completed.map(context.noon) ?? context.undatedCompletion
+    let completed = marks.completed.map(context.noon) ?? context.undatedCompletion
     document[.completedAt] = isCompleted ? .offsetInstant(completed) : nil
     if isCompleted { document.latestCompletion = .latest }
     document.listName = heading

@@ -60,15 +60,15 @@ extension ForeignRecord {
     let found = document(context)
     var (document, task) = (found, found.task)
     for field in TaskField.all where exactly.has(field) { task[field] = exactly[field] }
-    let again = context.remarks.discarding {
+    let rewritten = context.remarks.discarding {
       Self(task, in: list ?? document.listName, context).document(context)
     }
     for field in TaskField.all where exactly.has(field) {
       let group = Self.groups.first { $0.contains(field) } ?? [field]
-      guard group.allSatisfy({ again[$0].isIdentical(to: found[$0]) }) else { continue }
+      guard group.allSatisfy({ rewritten[$0].isIdentical(to: found[$0]) }) else { continue }
       document[field] = exactly[field]
     }
-    if let list, again.listName.isIdentical(to: document.listName) { document.listName = list }
+    if let list, rewritten.listName.isIdentical(to: document.listName) { document.listName = list }
     // The id of the list counts as long as there is a name.
     if document.listName == nil { document[.listID] = nil }
     return document

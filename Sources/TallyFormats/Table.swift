@@ -54,13 +54,13 @@ final class TableSource: RowSource {
     // Tally's own table, where every other column is an attribute.
     let isOwn = ownOfHead.contains(TableRecord.extensionColumn)
     let seen = Set(ownOfHead.compactMap(\.self))
-    var taken: Set<String> = []
+    var used: Set<String> = []
     let columns = names.enumerated().map { index, name -> String in
       let usual = ownOfHead[index] ?? (isOwn ? nil : Self.usualColumn(name, beside: seen))
-      if let usual, taken.insert(usual).inserted { return usual }
+      if let usual, used.insert(usual).inserted { return usual }
       // The name of a column that comes a second time would hide the first.
-      let own = !TableRecord.isColumn(name) || name.isEmpty || taken.contains(name) ? Self.name(ofColumn: index) : name
-      taken.insert(own)
+      let own = !TableRecord.isColumn(name) || name.isEmpty || used.contains(name) ? Self.name(ofColumn: index) : name
+      used.insert(own)
       return own
     }
     guard columns.contains("text") || columns.contains("title") else {

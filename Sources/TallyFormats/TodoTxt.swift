@@ -192,9 +192,9 @@ struct TodoTxtRecord: ForeignRecord {
     var isTrailing = true
     // From the end: what follows the last word of the title belongs to the task and not to its title.
     for word in words.reversed() {
-      let isTaken = reading.read(word, Self.pair(word), isTrailing: isTrailing, context)
-      if !isTaken { title.append(word) }
-      if !isTaken, !word.isEmpty { isTrailing = false }
+      let isField = reading.read(word, Self.pair(word), isTrailing: isTrailing, context)
+      if !isField { title.append(word) }
+      if !isField, !word.isEmpty { isTrailing = false }
     }
     var document = reading.document
     document[.text] = .text(title.reversed().joined(separator: " "))
@@ -332,8 +332,8 @@ enum TodoTxtGuess {
     var lines = head.split(omittingEmptySubsequences: true, whereSeparator: \.isNewline)
     if lines.count > 1, head.utf8.count > 4_000 { lines.removeLast() }
     let strange = lines.count { isStrange($0) && !isMarked($0) }
-    let looksStrange = strange * 2 >= max(lines.count, 1) || strange > 2 && strange * 4 > lines.count
-    guard isBinary || isOfAnotherKind(lines) || looksStrange else { return }
+    let isMostlyStrange = strange * 2 >= max(lines.count, 1) || strange > 2 && strange * 4 > lines.count
+    guard isBinary || isOfAnotherKind(lines) || isMostlyStrange else { return }
     throw TallyError(
       .malformedDocument, "The document does not look like a list of tasks",
       remedy: "Check the file, or name its format, as in --format todotxt")

@@ -37,7 +37,7 @@ struct ConflictDetector {
   ///
   /// The author of the change names the write that it has replaced. If that is not the one that is here, the author had not
   /// seen this one, or had already lost it to a third write. The author of the third write may have seen this one: then it
-  /// names it when it arrives, and the conflict goes (`dropConflicts`). What arrives for the first time was not seen by a
+  /// names it when it arrives, and the conflict goes (`removeConflicts`). What arrives for the first time was not seen by a
   /// write of this replica.
   func conflicts(of change: ObjectChange, with known: ObjectState) -> [StoredConflict] {
     conflicts(of: change.state, to: change.object, with: known) { old, field in
@@ -258,11 +258,11 @@ extension StoreWriteTransaction {
   mutating func insertConflicts(_ found: [(conflict: StoredConflict, replaced: Stamp?)]) throws {
     let new = try found.filter { try !isSettled($0.conflict) }
     guard !new.isEmpty else { return }
-    var kept = try storedConflicts()
+    var stored = try storedConflicts()
     var next = (try syncValue(forKey: SyncKey.settings + [1]).map { UInt64(bigEndianBytes: $0) } ?? 0) + 1
     for (conflict, replaced) in new.suffix(StoredConflict.maximumCount) {
       func index(ofLost stamp: Stamp?) -> Int? {
-        kept.firstIndex {
+        stored.firstIndex {
           $0.conflict.object == conflict.object && $0.conflict.stateField == conflict.stateField
             && $0.conflict.lostStamp == stamp
         }
@@ -270,24 +270,24 @@ extension StoreWriteTransaction {
       if index(ofLost: conflict.lostStamp) != nil { continue }
       let earlier = index(ofLost: replaced)
       if let earlier {
-        kept[earlier].conflict = conflict
-        try write(conflict, id: kept[earlier].id)
+        stored[earlier].conflict = conflict
+        try write(conflict, id: stored[earlier].id)
       } else {
         try write(conflict, id: next)
-        kept.append((next, conflict))
+        stored.append((next, conflict))
         next += 1
       }
     }
     try setSyncValue((next - 1).bigEndianBytes, forKey: SyncKey.settings + [1])
     let oldest = now.microsecondsSince1970 - StoredConflict.maximumAge
-    for (index, entry) in kept.enumerated()
-    where entry.conflict.noticedTime < oldest || index < kept.count - StoredConflict.maximumCount {
+    for (index, entry) in stored.enumerated()
+    where entry.conflict.noticedTime < oldest || index < stored.count - StoredConflict.maximumCount {
       try removeConflict(entry.id)
     }
   }
 
   /// Forgets the conflicts whose overwritten value the author of a change had seen and replaced.
-  mutating func dropConflicts(seenBy changes: some Sequence<ObjectChange>) throws {
+  mutating func removeConflicts(seenBy changes: some Sequence<ObjectChange>) throws {
     guard try countSyncValues(withPrefix: SyncKey.conflicts) > 0 else { return }
     let changes = Dictionary(grouping: changes, by: \.object)
     for (id, conflict) in try storedConflicts() {
@@ -319,10 +319,10 @@ extension StoreWriteTransaction {
   /// The conflicts with some numbers, each once; all conflicts for `nil`.
   fileprivate func conflicts(numbered ids: [UInt64]?) throws -> [(id: UInt64, conflict: StoredConflict)] {
     _ = try requireSyncSettings()
-    let kept = try openConflicts()
-    guard let ids else { return kept }
-    for id in ids where !kept.contains(where: { $0.id == id }) { throw TallyError.conflictNotFound(id) }
-    return kept.filter { ids.contains($0.id) }
+    let open = try openConflicts()
+    guard let ids else { return open }
+    for id in ids where !open.contains(where: { $0.id == id }) { throw TallyError.conflictNotFound(id) }
+    return open.filter { ids.contains($0.id) }
   }
 
   /// Writes the value of a conflict as a local change.

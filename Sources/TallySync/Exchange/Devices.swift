@@ -176,10 +176,10 @@ extension StoreTransaction where Base: ~Copyable {
     } catch {
       return nil
     }
-    let isHeard = membership.revocations[replica] == nil
+    let isTrusted = membership.revocations[replica] == nil
     return VerifiedCard(
       replica: replica, card: opened?.verifyingKey == key ? opened : nil,
-      record: isHeard ? try? envelope.epochRecord : nil)
+      record: isTrusted ? try? envelope.epochRecord : nil)
   }
 
   /// Whether a verified card replaces the stored one.
@@ -218,7 +218,7 @@ extension StoreWriteTransaction {
   /// Adopts the name that others chose for this device, and tells them that it is still in use.
   ///
   /// The latter is needed if a copy of this store became a replica of its own and named this one as its former identity.
-  mutating func followDeviceRecords() throws {
+  mutating func applyDeviceRecords() throws {
     let own = try requireSyncSettings().replicaID
     if try DeviceRecords(in: self).successor(of: own) != nil {
       try write([DeviceWrite(object: ObjectKey(ofDevice: own), field: .successor, value: [])])
@@ -263,7 +263,7 @@ extension StoreWriteTransaction {
       }
     }
     if try isChanged || requireSyncSettings().spaceKeys() != start {
-      try followRecords(hasAllKeys: outcome == .merged)
+      try applyRecords(hasAllKeys: outcome == .merged)
     }
     return outcome
   }
@@ -273,8 +273,8 @@ extension StoreWriteTransaction {
   /// - Parameter hasAllKeys: Whether this replica has the key of every record. Without one it does not make an epoch: the members
   ///   of that record would not accept it, because it could not prove that it has their key.
   /// - Throws: What the store throws.
-  private mutating func followRecords(hasAllKeys: Bool) throws {
-    try forgetCardsWithOldKeys()
+  private mutating func applyRecords(hasAllKeys: Bool) throws {
+    try removeCardsWithOldKeys()
     try setSyncValue(nil, forKey: SyncKey.cards + requireSyncSettings().replicaID.bytes)
     guard hasAllKeys, let record = try currentRecord(), try !membership().isComplete(record),
       try hasCardsOfAllListed()

@@ -66,7 +66,7 @@ extension StoreTransaction where Base: ~Copyable {
     return try membership().listed.keys.allSatisfy { try $0 == own || card(of: $0) != nil }
   }
 
-  /// Whether a replica has written nothing since its successor said that it had become it.
+  /// Whether a replica has written nothing since its successor named that it had become it.
   fileprivate func isSilentFormerIdentity(_ replica: ReplicaID) throws -> Bool {
     guard let time = try DeviceRecords(in: self).timeOfSuccession(of: replica) else { return false }
     // A time in the future proves nothing.
@@ -104,7 +104,7 @@ extension StoreWriteTransaction {
   }
 
   /// Forgets the cards of replicas that do not belong to the space any more: they had joined with an old key.
-  mutating func forgetCardsWithOldKeys() throws {
+  mutating func removeCardsWithOldKeys() throws {
     let (membership, progress) = (try membership(), try streamProgress())
     let own = try requireSyncSettings().replicaID
     for (key, bytes) in try syncValues(under: SyncKey.cards) {
@@ -173,7 +173,7 @@ extension StoreWriteTransaction {
   }
 
   /// Keeps of objects that were deleted long ago, here or elsewhere, only who has written what and when.
-  mutating func forgetDeletedRecords(before time: Int64) throws {
+  mutating func removeValuesOfDeleted(before time: Int64) throws {
     var (table, forgotten) = (try StateTable(in: self), [ObjectKey: TouchedObject]())
     for (isList, id) in try deletedKeys() {
       guard try timeOfKeeping(isList: isList, id: id)?.microsecondsSince1970 ?? .min < time,
@@ -247,8 +247,8 @@ extension StoreSync {
       let (known, own) = (try transaction.revocations(), try transaction.requireSyncSettings().replicaID)
       guard known[replica] == nil else { return ([], []) }
       guard own != replica, try transaction.card(of: replica) != nil else { throw TallyError.replicaNotFound(replica) }
-      let said = try DeviceRecords(in: transaction).formerIdentities(of: replica).filter { known[$0] == nil }
-      let former = try said.filter { try $0 != own && transaction.isSilentFormerIdentity($0) }
+      let named = try DeviceRecords(in: transaction).formerIdentities(of: replica).filter { known[$0] == nil }
+      let former = try named.filter { try $0 != own && transaction.isSilentFormerIdentity($0) }
       var revocations: [ReplicaID: EpochRecord.Revocation] = [:]
       for replica in [replica] + former where known[replica] == nil {
         guard let card = try transaction.card(of: replica) else { continue }
@@ -256,7 +256,7 @@ extension StoreSync {
         revocations[replica] = EpochRecord.Revocation(verifyingKey: card.verifyingKey, cutOff: cutOff)
       }
       try transaction.makeEpoch(revoking: revocations)
-      return (former.filter { revocations[$0] != nil }, said.filter { revocations[$0] == nil })
+      return (former.filter { revocations[$0] != nil }, named.filter { revocations[$0] == nil })
     }
   }
 

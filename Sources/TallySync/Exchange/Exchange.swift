@@ -95,7 +95,7 @@ extension StoreSync {
         listsOfOneName: try transaction.lists().ofOneName(notAmong: listsBefore),
         clocks: try transaction.clockDifferences(), unsentTexts: try transaction.unsentTexts())
     }
-    let isStopped = report.blocked.contains { !$0.obstacle.kind.needsAPerson }
+    let isStopped = report.blocked.contains { !$0.blockReason.kind.needsAPerson }
     return Exchange(report: report, isUnfinished: progress.received.hasSkipped || isStopped)
   }
 
@@ -170,7 +170,7 @@ extension StoreSync {
     return try await store.write { transaction in
       let (card, content) = try transaction.open(bytes)
       let count = try transaction.apply(content, by: card)
-      if count > 0 { try transaction.followOthers() }
+      if count > 0 { try transaction.finishMerge() }
       return count
     }
   }

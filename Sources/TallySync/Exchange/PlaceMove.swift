@@ -328,7 +328,7 @@ extension FolderTransport {
         continue
       }
       // An incomplete file of the new folder is replaced.
-      guard entry.name.isOfSpace, known[entry.name] ?? -1 < entry.byteCount else { continue }
+      guard entry.name.isComplete, known[entry.name] ?? -1 < entry.byteCount else { continue }
       guard let bytes = disk.wholeFile(entry, of: replica) else {
         copied.failures += 1
         continue
@@ -356,7 +356,7 @@ extension FolderDisk {
 
 extension FolderName {
   /// Whether the file is a complete part of the space: neither a temporary file nor a placeholder.
-  fileprivate var isOfSpace: Bool {
+  fileprivate var isComplete: Bool {
     switch self {
     case .segments, .card, .part: true
     case .temporary, .placeholder: false

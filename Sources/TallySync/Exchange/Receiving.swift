@@ -6,16 +6,16 @@ extension SyncEngine {
   ///
   /// - Parameters:
   ///   - content: What the place has.
-  ///   - takingSnapshots: Whether to look for snapshots of what cannot be fetched.
+  ///   - includingSnapshots: Whether to look for snapshots of what cannot be fetched.
   /// - Returns: The merged changes.
   /// - Throws: `TallyError` with `syncUnreachable`; what the store throws.
-  func receive(after content: PlaceContent, takingSnapshots: Bool) async throws -> Received {
-    let (own, revocations, misses) = try store.readSynchronization { transaction in
+  func receive(after content: PlaceContent, includingSnapshots: Bool) async throws -> Received {
+    let (own, revocations, hasLost) = try store.readSynchronization { transaction in
       let own = try transaction.requireSyncSettings().replicaID
-      return (own, try transaction.revocations(), try transaction.misses(content.heads, besides: own))
+      return (own, try transaction.revocations(), try transaction.hasLostSegments(content.heads, besides: own))
     }
-    if misses { try await store.changeSyncSettings { $0.needsSnapshot = true } }
-    var received = takingSnapshots ? try await receiveSnapshots() : Received()
+    if hasLost { try await store.changeSyncSettings { $0.needsSnapshot = true } }
+    var received = includingSnapshots ? try await receiveSnapshots() : Received()
     for (replica, head) in content.heads.sorted(by: { $0.key < $1.key }) where replica != own {
       received += try await receive(from: replica, upTo: head.number, cutOff: revocations[replica]?.cutOff.number)
     }
@@ -32,7 +32,7 @@ extension SyncEngine {
       // After a file was lost the head is behind the merged segments, and more may follow behind the gap.
       guard number != last else { return received }
       if let cutOff, number >= cutOff {
-        if number < last { try await stop(replica, because: StreamFault.revoked.obstacle, &received) }
+        if number < last { try await stop(replica, because: StreamFault.revoked.blockReason, &received) }
         return received
       }
       let segments = try await reach {
@@ -71,18 +71,18 @@ extension SyncEngine {
       guard verified.segments.count == 1 else { return try await merge(verified.firstHalf, of: replica, atPlace: last) }
       // Each value can be read, but not all of them together: a newer version may have wider limits.
       var received = Received()
-      try await stop(replica, because: StreamFault.unreadableValue(of: "task").obstacle, &received)
+      try await stop(replica, because: StreamFault.unreadableValue(of: "task").blockReason, &received)
       return received
     }
   }
 
   /// Records why the next segment of a replica, or its snapshot, cannot be merged.
-  func stop(_ replica: ReplicaID, because obstacle: StreamObstacle, _ received: inout Received) async throws {
+  func stop(_ replica: ReplicaID, because blockReason: BlockReason, _ received: inout Received) async throws {
     received.stopped.insert(replica)
-    guard try position(of: replica).obstacle != obstacle else { return }
+    guard try position(of: replica).blockReason != blockReason else { return }
     try await store.write { transaction in
       let now = transaction.now.microsecondsSince1970
-      try transaction.changeProgress(of: replica) { $0.set(obstacle, at: now) }
+      try transaction.changeProgress(of: replica) { $0.set(blockReason, at: now) }
     }
   }
 
@@ -95,7 +95,7 @@ struct VerifiedSegments: Sendable {
   /// The segments, with their bodies.
   fileprivate(set) var segments: [(envelope: Envelope, body: SegmentBody)] = []
   /// The reason why the segment behind them cannot be merged; `nil` if there is none or nothing is wrong.
-  fileprivate(set) var fault: StreamObstacle?
+  fileprivate(set) var fault: BlockReason?
 
   /// The first half of the segments, without the fault behind them.
   fileprivate var firstHalf: VerifiedSegments { VerifiedSegments(segments: Array(segments.prefix(segments.count / 2))) }
@@ -103,7 +103,7 @@ struct VerifiedSegments: Sendable {
 
 extension StoreTransaction where Base: ~Copyable {
   /// Whether the place has lost segments that were merged here and that no snapshot of this store covers yet.
-  fileprivate func misses(_ heads: [ReplicaID: SegmentHead], besides own: ReplicaID) throws -> Bool {
+  fileprivate func hasLostSegments(_ heads: [ReplicaID: SegmentHead], besides own: ReplicaID) throws -> Bool {
     guard try !requireSyncSettings().needsSnapshot else { return false }
     return try streamProgress().contains { replica, progress in
       replica != own && max(heads[replica]?.number ?? 0, progress.covered ?? 0) < progress.head.number
@@ -124,9 +124,9 @@ extension StoreTransaction where Base: ~Copyable {
         verified.segments.append(segment)
       }
     } catch let fault as EnvelopeFault {
-      verified.fault = fault.obstacle
+      verified.fault = fault.blockReason
     } catch let fault as StreamFault {
-      verified.fault = fault.obstacle
+      verified.fault = fault.blockReason
     }
     return verified
   }
@@ -182,7 +182,7 @@ extension StoreWriteTransaction {
       if count > 0 { settings.lastReceived = now }
     }
     try insertConflicts(conflicts)
-    try dropConflicts(seenBy: verified.segments.lazy.flatMap(\.body.changes))
+    try removeConflicts(seenBy: verified.segments.lazy.flatMap(\.body.changes))
     if hasSettlements { try removeSettledConflicts() }
     try setProgress(position, of: replica)
     try recordNamed(in: verified.segments.map(\.body.seen), besides: replica)
@@ -261,25 +261,25 @@ extension StreamProgress {
   }
 
   /// Why the next segment cannot be merged; `nil` if nothing is in its way, or there is none.
-  var obstacle: StreamObstacle? {
+  var blockReason: BlockReason? {
     block.map { reason in
       let runs = stride(from: 0, to: (missing?.count ?? 0) - 1, by: 2).compactMap { index in
         missing.flatMap { $0[index] <= $0[index + 1] ? $0[index]...$0[index + 1] : nil }
       }
       // Versions before the kinds stored a sentence only, and a later version may have stored a kind that is unknown here.
-      return StreamObstacle(blockKind.flatMap(StreamObstacle.Kind.init) ?? .refused, reason, missing: runs)
+      return BlockReason(blockKind.flatMap(BlockReason.Kind.init) ?? .refused, reason, missing: runs)
     }
   }
 
   /// Records why the next segment cannot be merged.
   ///
   /// - Parameters:
-  ///   - obstacle: The reason; `nil` for none.
+  ///   - blockReason: The reason; `nil` for none.
   ///   - now: The time now, in microseconds since 1970; it counts as the time of the stop, unless the stream had stopped before.
-  mutating func set(_ obstacle: StreamObstacle?, at now: Int64) {
-    blockedSince = obstacle == nil ? nil : blockedSince ?? now
-    (block, blockKind) = (obstacle?.reason, obstacle?.kind.rawValue)
-    missing = obstacle.flatMap { $0.missing.isEmpty ? nil : $0.missing.flatMap { [$0.lowerBound, $0.upperBound] } }
+  mutating func set(_ blockReason: BlockReason?, at now: Int64) {
+    blockedSince = blockReason == nil ? nil : blockedSince ?? now
+    (block, blockKind) = (blockReason?.reason, blockReason?.kind.rawValue)
+    missing = blockReason.flatMap { $0.missing.isEmpty ? nil : $0.missing.flatMap { [$0.lowerBound, $0.upperBound] } }
   }
 }
 
@@ -382,21 +382,21 @@ extension SyncEngine {
   ///
   /// - Parameters:
   ///   - content: What the place has.
-  ///   - stopped: The replicas whose next segment is there but cannot be merged; they already have an obstacle.
+  ///   - stopped: The replicas whose next segment is there but cannot be merged; their reasons are already recorded.
   /// - Throws: `TallyError` with `syncUnreachable`; what the store throws.
-  func recordObstacles(after content: PlaceContent, besides stopped: Set<ReplicaID>) async throws {
+  func recordBlockReasons(after content: PlaceContent, besides stopped: Set<ReplicaID>) async throws {
     let (settings, known, revoked) = try store.readSynchronization {
       try ($0.requireSyncSettings(), $0.streamProgress(), $0.revocations())
     }
     let incomplete = try await incompleteSnapshots(besides: settings.replicaID, revoked)
-    var changed: [ReplicaID: (obstacle: StreamObstacle?, named: UInt64?)] = [:]
+    var changed: [ReplicaID: (blockReason: BlockReason?, named: UInt64?)] = [:]
     let replicas = Set(content.heads.keys).union(known.keys).union(incomplete.covered.keys).union(incomplete.unopened)
     for replica in replicas.sorted() where replica != settings.replicaID && !stopped.contains(replica) {
       let progress = known[replica] ?? StreamProgress()
       let (position, end) = (progress.head.number, revoked[replica]?.cutOff.number ?? .max)
       // Nothing that a revoked replica wrote behind the cut-off is missing.
       guard position < end else {
-        if progress.obstacle != nil { changed[replica] = (nil, progress.named) }
+        if progress.blockReason != nil { changed[replica] = (nil, progress.named) }
         continue
       }
       let covered = incomplete.covered[replica] ?? 0
@@ -405,17 +405,17 @@ extension SyncEngine {
         .filter { ($0.numbers?.lowerBound ?? 0) <= end }
       // A device that has read nothing yet cannot know what is in a snapshot of which it can open no part.
       let isUnopened = settings.lastReceived == nil && position == 0 && incomplete.unopened.contains(replica)
-      let obstacle = StreamObstacle(gaps, lacksSnapshot: covered > position || isUnopened)
+      let blockReason = BlockReason(gaps, lacksSnapshot: covered > position || isUnopened)
       let named = max(progress.named ?? 0, covered > position ? covered : 0)
-      guard obstacle != progress.obstacle || named > progress.named ?? 0 else { continue }
-      changed[replica] = (obstacle, named > 0 ? named : nil)
+      guard blockReason != progress.blockReason || named > progress.named ?? 0 else { continue }
+      changed[replica] = (blockReason, named > 0 ? named : nil)
     }
     guard !changed.isEmpty else { return }
     try await store.write { [changed] transaction in
       let now = transaction.now.microsecondsSince1970
-      for (replica, (obstacle, named)) in changed {
+      for (replica, (blockReason, named)) in changed {
         try transaction.changeProgress(of: replica) {
-          $0.set(obstacle, at: now)
+          $0.set(blockReason, at: now)
           $0.named = named
         }
       }

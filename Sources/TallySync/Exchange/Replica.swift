@@ -19,7 +19,7 @@ extension TaskStore {
 
 extension StoreWriteTransaction {
   /// The numbers of segments that others have seen were those of the replica that this one was.
-  private mutating func forgetWhatOthersHaveSeen() throws {
+  private mutating func resetSeenNumbers() throws {
     for replica in try streamProgress().keys {
       try changeProgress(of: replica) { ($0.hasSeen, $0.announced) = (0, nil) }
     }
@@ -47,7 +47,7 @@ extension StoreWriteTransaction {
     (settings.sealed, settings.acknowledged) = (.start, .start)
     (settings.cardNumber, settings.snapshot) = (0, nil)
     (settings.sealTimes, settings.beginsStream) = (nil, nil)
-    try forgetWhatOthersHaveSeen()
+    try resetSeenNumbers()
     settings.needsSnapshot = settings.needsSnapshot || placeHasLost
     try Outbox.seal(changes, &settings, in: &self)
     let successor = settings.replicaID.bytes

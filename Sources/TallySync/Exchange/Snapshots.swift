@@ -19,7 +19,7 @@ extension SyncEngine {
       guard let first = try await openPart(0, of: name) else {
         received.hasSkipped = true
         if try await isOfNewerVersion(name) {
-          try await stop(name.replica, because: EnvelopeFault.needsNewerVersion.obstacle, &received)
+          try await stop(name.replica, because: EnvelopeFault.needsNewerVersion.blockReason, &received)
         }
         continue
       }
@@ -107,7 +107,7 @@ extension SyncEngine {
       do {
         received += try await store.write { try $0.merge(current, reading) }
       } catch is CodingFault {
-        try await stop(name.replica, because: current.part.obstacle, &stopped)
+        try await stop(name.replica, because: current.part.blockReason, &stopped)
         return nil
       }
       part = await next
@@ -208,15 +208,15 @@ struct SnapshotOpener: Sendable {
 
 extension SnapshotPart {
   /// The reason why the part cannot be merged.
-  fileprivate var obstacle: StreamObstacle {
+  fileprivate var blockReason: BlockReason {
     for (object, state) in states {
       do {
         try state.requireReadable(as: object)
       } catch {
-        return (error as? StreamFault)?.obstacle ?? EnvelopeFault.malformed(.impossibleValue).obstacle
+        return (error as? StreamFault)?.blockReason ?? EnvelopeFault.malformed(.impossibleValue).blockReason
       }
     }
-    return StreamFault.unreadableValue(of: "task").obstacle
+    return StreamFault.unreadableValue(of: "task").blockReason
   }
 }
 

@@ -86,11 +86,11 @@ extension StoreTransaction where Base: ~Copyable {
 
   /// The objects with a value that is too large to be sent.
   func objectsTooLarge() throws -> [ObjectKey] {
-    let noted = try syncValues(under: SyncKey.tooLarge)
-    guard !noted.isEmpty else { return [] }
+    let rows = try syncValues(under: SyncKey.tooLarge)
+    guard !rows.isEmpty else { return [] }
     let table = try StateTable(in: self)
     // Another device may have written a shorter value since.
-    return try noted.map { try ObjectKey(bytes: $0.key) }.filter {
+    return try rows.map { try ObjectKey(bytes: $0.key) }.filter {
       try table.state(of: $0, in: self).hasValue(largerThan: ObjectChange.maximumByteCount)
     }
   }
@@ -106,11 +106,11 @@ extension StoreTransaction where Base: ~Copyable {
   func blockedReplicas() throws -> [BlockedReplica] {
     let revoked = try revocations()
     return try streamProgress().compactMap { replica, progress in
-      try progress.obstacle.map { obstacle in
+      try progress.blockReason.map { blockReason in
         BlockedReplica(
           replica: replica, name: try deviceName(of: replica),
           since: progress.blockedSince.map(Timestamp.init(clamping:)), isRevoked: revoked[replica] != nil,
-          obstacle: obstacle)
+          blockReason: blockReason)
       }
     }.sorted { $0.replica < $1.replica }
   }
@@ -216,20 +216,20 @@ public struct BlockedReplica: Hashable, Sendable {
   public let since: Timestamp?
   /// Whether the device was revoked, so that its later changes are never merged.
   public let isRevoked: Bool
-  let obstacle: StreamObstacle
+  let blockReason: BlockReason
 
   /// Why, as sentences for people.
-  public var reason: String { obstacle.reason }
+  public var reason: String { blockReason.reason }
   /// What to do, as sentences for people; `nil` if the reason already says it, or nothing can be done.
-  public var remedy: String? { obstacle.kind.remedy }
+  public var remedy: String? { blockReason.kind.remedy }
   /// The segments that are known to exist and were not found, ascending.
   ///
   /// Empty if the reason is another one, or if the numbers are unknown.
-  public var missing: [ClosedRange<UInt64>] { obstacle.missing }
+  public var missing: [ClosedRange<UInt64>] { blockReason.missing }
   /// Whether something is missing that may still arrive; otherwise it is there but cannot be merged.
-  public var isIncomplete: Bool { obstacle.kind.isIncomplete }
+  public var isIncomplete: Bool { blockReason.kind.isIncomplete }
   /// Whether a newer version of Tally may read it.
-  public var needsUpgrade: Bool { obstacle.kind == .needsUpgrade }
+  public var needsUpgrade: Bool { blockReason.kind == .needsUpgrade }
 }
 
 /// The synchronisation state of a store.

@@ -77,18 +77,18 @@ struct SyncEngine {
         return sent > 0
       }
       // Snapshots that others publish meanwhile are found by the next exchange.
-      let received = try await receive(after: content, takingSnapshots: round == 0)
-      if received.changeCount > 0, try store.readSynchronization({ try $0.mustFollowOthers() }) {
-        try await store.write { try $0.followOthers() }
+      let received = try await receive(after: content, includingSnapshots: round == 0)
+      if received.changeCount > 0, try store.readSynchronization({ try $0.isMergeUnfinished() }) {
+        try await store.write { try $0.finishMerge() }
       }
       progress.sent += sent
       progress.received += received
       stopped.formUnion(received.stopped)
       if sent == 0, received.changeCount == 0 { break }
     }
-    try await recordObstacles(after: last, besides: stopped)
+    try await recordBlockReasons(after: last, besides: stopped)
     try await progress.attempt { _ in try await publishSnapshotIfDue() }
-    try await progress.attempt { _ in try await retire() }
+    try await progress.attempt { _ in try await deleteOldFiles() }
     try await progress.attempt { _ in try await publishRecovery() }
     try await storeRole()
     if progress.hasWritten {
@@ -109,8 +109,8 @@ struct SyncEngine {
     let remote = content.heads[settings.replicaID] ?? .none
     let isOurs = ReplicaFile(of: store).names(settings.replicaID)
     // A new place has not lost a stream that will only continue there.
-    let goesOn = settings.beginsStream == true && remote == .none
-    let isLost = goesOn ? false : try await isBehind(remote, settings)
+    let isContinued = settings.beginsStream == true && remote == .none
+    let isLost = isContinued ? false : try await isBehind(remote, settings)
     if !isOurs || isAhead(remote, of: settings) || isLost {
       try await store.becomeNewReplica(placeHasLost: isLost)
     }
@@ -251,7 +251,7 @@ struct SyncEngine {
 
 extension StoreTransaction where Base: ~Copyable {
   /// Whether changes of others require a write by this replica.
-  fileprivate func mustFollowOthers() throws -> Bool {
+  fileprivate func isMergeUnfinished() throws -> Bool {
     let (settings, records) = (try requireSyncSettings(), try DeviceRecords(in: self))
     if try !ListMerges(in: self).isEmpty || records.successor(of: settings.replicaID) != nil { return true }
     return records.name(of: settings.replicaID).map { $0 != settings.deviceName } ?? false
@@ -285,9 +285,9 @@ extension StoreTransaction where Base: ~Copyable {
 
 extension StoreWriteTransaction {
   /// Makes the writes that changes of others require of this replica, after these changes were merged.
-  mutating func followOthers() throws {
+  mutating func finishMerge() throws {
     try completeListMerges()
-    try followDeviceRecords()
+    try applyDeviceRecords()
   }
 
   /// Makes the next card of this replica.
@@ -353,7 +353,7 @@ extension StoreWriteTransaction {
       return settings.acknowledged.number
     }
     try setSyncValue(acknowledged.bigEndianBytes, forKey: SyncKey.ages + FieldValue.instant(self.now).storedBytes)
-    try forgetDeletedRecords(before: now - Self.retention)
+    try removeValuesOfDeleted(before: now - Self.retention)
     return try removeAges(before: now - Self.retention)
   }
 
@@ -438,21 +438,21 @@ extension SyncEngine {
   ///
   /// - Returns: Whether some may have been deleted.
   /// - Throws: `TallyError` with `syncUnreachable`; what the store throws.
-  func retire() async throws -> Bool {
+  func deleteOldFiles() async throws -> Bool {
     let last = try store.requireSyncSettings().lastUpkeep
     guard try store.readSynchronization({ $0.isDue(since: last, everySeconds: 86_400) }) else { return false }
     let (old, settings) = try await store.write { try ($0.beginUpkeep(), $0.requireSyncSettings()) }
     guard let own = settings.snapshot else { return false }
     let names = try await reach { try await transport.snapshots() }
     guard names.contains(own.name(of: settings.replicaID)) else { return false }
-    let number = try await coveredTwice(upTo: min(old, own.coveredNumber), names)
+    let number = try await lastDeletableNumber(upTo: min(old, own.coveredNumber), names)
     let snapshots = names.filter { $0.replica == settings.replicaID && $0.number + 1 < own.number }
     try await reach { try await transport.delete(segmentsOf: settings.replicaID, upTo: number, snapshots: snapshots) }
     return true
   }
 
   /// The last own segment that all active replicas have merged, or that another replica's snapshot covers.
-  private func coveredTwice(upTo last: UInt64, _ names: [SnapshotName]) async throws -> UInt64 {
+  private func lastDeletableNumber(upTo last: UInt64, _ names: [SnapshotName]) async throws -> UInt64 {
     guard last > 0 else { return 0 }
     var (own, covered) = try store.readSynchronization {
       try ($0.requireSyncSettings().replicaID, $0.numberThatAllHaveSeen())

@@ -185,11 +185,11 @@ extension SyncSettings {
   /// Makes this store a new replica with new keys.
   mutating func becomeNewReplica() {
     let former = FormerReplica(replica: replica, keys: replicaKeys)
-    formerReplicas = ((formerReplicas ?? []) + [former]).suffix(Self.keptIdentityCount)
+    formerReplicas = ((formerReplicas ?? []) + [former]).suffix(Self.storedIdentityCount)
     (replica, replicaKeys) = (UUID(), Data(ReplicaKeys().bytes))
   }
 
-  private static let keptIdentityCount = 16
+  private static let storedIdentityCount = 16
 
   /// Records when a segment was sealed; only the last 32 times are kept.
   mutating func recordSeal(of number: UInt64, at time: Int64) {
@@ -221,7 +221,7 @@ struct StreamProgress: Codable {
   var clock: ClockComparison?
   /// The reason why the next segment cannot be merged, as a sentence; versions before the fields below know only this.
   var block: String?
-  /// The kind of the obstacle, and since when it has been there.
+  /// The kind of that reason, and since when the stream has been blocked.
   var blockKind: String?
   var blockedSince: Int64?
   /// The first and the last of each run of segments that are missing.

@@ -215,7 +215,7 @@ struct FolderEntry: Hashable, Sendable {
   }
 
   /// The file for which another one is a placeholder; its size is unknown.
-  init(_ name: FolderName, standingAt placeholder: FolderEntry) {
+  init(_ name: FolderName, replacing placeholder: FolderEntry) {
     (self.name, path, modified) = (name, placeholder.path, placeholder.modified)
     byteCount = FolderDisk.largestFileInBytes
   }
@@ -341,11 +341,11 @@ struct FolderScan: Hashable, Sendable {
 
   /// Records the files of a replica.
   mutating func replace(_ part: FolderListing.Part, of replica: ReplicaID, with entries: [FolderEntry]) {
-    files[part, default: [:]][replica] = Self.counting(entries)
+    files[part, default: [:]][replica] = Self.relevant(entries)
   }
 
   /// The files that say something to others, in an order that does not depend on the directory's.
-  private static func counting(_ entries: [FolderEntry]) -> [FolderEntry] {
+  private static func relevant(_ entries: [FolderEntry]) -> [FolderEntry] {
     entries.filter { entry in
       if case .temporary = entry.name { false } else { true }
     }.sorted { $0.path.string < $1.path.string }

@@ -267,7 +267,7 @@ final class FolderWait: Sendable {
   /// - Returns: Whether the files differ.
   /// - Throws: `CancellationError`, or a `FolderFault`.
   func run() throws -> Bool {
-    var sees = watchAll()
+    var isWatchingAll = watchAll()
     // After the watch has begun, so that nothing is missed in between.
     var scan = try FolderScan(listing)
     seen.withLock { $0 = $0 ?? scan }
@@ -279,13 +279,13 @@ final class FolderWait: Sendable {
         return known != scan
       }
       if isChanged || deadline <= .now { return isChanged }
-      let nextLook = ContinuousClock.now + (sees ? Self.interval : Self.blindInterval)
+      let nextListing = ContinuousClock.now + (isWatchingAll ? Self.interval : Self.blindInterval)
       var hasChanged = false
-      while !hasChanged, .now < min(nextLook, deadline), !isCancelled.withLock(\.self) {
-        hasChanged = watch.wait(atMost: min(nextLook, deadline) - .now)
+      while !hasChanged, .now < min(nextListing, deadline), !isCancelled.withLock(\.self) {
+        hasChanged = watch.wait(atMost: min(nextListing, deadline) - .now)
       }
       if hasChanged { pause(microseconds: Self.settlingTime) }
-      sees = watchAll()
+      isWatchingAll = watchAll()
       scan = try FolderScan(listing)
     }
   }

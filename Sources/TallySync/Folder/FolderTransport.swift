@@ -215,7 +215,7 @@ public final class FolderTransport: SyncTransport {
   }
 
   /// How many cards of this replica stay: while a new one is copied to other devices they need the old one.
-  private static let keptCardCount = 2
+  private static let storedCardCount = 2
 
   /// The newest card of each replica that is whole.
   ///
@@ -246,8 +246,8 @@ public final class FolderTransport: SyncTransport {
       else { throw FolderFault(kind: .invalid, path: path, reason: "the bytes are not a card of the replica") }
       // A second attempt may have sealed the same card again.
       try transport.publish(card, as: .card(number), .replicas, of: replica)
-      for old in try transport.cardFiles(of: replica).dropFirst(Self.keptCardCount) {
-        // If this fails, the next call removes them.
+      for old in try transport.cardFiles(of: replica).dropFirst(Self.storedCardCount) {
+        // The next time is as good.
         try? transport.disk.remove(old.path)
       }
       transport.recordOwnChange(.replicas, of: replica)
@@ -440,7 +440,7 @@ public final class FolderTransport: SyncTransport {
     for range: FolderName.SegmentRange, of replica: ReplicaID, among entries: [FolderEntry]
   ) throws -> AppendAnswer? {
     // Own segments that a program has removed from this device to save room are stored.
-    let head = SegmentFiles(entries + entries.compactMap(\.inPlaceOfPlaceholder)).head ?? .none
+    let head = SegmentFiles(entries + entries.compactMap(\.representedFile)).head ?? .none
     if range.last == head.number + 1 { return nil }
     let files = SegmentFiles(entries).files(with: range.last)
     // A file that is too short for its name has to be stored again.
@@ -496,9 +496,9 @@ extension FolderEntry {
   }
 
   /// The file for which this is a placeholder, as if it were there; `nil` if this is none.
-  fileprivate var inPlaceOfPlaceholder: FolderEntry? {
+  fileprivate var representedFile: FolderEntry? {
     guard case .placeholder(let name) = name else { return nil }
-    return FolderEntry(name, standingAt: self)
+    return FolderEntry(name, replacing: self)
   }
 }
 

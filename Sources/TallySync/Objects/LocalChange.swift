@@ -22,7 +22,7 @@ struct LocalChange {
     // Undoing an import deletes a task with its completion, which a deletion keeps.
     if mayDetach || isNew { change.join(completion(completions.current)) }
     change.join(self.change(of: completions.detached))
-    change.join(timeOfChange(task.updatedAt, isDeleted: isDeleted, isAlone: change.isEmpty))
+    change.join(timeOfChange(task.updatedAt, isDeleted: isDeleted, isOnlyChange: change.isEmpty))
     // If a task was created and deleted since the last exchange, others need only know that it is gone, because a copy of
     // this store may have it. Another device may have generated the same task: removing a generated task by program sends
     // nothing, and what a person wrote to it is sent.
@@ -42,7 +42,7 @@ struct LocalChange {
   /// - Returns: The change, to be joined with the known state.
   func change(of list: TaskList, isDeleted: Bool) -> ObjectState {
     var change = registers(of: list, and: [])
-    change.join(timeOfChange(list.updatedAt, isDeleted: isDeleted, isAlone: change.isEmpty))
+    change.join(timeOfChange(list.updatedAt, isDeleted: isDeleted, isOnlyChange: change.isEmpty))
     return change.joined(with: life(isDeleted: isDeleted, after: change))
   }
 
@@ -83,10 +83,10 @@ struct LocalChange {
   var mayDetach: Bool { has(.completion) || has(.life) }
 
   /// When the record was changed; neither a deletion nor making room between neighbours changes it.
-  private func timeOfChange(_ time: Timestamp, isDeleted: Bool, isAlone: Bool) -> ObjectState {
+  private func timeOfChange(_ time: Timestamp, isDeleted: Bool, isOnlyChange: Bool) -> ObjectState {
     let parts = pending.times.filter { $0.key != .renumbering }
     let value = FieldValue.instant(time).storedBytes
-    guard !isDeleted, let latest = parts.values.max(), !isAlone || known.registers[.changed]?.value != value else {
+    guard !isDeleted, let latest = parts.values.max(), !isOnlyChange || known.registers[.changed]?.value != value else {
       return ObjectState()
     }
     return writing(.changed, value, at: latest)

@@ -218,13 +218,13 @@ struct MissingChangesTests {
   @Test func manyGapsAreStoredInPart() async throws {
     try await withStream { stream in
       let bytes = try Data(contentsOf: URL(filePath: stream.file(5).string))
-      for number in 1...(StreamObstacle.mostRuns + 50) {
+      for number in 1...(BlockReason.mostRuns + 50) {
         let last = UInt64(5 + 2 * number)
         let name = FolderName.segments(.init(first: last, last: last, digest: [1, 2, 3, 4, 5, 6, 7, 8]))
         try bytes.write(to: URL(filePath: stream.directory.appending(name.text).string))
       }
       let blocked = try #require(try await stream.space.sync(1).synchronise().incomplete.first)
-      #expect(blocked.missing.count == StreamObstacle.mostRuns && blocked.reason.contains("and more"))
+      #expect(blocked.missing.count == BlockReason.mostRuns && blocked.reason.contains("and more"))
       let status = try await stream.space.sync(1).status()
       #expect(status.blocked == [blocked])
     }

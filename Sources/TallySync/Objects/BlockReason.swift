@@ -12,8 +12,8 @@ enum StreamFault: Error {
   case unreadableValue(of: String)
 
   /// The reason why the stream stops at the segment.
-  var obstacle: StreamObstacle {
-    let (kind, reason): (StreamObstacle.Kind, String) =
+  var blockReason: BlockReason {
+    let (kind, reason): (BlockReason.Kind, String) =
       switch self {
       case .otherNumber: (.refused, "A segment has another number than its place in the stream.")
       case .unknownReplica: (.unverified, "The card of the device has not arrived, so its changes cannot be verified.")
@@ -23,23 +23,23 @@ enum StreamFault: Error {
       case .unreadableValue(let field):
         (.needsUpgrade, "It has written a value of '\(field)' that this version of Tally cannot read.")
       }
-    return StreamObstacle(kind, reason)
+    return BlockReason(kind, reason)
   }
 }
 
 extension EnvelopeFault {
   /// The reason why a stream stops at a segment that cannot be opened.
-  var obstacle: StreamObstacle {
+  var blockReason: BlockReason {
     switch self {
-    case .needsNewerVersion: StreamObstacle(.needsUpgrade, description)
-    case .unknownEpoch: StreamObstacle(.unverified, description)
-    default: StreamObstacle(.refused, description)
+    case .needsNewerVersion: BlockReason(.needsUpgrade, description)
+    case .unknownEpoch: BlockReason(.unverified, description)
+    default: BlockReason(.refused, description)
     }
   }
 }
 
 /// The reason why reading the stream of a replica has stopped.
-struct StreamObstacle: Hashable, Sendable {
+struct BlockReason: Hashable, Sendable {
   enum Kind: String {
     /// Segments are known to exist but are absent or incomplete.
     case missing
@@ -113,7 +113,7 @@ struct StreamObstacle: Hashable, Sendable {
   }
 }
 
-extension StreamObstacle.Kind {
+extension BlockReason.Kind {
   /// Whether what is missing may still arrive by itself.
   var isIncomplete: Bool { [.missing, .notFetched, .unreadable, .unverified].contains(self) }
 
