@@ -352,8 +352,8 @@ extension CalendarRecord {
     return (line, date)
   }
 
-  /// An instant as the local time of the person's zone, so that a series keeps it over changes of the clock; in UTC if
-  /// the written zone does not give the same instant.
+  /// An instant as the local time of the person's zone, so that a series has the same local time after changes of the
+  /// clock; in UTC if the written zone results in another instant.
   private func zonedLine(_ name: String, _ instant: Timestamp, _ context: FormatContext) -> ContentLine {
     let zone = context.timeZone.identifier
     let wall = instant.adding(seconds: Int64(context.timeZone.secondsFromGMT(for: instant.date)))

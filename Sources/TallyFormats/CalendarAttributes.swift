@@ -43,8 +43,8 @@ extension CalendarRecord {
 
   /// The lines of an attribute that came from a property.
   ///
-  /// - Returns: `nil` if a value is malformed: other programs would refuse the calendar, so it goes only into Tally's
-  ///   extension.
+  /// - Returns: `nil` if a value is malformed: other programs would refuse the calendar, so it is written into Tally's
+  ///   extension only.
   static func written(_ text: String, of name: String) -> [ContentLine]? {
     var lines: [ContentLine] = []
     for part in text.split(separator: "\n", omittingEmptySubsequences: false) {
@@ -197,7 +197,7 @@ extension CalendarRecord {
     return date.instant(context).adding(seconds: (length ?? 0) + seconds)
   }
 
-  /// Adds remarks about what Tally has no field for.
+  /// Adds remarks about values without a field in Tally.
   func remark(_ context: FormatContext) {
     if let number = first("PRIORITY")?.value, !(Int(number).map { (0...9).contains($0) } ?? false) {
       context.remarks.add("priority", number)
@@ -258,7 +258,8 @@ enum CalendarDuration {
 }
 
 extension WrittenDate {
-  /// Reads the value of a property (RFC 5545, sections 3.3.4 and 3.3.5): a day, an instant in UTC, one in the zone that `TZID` names, or a local time.
+  /// Reads the value of a property (RFC 5545, sections 3.3.4 and 3.3.5): a day, an instant in UTC, one in the zone that
+  /// `TZID` names, or a local time.
   ///
   /// A zone that is not known leaves a remark, and the time is that of the context's zone.
   /// - Returns: `nil` for a value of none of these forms.
@@ -304,7 +305,7 @@ struct CalendarZones: Sendable {
     return (locations[name].flatMap(Self.named) ?? Self.named(name)).flatMap { BasicDate.instant(local, in: $0) }
   }
 
-  /// A zone of the tz database, whose name may stand behind a prefix, as in `/example.org/20260101/Europe/Berlin`, or one
+  /// A zone of the tz database, whose name may follow a prefix, as in `/example.org/20260101/Europe/Berlin`, or one
   /// that Windows names.
   static func named(_ name: String) -> TimeZone? {
     let parts = name.split(separator: "/")

@@ -5,7 +5,7 @@ import Tally
 /// A time zone as a `VTIMEZONE` component describes it (RFC 5545, section 3.6.5): it decides in its document, whatever
 /// its name means elsewhere.
 struct DescribedZone: Sendable {
-  /// A `STANDARD` or `DAYLIGHT` component: an offset and the times from which it holds.
+  /// A `STANDARD` or `DAYLIGHT` component: an offset and the times from which it is valid.
   fileprivate struct Observance: Sendable {
     /// The first onset as local time before the change, in seconds since 1970.
     var start: Int64
@@ -138,15 +138,15 @@ struct OnsetRule: Sendable {
   }
 }
 
-/// A time zone as a `VTIMEZONE` component that goes out with the times in it (RFC 5545, section 3.6.5).
+/// A time zone as a `VTIMEZONE` component that is written beside the times in the zone (RFC 5545, section 3.6.5).
 ///
 /// The component has the offsets of now and the rule of their changes. For other times it may be wrong. ``instant(_:)``
-/// gives the instant that a reader of the component will compute; if it differs, the caller writes UTC.
+/// is the instant that a reader of the component will compute; if it differs, the caller writes UTC.
 struct WrittenZone {
   let component: [ContentLine]
   private let described: DescribedZone
 
-  /// The year whose changes of the clock are described, and from which on they hold.
+  /// The year whose changes of the clock are described.
   ///
   /// A fixed one, so that a task has the same bytes whenever it is written.
   private static let year = 2_026
@@ -158,7 +158,7 @@ struct WrittenZone {
   /// The zone of a name; `nil` for one that is not known, or whose changes follow no rule.
   static func named(_ name: String) -> WrittenZone? {
     if let zone = known.withLock({ $0[name] }) { return zone }
-    // The names come from documents, so only those of known zones are kept.
+    // The names come from documents, so only those of known zones are stored.
     guard CalendarZones.named(name) != nil else { return nil }
     let zone = WrittenZone(name)
     known.withLock { $0[name] = .some(zone) }
@@ -231,7 +231,7 @@ struct WrittenZone {
     return changes
   }
 
-  /// The rule that gives a change and those of its kind in the other years: a weekday of a month, counted from its end
+  /// The rule by which a change and those of its kind come in all years: a weekday of a month, counted from its end
   /// or its beginning, or the first one from some day on; `nil` if none does.
   private static func rule(of change: Change, among changes: [Change]) -> String? {
     let alike = changes.filter { $0.offset == change.offset && $0.offsetBefore == change.offsetBefore }
@@ -276,7 +276,7 @@ struct WrittenZone {
   }
 }
 
-/// The names that Windows gives to time zones, with the zone of the tz database that has the same clock.
+/// The names of time zones in Windows, with the zone of the tz database that has the same clock.
 ///
 /// Source: `windowsZones.xml` of the Common Locale Data Repository, version 45, territory 001.
 enum WindowsZones {

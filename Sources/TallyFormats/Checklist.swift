@@ -59,7 +59,7 @@ final class ChecklistSource: LineSource {
     }
   }
 
-  /// A line of notes without the indentation of its item and the two blanks more.
+  /// A line of notes without the indentation of its item and two further blanks.
   private static func unindented(_ line: String, under indentation: Int) -> String {
     var scalars = line.unicodeScalars[...]
     for _ in 0..<indentation + 2 where scalars.first == " " { scalars.removeFirst() }

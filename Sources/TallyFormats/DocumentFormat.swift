@@ -2,7 +2,7 @@ import Foundation
 public import SystemPackage
 public import Tally
 
-/// The formats in which tasks move in and out; <doc:OtherFormats> says what each keeps.
+/// The formats in which tasks move in and out; <doc:OtherFormats> says what each can express.
 ///
 /// ```swift
 /// try store.export(to: "tasks.ics", as: .ical)
@@ -129,15 +129,15 @@ public enum DocumentFormat: String, CaseIterable, Sendable {
 
 }
 
-/// The facts that a caller knows about a document of another program.
+/// What a caller knows about a document of another program.
 public struct FormatOptions: Hashable, Sendable {
-  /// The name of the document, by which lines without ids are told from equal ones of other documents; `nil` to take the
+  /// The name of the document, which distinguishes lines without ids from equal lines of other documents; `nil` to take the
   /// file's.
   public var source: String?
   /// How dates such as `3/4/2026` are read; `nil` to find it out from the document.
   public var dateOrder: DateOrder?
-  /// How they are read if the document does not show it, such as by the locale's order; `nil` leaves them out, and the account
-  /// names them.
+  /// How such dates are read if the document does not show their order, for example by the order of the locale; `nil`
+  /// to leave them out, and name them in the account.
   public var usualDateOrder: DateOrder?
   /// The completion day of done tasks without a date; `nil` for 1 January 1970.
   public var completedOn: CalendarDay?
@@ -159,7 +159,7 @@ extension TaskStore {
   ///
   /// The rules are those of Tally's own formats: by id, the newer change wins, a completion is never undone, and tasks
   /// that were deleted here since stay deleted. Where a format has no ids, they follow from the contents, so that
-  /// importing the same file again changes nothing. Fields that Tally does not know become attributes, and go out again
+  /// importing the same file again changes nothing. Fields that Tally does not know become attributes, and are exported
   /// unchanged. Blocks until all is done; run it where waiting is allowed.
   ///
   /// ```swift
@@ -268,7 +268,8 @@ extension TaskStore {
 
   /// Writes all tasks, or those that a filter finds, to an open file or pipe, which stays open.
   ///
-  /// As ``export(to:as:matching:formatOptions:progress:)-(FilePath,_,_,_,_)``, but output written before a failure stays written.
+  /// As ``export(to:as:matching:formatOptions:progress:)-(FilePath,_,_,_,_)``, but output written before a failure
+  /// stays written.
   @discardableResult
   public func export(
     to descriptor: FileDescriptor, as format: DocumentFormat, matching filter: TaskFilter? = nil,

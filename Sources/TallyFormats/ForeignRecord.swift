@@ -49,7 +49,7 @@ extension ForeignRecord {
     return record
   }
 
-  /// The document of the record, with the exact values that still hold.
+  /// The document of the record, with the exact values that are still valid.
   func importing(_ context: FormatContext) -> TaskDocument {
     guard let exact else { return document(context) }
     guard let (exactly, surroundings) = try? TaskDocument.read(exact) else {
@@ -207,7 +207,7 @@ struct FormatContext: Sendable {
 /// One reader uses it, on one thread at a time.
 final class RemarkLog: @unchecked Sendable {
   private var remarks: [(remark: DocumentRemark, position: TextPosition?)] = []
-  /// Whether some text was passed over that belongs to no task.
+  /// Whether some text was skipped that belongs to no task.
   private(set) var hasTexts = false
   /// The place of what is being read; `nil` for that of its task.
   var position: TextPosition?
@@ -319,7 +319,7 @@ class RowSource: ForeignSource {
   }
 }
 
-/// Gives ids to records of formats that have none: they follow from the contents, and from an ordinal for equal ones.
+/// Makes ids for records of formats that have none: from the contents, and from an ordinal for equal records.
 ///
 /// So importing a file twice changes nothing. A record that is edited in the file is another one, and so is an equal one in
 /// a file of another name.
@@ -331,7 +331,7 @@ struct ContentIdentity {
     self.format = [format, context.options.source].compactMap(\.self).joined(separator: "\u{1F}")
   }
 
-  /// Gives a task an id, unless it has one.
+  /// Sets the id of a task, unless it has one.
   mutating func identify(_ document: inout TaskDocument, by contents: String...) {
     guard !document.has(.id) else { return }
     let key = UUID(namedBy: format, contents.joined(separator: "\u{1F}"))

@@ -214,7 +214,7 @@ extension TableRecord {
 
   private static let ownNames = Set((columns + [extensionColumn, "title"]).map { $0.lowercased() })
 
-  /// A text without the control characters that spreadsheets do not keep.
+  /// A text without the control characters that spreadsheets lose.
   private static func plain(_ text: String) -> String { text.blanking { $0.isControl && $0 != "\n" && $0 != "\t" } }
 
   private static func text(_ value: FieldValue) -> String {

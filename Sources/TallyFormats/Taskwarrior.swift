@@ -97,7 +97,7 @@ struct TaskwarriorRecord: ForeignRecord {
 
   var values: [String: TaskwarriorValue]
 
-  /// Whether the extension leaves a field out, so that a task that came from Taskwarrior goes back unchanged.
+  /// Whether the extension leaves a field out, so that a task from Taskwarrior is written as it was.
   ///
   /// Taskwarrior orders tasks by urgency, and a project's name
   /// says which list it is unless there are two.

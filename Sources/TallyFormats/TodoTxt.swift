@@ -74,7 +74,7 @@ struct TodoTxtRecord: ForeignRecord {
     // A completed task has the completion date first, then perhaps that of the creation; an open task has only the
     // latter.
     if isCompleted { (completed, created) = (dates.first, dates.dropFirst().first) } else { created = dates.first }
-    // Some programs keep the priority behind the mark.
+    // Some programs write the priority behind the mark.
     if priority == nil { readPriority() }
   }
 
@@ -103,7 +103,7 @@ struct TodoTxtRecord: ForeignRecord {
     var parts: [String] = []
     if isCompleted { parts.append("x") }
     if let priority { parts.append("(\(priority))") }
-    // Without a date of completion, readers would take the date of creation for it.
+    // Without a date of completion, readers would mistake the date of creation for it.
     if isCompleted { parts += [completed, completed == nil ? nil : created].compactMap { $0?.iso8601 } }
     if !isCompleted, let created { parts.append(created.iso8601) }
     parts += words.map(String.init)

@@ -193,7 +193,7 @@ extension MemoryPlace.Contents.Replica {
 
 /// A place in memory, with switches for tests of what else a place may do.
 public actor MemoryPlace {
-  /// Everything that the place holds.
+  /// Everything at the place.
   public struct Contents: Sendable {
     struct Replica: Sendable {
       /// The segments that are not deleted.
@@ -237,20 +237,20 @@ public actor MemoryPlace {
   /// Forgets everything.
   public func loseEverything() { restore(Contents()) }
 
-  /// Everything that the place holds now.
+  /// Everything that is at the place now.
   ///
   /// - Returns: A copy, for ``restore(_:)``.
   public func save() -> Contents { contents }
 
-  /// Goes back to what the place has held before, as one does that was restored from a backup.
+  /// Restores earlier contents, like a place that was restored from a backup.
   ///
-  /// - Parameter contents: What it holds from now on.
+  /// - Parameter contents: The contents from now on.
   public func restore(_ contents: Contents) {
     self.contents = contents
     changeCount += 1
   }
 
-  /// Looks at the contents.
+  /// Reads the contents.
   func read<R: Sendable>(_ body: @Sendable (Contents) throws -> R) throws -> (result: R, changeCount: UInt64) {
     guard isReachable else { throw Unreachable() }
     return (try body(contents), changeCount)

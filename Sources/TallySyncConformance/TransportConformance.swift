@@ -1,6 +1,6 @@
 public import TallySync
 
-/// Checks that a place keeps what `SyncTransport` promises.
+/// Checks that a place fulfills what `SyncTransport` promises.
 ///
 /// An implementation outside this package runs it in its own tests, with any library for tests:
 ///
@@ -21,7 +21,7 @@ public struct TransportConformance: Sendable {
   let makeTransport: MakeTransport
   let waitLimit: Duration
 
-  /// Takes the way to connect.
+  /// Creates checks for places to which a closure connects.
   ///
   /// - Parameters:
   ///   - waitLimit: When a wait that should have ended counts as failed; generous, as machines for tests are busy.
@@ -35,7 +35,7 @@ public struct TransportConformance: Sendable {
 
   /// Runs the checks one after the other.
   ///
-  /// - Returns: At most one failure per check; none if the place keeps its promises.
+  /// - Returns: At most one failure per check; none if the place fulfills all promises.
   public func run() async -> [ConformanceFailure] {
     var failures: [ConformanceFailure] = []
     for check in Self.checks {
@@ -53,7 +53,7 @@ public struct TransportConformance: Sendable {
   static let checks = appending + reading + cards + snapshots + deleting + waiting
 }
 
-/// A promise that a place does not keep.
+/// A promise that a place does not fulfill.
 public struct ConformanceFailure: Error, Hashable, Sendable, CustomStringConvertible {
   /// The name of the check, a claim.
   public let check: String

@@ -35,10 +35,10 @@ struct ConflictDetector {
 
   /// The values that one of two concurrent writes replaces, as far as this replica is the author of one of them.
   ///
-  /// The author of the change names the write that it has replaced. If that is not the one that is here, the author had not
-  /// seen this one, or had already lost it to a third write. The author of the third write may have seen this one: then it
-  /// names it when it arrives, and the conflict goes (`removeConflicts`). What arrives for the first time was not seen by a
-  /// write of this replica.
+  /// The author of the change names the write that it has replaced. If that is not the one that is here, the author had
+  /// not seen this one, or had already lost it to a third write. The author of the third write may have seen this one:
+  /// then the third write names it when it arrives, and the conflict is removed (`removeConflicts`). What arrives for
+  /// the first time was not seen by a write of this replica.
   func conflicts(of change: ObjectChange, with known: ObjectState) -> [StoredConflict] {
     conflicts(of: change.state, to: change.object, with: known) { old, field in
       change.replaced[field] != Stamp(time: old.time, replica: old.replica)
@@ -186,7 +186,8 @@ extension StoredConflict {
 
   var stateField: ObjectState.Field { ObjectState.Field(field, name: attribute) }
 
-  /// The object that says that somebody has restored or dismissed the value; all devices that keep the value derive the same one.
+  /// The object that says that somebody has restored or dismissed the value; all devices that keep the value derive the
+  /// same one.
   var settlement: ObjectKey {
     let name = [UInt8](attribute.utf8)
     let bytes = [UInt8](object) + field.bigEndianBytes + UInt32(name.count).bigEndianBytes + name
@@ -366,8 +367,8 @@ extension StoreSync {
   ///
   /// - Parameter id: The number of the conflict.
   /// - Returns: The conflict.
-  /// - Throws: `TallyError` with `conflictNotFound`; `taskNotFound` or `listNotFound` if the object is deleted; another code if
-  ///   the store refuses the value, such as `valueOutOfRange` or `invalidParent`. The conflict stays then.
+  /// - Throws: `TallyError` with `conflictNotFound`; `taskNotFound` or `listNotFound` if the object is deleted; another
+  ///   code if the store refuses the value, such as `valueOutOfRange` or `invalidParent`. The conflict stays then.
   @discardableResult
   public func restoreConflict(_ id: UInt64) async throws -> Conflict {
     try await store.write { transaction in
@@ -383,9 +384,9 @@ extension StoreSync {
 
   /// Restores all overwritten values, as one change made now.
   ///
-  /// If several values of one field were overwritten, the one that was written last is restored and the others are kept. Values of deleted
-  /// objects are kept, too, and values that the store refuses: a text that is too large to be sent, or a parent that is a
-  /// sub-task of the task itself.
+  /// If several values of one field were overwritten, the one that was written last is restored; the others stay
+  /// conflicts. So do values of deleted objects, and values that the store refuses: a text that is too large to be
+  /// sent, or a parent that is a sub-task of the task itself.
   ///
   /// - Returns: The restored ones, which all devices forget after the next exchange.
   /// - Throws: `TallyError` with `notSynchronising`; what the store throws.

@@ -17,7 +17,7 @@ public struct ClockDifference: Hashable, Sendable {
   static let leastMicroseconds: Int64 = 60_000_000
 }
 
-/// The names given to devices, and the replica that each of them has become.
+/// The names that users have chosen for devices, and the replica that each of them has become.
 struct DeviceRecords {
   private var states: [ReplicaID: ObjectState] = [:]
 
@@ -64,10 +64,11 @@ struct DeviceRecords {
 }
 
 extension StoreSync {
-  /// Gives a device another name, on all devices.
+  /// Renames a device, on all devices.
   ///
-  /// If two devices rename the same device at the same time, the later name counts. Devices with an older version keep showing
-  /// the name with which the device joined, unless the renamed device runs a version that publishes the new name.
+  /// If two devices rename the same device at the same time, the later name counts. Devices with an older version keep
+  /// showing the name with which the device joined, unless the renamed device runs a version that publishes the new
+  /// name.
   ///
   /// - Parameters:
   ///   - replica: Which device; it may be this one, or a revoked one.
@@ -239,7 +240,7 @@ extension StoreWriteTransaction {
 
   /// Merges the cards of others, and the records of epochs in them.
   ///
-  /// A card that does not open blocks the stream that it would verify. One record may give the key that opens another
+  /// A card that does not open blocks the stream that it would verify. One record may have the key that opens another
   /// card, so they are read until nothing new is found.
   ///
   /// - Parameter cards: The cards at the place.
@@ -268,10 +269,11 @@ extension StoreWriteTransaction {
     return outcome
   }
 
-  /// After records: cards with old keys go, this replica writes its own again, and makes an epoch if one is missing.
+  /// Applies new records: removes cards with old keys, has the card of this replica written again, and makes an epoch if the
+  /// record is incomplete.
   ///
-  /// - Parameter hasAllKeys: Whether this replica has the key of every record. Without one it does not make an epoch: the members
-  ///   of that record would not accept it, because it could not prove that it has their key.
+  /// - Parameter hasAllKeys: Whether this replica has the key of every record. Without one it does not make an epoch:
+  ///   the members of that record would not accept it, because it could not prove that it has their key.
   /// - Throws: What the store throws.
   private mutating func applyRecords(hasAllKeys: Bool) throws {
     try removeCardsWithOldKeys()
@@ -363,8 +365,9 @@ extension StoreWriteTransaction {
 extension StreamProgress {
   /// Compares the clock of the stream's author with this one.
   ///
-  /// A segment cannot be sealed after it arrives, nor before a segment that its author had already seen. Both hold however long
-  /// a segment travels. The only device that goes undetected is one that is behind and has seen nothing from this one.
+  /// A segment cannot be sealed after it arrives, nor before a segment that its author had already seen. Both are true
+  /// however long a segment travels. The only device that goes undetected is one that is behind and has seen nothing
+  /// from this one.
   ///
   /// - Parameters:
   ///   - sealedAt: When the author sealed a segment, by the author's clock.
@@ -426,7 +429,8 @@ private struct VerifiedCard {
 }
 
 extension Membership {
-  /// The key in the card of a replica that has joined since this one last looked, and proves that it has the newest key known here.
+  /// The key in the card of a replica that has joined since the last exchange, if the card proves that the replica has the
+  /// newest key known here.
   fileprivate func provenKey(in envelope: Envelope, _ space: SpaceKeys) -> VerifyingKey? {
     let replica = envelope.header.label.replica
     guard let clear = try? envelope.cardClearPart,

@@ -9,7 +9,8 @@ struct Membership {
   let records: [EpochRecord]
   let revocations: [ReplicaID: EpochRecord.Revocation]
 
-  /// The number of the epoch; 0 before the first revocation, when any key of the space will do, or none in one without encryption.
+  /// The number of the epoch; 0 before the first revocation, when any key of the space will do, or none in one without
+  /// encryption.
   var epoch: UInt32 { records.first?.number ?? 0 }
 
   /// The members that some record lists and nobody has revoked, with their verifying keys.
@@ -117,7 +118,7 @@ extension StoreWriteTransaction {
     }
   }
 
-  /// The largest card that every place takes.
+  /// The largest card that every place accepts.
   static var largestCardInBytes: Int { 64 << 10 }
   /// The most bytes of a card besides the record and the keys of past epochs.
   private static var cardOverheadInBytes: Int { 4 << 10 }
@@ -172,7 +173,7 @@ extension StoreWriteTransaction {
     return members
   }
 
-  /// Keeps of objects that were deleted long ago, here or elsewhere, only who has written what and when.
+  /// Removes the values of objects that were deleted long ago, here or elsewhere; who has written what and when stays.
   mutating func removeValuesOfDeleted(before time: Int64) throws {
     var (table, forgotten) = (try StateTable(in: self), [ObjectKey: TouchedObject]())
     for (isList, id) in try deletedKeys() {
@@ -211,10 +212,10 @@ public struct RevokedReplica: Hashable, Sendable {
 extension StoreSync {
   /// Revokes a replica: the space gets a new key, which all others get and this one does not.
   ///
-  /// Former identities of its store are revoked, too, because the store has their keys: those that have been silent since their
-  /// successor named them. What the replica wrote before stays; none of its later changes is merged anywhere. It keeps the tasks
-  /// that it has. This store synchronises before and after.
-  /// Revoking a replica again publishes nothing new and returns the recovery code again.
+  /// Former identities of its store are revoked, too, because the store has their keys: those that have been silent
+  /// since their successor named them. What the replica wrote before stays; none of its later changes is merged
+  /// anywhere. It keeps the tasks that it has. This store synchronises before and after. Revoking a replica again
+  /// publishes nothing new and returns the recovery code again.
   ///
   /// - Parameters:
   ///   - replica: Which.

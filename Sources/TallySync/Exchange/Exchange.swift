@@ -159,8 +159,9 @@ extension StoreSync {
   ///
   /// - Parameter file: The file.
   /// - Returns: How many objects have changed.
-  /// - Throws: `TallyError` with `notSynchronising`, `deviceRevoked`, `spaceKeyMissing`, `inputUnreadable`, or `malformedDocument` for a
-  ///   file that is damaged, of another space, of a revoked device, or no such file; nothing is changed then.
+  /// - Throws: `TallyError` with `notSynchronising`, `deviceRevoked`, `spaceKeyMissing`, `inputUnreadable`, or
+  ///   `malformedDocument` for a file that is damaged, of another space, of a revoked device, or no such file; nothing
+  ///   is changed then.
   @discardableResult
   public func apply(_ file: FilePath) async throws -> Int {
     let bytes = try Self.contents(of: file)

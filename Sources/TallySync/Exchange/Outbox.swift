@@ -7,11 +7,11 @@ struct Outbox {
   static let mostSealedAtOnce = 2_000
   /// How many segments are sent together at most.
   static let mostSentAtOnce = 256
-  /// How many bytes are sent together at most, unless one segment alone has more: a slow line must take them in the time of one
-  /// request.
+  /// How many bytes are sent together at most, unless one segment alone has more: a slow line must carry them within the
+  /// time of one request.
   static let mostBytesAtOnce = 512 << 10
 
-  /// Takes local changes into segments.
+  /// Seals local changes into segments.
   ///
   /// - Parameters:
   ///   - limit: Of how many objects at most.

@@ -3,10 +3,11 @@ public import SystemPackage
 import Tally
 import TallySystem
 
-// A store continues with its space at another place: the folder was renamed or moved, or another folder or a hub replaces it.
-// The store remains the same replica if its stream can continue there: the new place already has its last segment, gets it from
-// the old place, or has none of its segments. Otherwise it continues as a new replica, as it does at a place that has lost
-// segments, and as at a hub that knows its stream as another member's. Nothing is lost either way.
+// A store continues with its space at another place: the folder was renamed or moved, or another folder or a hub
+// replaces it. The store remains the same replica if its stream can continue there: the new place already has its last
+// segment, gets it from the old place, or has none of its segments. Otherwise it continues as a new replica, as it does
+// at a place that has lost segments, and as at a hub that knows its stream as another member's. Nothing is lost either
+// way.
 
 /// The result of moving a store's space to another place.
 public struct PlaceMove: Hashable, Sendable {
@@ -71,8 +72,8 @@ extension StoreSync {
   ///
   /// - Parameter place: The place, where the space already exists.
   /// - Returns: What was done.
-  /// - Throws: `TallyError` with `notSynchronising`, `deviceRevoked`, `placeOfOtherSpace` or `syncUnreachable`. After an error
-  ///   the store stays at the old place; it may have become a new replica.
+  /// - Throws: `TallyError` with `notSynchronising`, `deviceRevoked`, `placeOfOtherSpace` or `syncUnreachable`. After
+  ///   an error the store stays at the old place; it may have become a new replica.
   @discardableResult
   public func move(to place: SyncPlace) async throws -> PlaceMove {
     guard place.isHub else { return try await move(to: FilePath(place.address)) }
@@ -97,7 +98,7 @@ extension StoreSync {
     }
   }
 
-  /// The token by which a hub will know this device, kept in the store before the hub learns of it.
+  /// The token by which a hub will know this device; it is stored before the hub gets it.
   ///
   /// If the answer of the hub is lost, the store still has the token that the hub then knows.
   ///
@@ -201,7 +202,7 @@ extension StoreSync {
     }
     let isBehind = try await store.write { transaction in
       var settings = try transaction.requireSyncSettings()
-      // A token that goes along to a new address of the same hub is no longer for the old one.
+      // If the same hub has a new address, its token is no longer stored for the old address.
       let former = settings.token == place.token ? nil : settings.token
       settings.storeToken(former, ofHub: settings.place)
       (settings.place, settings.token) = (place.address, place.token)
@@ -364,7 +365,7 @@ extension FolderName {
   }
 }
 
-/// The spaces that a folder holds.
+/// The spaces in a folder.
 enum FolderSpaces {
   /// - Throws: `TallyError` with `syncUnreachable`.
   static func find(in folder: FilePath) throws -> [SpaceID] {

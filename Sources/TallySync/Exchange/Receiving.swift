@@ -6,7 +6,7 @@ extension SyncEngine {
   ///
   /// - Parameters:
   ///   - content: What the place has.
-  ///   - includingSnapshots: Whether to look for snapshots of what cannot be fetched.
+  ///   - includingSnapshots: Whether to merge snapshots that cover segments which cannot be fetched.
   /// - Returns: The merged changes.
   /// - Throws: `TallyError` with `syncUnreachable`; what the store throws.
   func receive(after content: PlaceContent, includingSnapshots: Bool) async throws -> Received {
@@ -167,8 +167,8 @@ extension StoreWriteTransaction {
       position.set(nil, at: now)
       position.atPlace = last
       let detector = ConflictDetector(own: settings.replicaID, former: settings.formerIDs, time: now)
-      // The lock of the exchange keeps others from advancing the stream. Where it fails, this condition still keeps a
-      // segment from being merged twice.
+      // No other process advances the stream during the exchange, which has the lock. Should one do so, the condition still
+      // prevents that a segment is merged twice.
       for (envelope, body) in verified.segments where envelope.header.label.number == position.head.number + 1 {
         for change in body.changes {
           let known = try merge.join(change.state, to: change.object, in: transaction)
@@ -223,8 +223,8 @@ extension StoreWriteTransaction {
     return (result, deleted)
   }
 
-  /// Completes merges that several devices have made: moves tasks that wait for a merged list, and brings back one of the lists
-  /// that were merged into each other.
+  /// Completes merges that several devices have made: moves tasks that wait for a merged list, and brings back one of
+  /// the lists that were merged into each other.
   ///
   /// These writes are sent like local changes, but undo skips them. Replicas that make them at the same time write
   /// the same values.
@@ -302,10 +302,11 @@ struct Received {
   }
 }
 
-// Two devices may merge lists without knowing of each other, or one may add a task to a list that another has merged. Merging
-// deletes the list, so such a task would land in the inbox. Each merged list therefore has an object that names the list which
-// took its tasks, and a replica that sees a task wait for a merged list moves the task there. If lists were merged into each
-// other, all of them are deleted; then every replica brings back the same one: the list with the smallest id, the oldest.
+// Two devices may merge lists without knowing of each other, or one may add a task to a list that another has merged.
+// Merging deletes the list, so such a task would land in the inbox. Each merged list therefore has an object that names
+// the list which took its tasks, and a replica that sees a task wait for a merged list moves the task there. If lists
+// were merged into each other, all of them are deleted; then every replica brings back the same one: the list with the
+// smallest id, the oldest.
 
 /// The lists whose tasks must move after lists were merged on several devices.
 struct ListMerges {
@@ -351,7 +352,7 @@ struct ListMerges {
     return known.setting(object.isTask ? .list : .mergeTarget, to: list ?? [], at: time, by: replica)
   }
 
-  /// The list that now holds the tasks of a merged list; `nil` if that list was deleted, too.
+  /// The list that has the tasks of a merged list now; `nil` if that list was deleted, too.
   private mutating func target<Base: ~Copyable>(
     of id: UUID, by targets: [UUID: UUID], in transaction: borrowing StoreTransaction<Base>
   ) throws -> UUID? {
@@ -376,9 +377,9 @@ struct ListMerges {
 extension SyncEngine {
   /// Records which changes of others are known to exist but cannot be read, for the report and the status.
   ///
-  /// Their existence is known from files behind a gap, from segments of third replicas, and from snapshots. Anybody can write a
-  /// name, so what only names of files say counts as long as they are there; what a replica has signed is stored. What a
-  /// complete snapshot covers is not missing, because the stream continues behind it.
+  /// Their existence is known from files behind a gap, from segments of third replicas, and from snapshots. Anybody can
+  /// write a name, so what only names of files say counts as long as they are there; what a replica has signed is
+  /// stored. What a complete snapshot covers is not missing, because the stream continues behind it.
   ///
   /// - Parameters:
   ///   - content: What the place has.

@@ -253,7 +253,7 @@ extension StoreWriteTransaction {
       changeCount: states.count, deletedTaskIDs: try merge(states, prepared: prepared, reading: reading).deletedTaskIDs)
   }
 
-  /// Gives numbers to the replicas that a part of a snapshot names, so that its states can be encoded on another thread.
+  /// Numbers the replicas that a part of a snapshot names, so that its states can be encoded on another thread.
   ///
   /// - Returns: The numbers of all replicas.
   mutating func number(replicasOf part: SnapshotPart) throws -> StateTable.Numbers {

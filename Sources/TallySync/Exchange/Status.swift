@@ -162,7 +162,7 @@ public struct SpaceSetup: Hashable, Sendable {
   /// The key of the space, to be kept on paper; `nil` in a space without encryption.
   public let recoveryCode: String?
 
-  /// Takes the fields.
+  /// Creates a value of its fields.
   ///
   /// - Parameters:
   ///   - space: The space.
@@ -183,7 +183,7 @@ public struct SyncReport: Hashable, Sendable {
   public let received: Int
   /// The objects whose changes wait.
   public let pending: Int
-  /// The conflicts that are kept.
+  /// The number of conflicts.
   public let conflicts: Int
   /// The replicas whose segments cannot be merged, except revoked ones.
   public let blocked: [BlockedReplica]
@@ -242,7 +242,7 @@ public struct SyncStatus: Hashable, Sendable {
     public let name: String?
     /// When it sealed the last segment that was merged here; `nil` if none was.
     public let lastSeen: Timestamp?
-    /// How many of its segments are at the place and were not merged here, when this store looked last.
+    /// How many of its segments are at the place and were not merged here, at the last exchange of this store.
     public let behind: Int
     /// Six digits that are the same wherever the replica's card is the one that it has written; `nil` without a card.
     ///
@@ -290,7 +290,7 @@ public struct SyncStatus: Hashable, Sendable {
   public let members: [Member]
   /// The replicas whose segments cannot be merged.
   public let blocked: [BlockedReplica]
-  /// The conflicts that are kept.
+  /// The number of conflicts.
   public let conflicts: Int
   /// The objects with a value of more than 7 MiB, which is not sent; the rest of them is.
   public let tooLarge: Int
@@ -300,7 +300,7 @@ public struct SyncStatus: Hashable, Sendable {
   public let needsUpgrade: Bool
   /// The devices whose clocks show another time.
   public let clocks: [ClockDifference]
-  /// A hash of all tasks and lists with their histories of writes: equal on replicas that hold the same state.
+  /// A hash of all tasks and lists with their histories of writes: equal on replicas with the same state.
   ///
   /// `nil` while changes of this store wait to be sealed. The next exchange makes them part of the state, even if the place
   /// cannot store them yet.

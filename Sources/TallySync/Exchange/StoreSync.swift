@@ -20,7 +20,7 @@ public struct StoreSync: Sendable {
   public let store: TaskStore
   private let connector: (any SyncConnector)?
 
-  /// Takes a store, which may or may not belong to a space.
+  /// Creates a value for a store, which may or may not belong to a space.
   ///
   /// - Parameters:
   ///   - store: The store.
@@ -288,10 +288,10 @@ public enum SyncEvent: Sendable {
 extension StoreSync {
   /// Synchronises whenever something changes, here or at the place, until the task is cancelled.
   ///
-  /// Local changes are sent a moment after the last commit, at most a second after the first. After a failure it tries again
-  /// after one second, then after twice the time, up to 30 seconds; at once when the place changes. What the place refuses is tried
-  /// again after five seconds, then after twice the time, up to five minutes, or when the place says; at once when it has something
-  /// new, or somebody has synchronised the store.
+  /// Local changes are sent a moment after the last commit, at most a second after the first. After a failure it tries
+  /// again after one second, then after twice the time, up to 30 seconds; at once when the place changes. What the
+  /// place refuses is tried again after five seconds, then after twice the time, up to five minutes, or when the place
+  /// says; at once when it has something new, or somebody has synchronised the store.
   ///
   /// - Parameter report: Receives what happened.
   /// - Throws: `TallyError` with `notSynchronising` or `deviceRevoked`; what the store throws.
@@ -465,7 +465,7 @@ extension StoreSync {
       while !open.isEmpty {
         let waiting = Set(open)
         let next = try open.filter { try transaction.deletedTask($0)?.parentID.map { !waiting.contains($0) } ?? true }
-        // Parents in a ring cannot be; one of them goes first.
+        // Parents never form a ring; if they did, one of them would be restored first.
         for id in next.isEmpty ? [open[0]] : next { try transaction.restoreDeletedTask(id) }
         let done = Set(next.isEmpty ? [open[0]] : next)
         open.removeAll { done.contains($0) }

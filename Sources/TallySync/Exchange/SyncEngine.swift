@@ -3,8 +3,9 @@ import Tally
 
 /// Exchanges changes with the place of a space: seals and sends local ones, fetches and merges those of others.
 ///
-/// Each step that changes something is a write of its own; the others only read. Any step can fail without loss: sealed changes
-/// wait in the store until they are acknowledged, and the position of a stream moves in the write that merges its segment.
+/// Each step that changes something is a write of its own; the others only read. Any step can fail without loss: sealed
+/// changes wait in the store until they are acknowledged, and the position of a stream moves in the write that merges
+/// its segment.
 struct SyncEngine {
   let store: TaskStore
   let transport: any SyncTransport
@@ -63,7 +64,7 @@ struct SyncEngine {
     try await progress.attempt { _ in try await publishIdentity(after: start) }
     if try await checkOwnFiles() { progress.hasWritten = true }
     var (last, stopped) = (start, Set<ReplicaID>())
-    // Others may write meanwhile: without a bound, a fast writer could keep the loop running forever.
+    // Others may write meanwhile; without a bound, a fast writer could prolong this forever.
     for round in 0..<Self.maximumRounds {
       let content = try await round == 0 ? start : readPlace()
       last = content
@@ -153,7 +154,7 @@ struct SyncEngine {
     guard let code = try settings.recoveryCode() else { return false }
     let proof = try RecoveryProof(code)
     if known.contains(proof.verifier.bytes) { return false }
-    // The user may have a code on paper from before hubs restored owners: it is kept if the place accepts it.
+    // The user may have a code on paper from before hubs restored owners: it stays valid if the place accepts it.
     if settings.shownKeyHash != nil || settings.recoverySecret != nil {
       if try await reach({ try await transport.putRecovery(proof.verifier) }) { return false }
     }
@@ -345,7 +346,7 @@ extension StoreWriteTransaction {
 
   /// Records how far the place has acknowledged today, and forgets the records of objects that were deleted long ago.
   ///
-  /// - Returns: The last segment that is old enough to go.
+  /// - Returns: The last segment that is old enough to be deleted.
   fileprivate mutating func beginUpkeep() throws -> UInt64 {
     let now = now.microsecondsSince1970
     let acknowledged = try changeSyncSettings { settings in
@@ -433,8 +434,8 @@ extension SyncEngine {
 extension SyncEngine {
   /// Deletes old segments of this replica that everybody has, and old snapshots of it, once a day.
   ///
-  /// A segment goes if it is older than 30 days, a snapshot of this replica covers it, and either one of another replica
-  /// does, too, or all that were active in the last 400 days have merged it.
+  /// A segment is deleted if it is older than 30 days, a snapshot of this replica covers it, and either a snapshot of another
+  /// replica covers it, too, or all replicas that were active in the last 400 days have merged it.
   ///
   /// - Returns: Whether some may have been deleted.
   /// - Throws: `TallyError` with `syncUnreachable`; what the store throws.

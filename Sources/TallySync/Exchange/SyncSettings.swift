@@ -58,7 +58,8 @@ struct SyncSettings: Codable, Equatable {
   var recoverySecret: Data?
   /// Whether the hub called this device an owner at the last exchange; `nil` if a version without this field exchanged last.
   var isOwner: Bool?
-  /// How many changes of objects are in the segments that wait; `nil` if a version without this field has sealed or sent some.
+  /// How many changes of objects are in the segments that wait; `nil` if a version without this field has sealed or
+  /// sent some.
   var sealedChangeCount: Int?
 
   /// A further key of an epoch.
@@ -191,7 +192,7 @@ extension SyncSettings {
 
   private static let storedIdentityCount = 16
 
-  /// Records when a segment was sealed; only the last 32 times are kept.
+  /// Records when a segment was sealed; only the last 32 times are stored.
   mutating func recordSeal(of number: UInt64, at time: Int64) {
     var times = sealTimes ?? [:]
     times[number] = time

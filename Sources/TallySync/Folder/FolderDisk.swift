@@ -50,7 +50,7 @@ struct FolderDisk: Sendable {
     try flushDirectory(directory)
   }
 
-  /// Removes a file; a missing file is no error.
+  /// Removes a file, if it is there.
   func remove(_ path: FilePath) throws {
     try before(.remove)
     do {
@@ -119,8 +119,8 @@ struct FolderDisk: Sendable {
 
   /// Creates a directory if it is missing; the one above it exists.
   ///
-  /// In a folder that users share, it gets the group and the permissions of the directory above it, so that all of them can write
-  /// there, whatever their masks. Elsewhere the mask of the user counts.
+  /// In a folder that users share, it gets the group and the permissions of the directory above it, so that all of them
+  /// can write there, whatever their masks. Elsewhere the mask of the user counts.
   func createDirectory(_ path: FilePath) throws {
     guard try !Self.isDirectory(path) else { return }
     do {
@@ -182,7 +182,7 @@ struct FolderDisk: Sendable {
     }
   }
 
-  /// Gives a file another name, which must be free.
+  /// Renames a file; no other file may have the new name.
   private func rename(_ temporary: FilePath, toFree path: FilePath) throws {
     do {
       // Between a check and a rename another process could create the file; a link never replaces one.
@@ -235,8 +235,8 @@ struct FolderDisk: Sendable {
 extension FilePermissions {
   /// Whether a directory with these permissions is meant to be shared by a group of users.
   ///
-  /// Its group may write there, or new files get its group. In a directory with the sticky bit, such as one for temporary files,
-  /// users do not work on the same files.
+  /// Its group may write there, or new files get its group. In a directory with the sticky bit, such as one for
+  /// temporary files, users do not work on the same files.
   fileprivate var areOfSharedDirectory: Bool { contains(.setGroupID) || contains(.groupWrite) && !contains(.saveText) }
 }
 

@@ -179,7 +179,7 @@ struct SegmentFiles {
   /// In the order of their first segments, larger files first.
   let files: [File]
 
-  /// Takes the files that have segments and are long enough for them.
+  /// Selects the files that have segments and are long enough for them.
   init(_ entries: [FolderEntry]) {
     files = entries.compactMap { entry in
       guard case .segments(let range) = entry.name, range.count <= entry.byteCount / Int64(SegmentFrame.leastByteCount)

@@ -1,14 +1,14 @@
 /// A place through which the replicas of a space exchange sealed bytes: a folder, a hub, an object store.
 ///
-/// The place cannot read what it holds and need not understand it. What an implementation promises:
+/// The place stores bytes that it cannot read. What an implementation promises:
 ///
-/// - **Appending is atomic and durable.** When ``append(_:of:)`` answers that a segment is stored, it survives a crash of this
-///   machine and of the place, and no other replica ever sees a part of it.
+/// - **Appending is atomic and durable.** When ``append(_:of:)`` answers that a segment is stored, it survives a crash
+///   of this machine and of the place, and no other replica ever sees a part of it.
 /// - **A stream never changes.** A segment, once there, is returned byte for byte or not; a second one with the same
 ///   number of the same replica is refused as a fork.
 /// - **Nothing has to be complete.** Segments may arrive late, in any order among replicas, or get lost: ``heads()`` and
-///   ``segments(of:after:byteCount:)`` leave out those that are not there yet. Of one replica's stream, only a run without
-///   gaps is given.
+///   ``segments(of:after:byteCount:)`` leave out those that are not there yet. Of one replica's stream, they return
+///   only a run without gaps.
 /// - **Any function may fail** with any error. Nothing is lost by it: segments that were not acknowledged are sent again.
 ///
 /// Functions are called by one task at a time, except ``waitForChanges(seconds:)``: others are called while it waits.
@@ -18,7 +18,7 @@ public protocol SyncTransport: Sendable {
   /// - Throws: Any error, if the place cannot be reached.
   func prepare() async throws
 
-  /// The last segment of each replica that the place holds.
+  /// The last segment of each replica at the place.
   ///
   /// - Returns: The heads; a replica without segments has none.
   /// - Throws: Any error, if the place cannot be reached.
@@ -51,8 +51,8 @@ public protocol SyncTransport: Sendable {
   /// - Parameters:
   ///   - segments: The sealed bytes, whose numbers follow each other; at least one.
   ///   - replica: Whose stream it is.
-  /// - Returns: For each segment whether it is stored now, or why not. The first one that is neither stored nor known ends the
-  ///   call: those after it are not stored, and have no answer.
+  /// - Returns: For each segment whether it is stored now, or why not. The first one that is neither stored nor known
+  ///   ends the call: those after it are not stored, and have no answer.
   /// - Throws: Any error, if the place cannot be reached; some segments may be stored, but none without those before it.
   func append(_ segments: [[UInt8]], of replica: ReplicaID) async throws -> [AppendAnswer]
 
@@ -71,7 +71,7 @@ public protocol SyncTransport: Sendable {
   /// - Throws: Any error, if the place cannot be reached.
   func putCard(_ card: [UInt8], of replica: ReplicaID, number: UInt64) async throws
 
-  /// The complete snapshots that the place holds, newest first.
+  /// The complete snapshots at the place, newest first.
   ///
   /// - Returns: Their names.
   /// - Throws: Any error, if the place cannot be reached.
@@ -145,8 +145,8 @@ public protocol SyncTransport: Sendable {
   /// Returns when something may have changed at the place, or when the time is over.
   ///
   /// - Parameter seconds: How long to wait at most.
-  /// - Returns: Whether something may have changed since the last look, by ``heads()`` or by a wait that returned true; false if
-  ///   the time is over and nothing has changed.
+  /// - Returns: Whether something may have changed since the last call of ``heads()``, or the last wait that returned true;
+  ///   false if the time is over and nothing has changed.
   /// - Throws: `CancellationError` if the task is cancelled; any other error, if the place cannot be reached.
   @discardableResult
   func waitForChanges(seconds: Double) async throws -> Bool
@@ -199,7 +199,7 @@ public struct PlaceGap: Hashable, Sendable {
   /// Why the place cannot return them.
   public let cause: Cause
 
-  /// Takes the numbers and the cause.
+  /// Creates a gap.
   ///
   /// - Parameters:
   ///   - numbers: The first and the last segment; `nil` if the place does not know which.
@@ -235,7 +235,7 @@ public struct SnapshotName: Hashable, Sendable {
   /// Counts the snapshots of its replica: the greatest is the newest.
   public let number: UInt64
 
-  /// Takes the parts of a name.
+  /// Creates a name.
   ///
   /// - Parameters:
   ///   - replica: Who has made it.
@@ -254,7 +254,7 @@ public struct SyncPlace: Hashable, Sendable {
   /// The token by which a hub knows this device; `nil` for a folder.
   public let token: String?
 
-  /// Takes an address.
+  /// Creates a place.
   ///
   /// - Parameters:
   ///   - address: The path of a folder, or the address of a hub.
@@ -307,7 +307,7 @@ public struct SyncRefusal: Error, Hashable, Sendable {
   /// Whether this device may not do what it asks, as when another member writes as its replica.
   public let isDenial: Bool
 
-  /// Takes the fields.
+  /// Creates a value of its fields.
   ///
   /// - Parameters:
   ///   - reason: Why, as a sentence for people.

@@ -7,7 +7,7 @@ extension FixedWidthInteger {
     stride(from: Self.bitWidth - 8, through: 0, by: -8).map { UInt8(truncatingIfNeeded: self >> Self($0)) }
   }
 
-  /// Takes bytes, most significant first; those that do not fit are shifted out.
+  /// The number in some bytes, most significant first; bytes that do not fit are shifted out.
   init(bigEndianBytes bytes: some Sequence<UInt8>) { self = bytes.reduce(0) { $0 << 8 | Self(truncatingIfNeeded: $1) } }
 }
 
@@ -54,8 +54,9 @@ struct ByteReader {
     return Int64(bitPattern: number >> 1) ^ -Int64(bitPattern: number & 1)
   }
 
-  /// Reads how many things follow, each of at least a number of bytes: more than there are bytes would be a lie that costs
-  /// memory.
+  /// Reads how many values follow, each of at least a number of bytes.
+  ///
+  /// A count for which the bytes do not suffice throws, so that a false one does not cost memory.
   mutating func count(ofAtLeast byteCount: Int = 1) throws(CodingFault) -> Int {
     let count = try number()
     guard count <= UInt64(leftCount / byteCount) else { throw .endsEarly }
@@ -172,7 +173,7 @@ struct ContentHash: Hashable, Comparable, Codable, Sendable {
   /// Hashes bytes.
   init(of content: [UInt8]) { bytes = Array(SHA256.hash(data: content)) }
 
-  /// Takes the bytes of a hash; `nil` for another number of them.
+  /// The hash with some bytes; `nil` for another number of them.
   init?(bytes: some Collection<UInt8>) {
     guard bytes.count == Self.byteCount else { return nil }
     self.bytes = Array(bytes)

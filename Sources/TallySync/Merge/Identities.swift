@@ -74,7 +74,7 @@ public struct ReplicaID: Hashable, Comparable, Sendable, LosslessStringConvertib
   let high: UInt64
   private let low: UInt64
 
-  /// Takes the sixteen bytes of a UUID.
+  /// The id with the sixteen bytes of a UUID.
   ///
   /// - Parameter uuid: the bytes.
   public init(_ uuid: UUID) {
@@ -92,7 +92,7 @@ public struct ReplicaID: Hashable, Comparable, Sendable, LosslessStringConvertib
   /// It is sent to others: do not change it.
   static let program = ReplicaID(UUID(uuid: (0, 0, 0, 0, 0, 0, 0x80, 0, 0x80, 0, 0, 0, 0, 0, 0, 1)))
 
-  /// Takes the sixteen bytes of an id.
+  /// The id with sixteen bytes.
   ///
   /// - Parameter bytes: Sixteen bytes; `nil` is returned for another number of them.
   public init?(bytes: some Collection<UInt8>) {
@@ -135,7 +135,7 @@ public struct SpaceID: Hashable, Sendable, LosslessStringConvertible {
   /// Makes a new one from random bytes.
   public init() { bytes = .random(count: Self.byteCount) }
 
-  /// Takes its bytes.
+  /// The space with sixteen bytes.
   ///
   /// - Parameter bytes: Sixteen bytes; `nil` is returned for another number of them.
   public init?(bytes: some Collection<UInt8>) {

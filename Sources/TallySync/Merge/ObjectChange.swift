@@ -12,7 +12,7 @@ struct ObjectChange: Hashable, Sendable {
   /// For fields whose register the change writes, the writes that were there before: another one there is a conflict.
   private(set) var replaced: [ObjectState.Field: Stamp]
 
-  /// Takes a change.
+  /// Creates a change.
   ///
   /// - Parameters:
   ///   - object: The object.
@@ -37,11 +37,11 @@ struct ObjectChange: Hashable, Sendable {
 }
 
 extension Sequence {
-  /// Divides things into runs of about a number of bytes.
+  /// Divides the elements into runs of about a number of bytes.
   ///
   /// - Parameters:
   ///   - limitInBytes: The most bytes of a run; a larger element is a run of its own.
-  ///   - byteCount: Gives the number of bytes of a thing.
+  ///   - byteCount: Returns the number of bytes of an element.
   /// - Returns: The runs, in order; none of them is empty.
   func divided(limitInBytes: Int, byteCount: (Element) -> Int) -> [[Element]] {
     var (runs, run, size): ([[Element]], [Element], Int) = ([], [], 0)

@@ -65,7 +65,7 @@ struct ObjectState: Hashable, Sendable {
 
   /// A deleted object's state without the values of its registers: only who has written what and when, and its completions.
   ///
-  /// Joining it with the whole state gives the whole state.
+  /// The join with the whole state is the whole state.
   var withoutValues: ObjectState {
     var state = self
     for field in registers.keys where field != .life { state.registers[field]?.value = [] }
@@ -302,7 +302,7 @@ extension ObjectState {
 struct Register: Hashable, Sendable {
   /// When it was written, in microseconds since 1970, or one more than the greatest time of its object.
   var time: Int64
-  /// How often the place that it holds has been renumbered since the user's move; 0 for other fields.
+  /// How often the place in this register was renumbered since the user's move; 0 for other fields.
   var renumberingCount: UInt32 = 0
   var replica: ReplicaID
   /// The encoded value; empty for none.
@@ -323,7 +323,7 @@ struct Register: Hashable, Sendable {
 /// An element of an observed-remove set: a tag, or the completion of a task.
 ///
 /// Shapiro, Preguiça, Baquero, Zawirski: "A comprehensive study of convergent and commutative replicated data types"
-/// (2011), 3.3.5; the additions of one replica are ordered, so its last one stands for all.
+/// (2011), 3.3.5; the additions of one replica are ordered, so only its last one is stored.
 struct ObservedElement: Hashable, Sendable {
   /// One addition.
   struct Addition: Hashable, Sendable {
@@ -394,14 +394,14 @@ struct ObservedElement: Hashable, Sendable {
 //     count of removals, for each: replica, time
 //
 // Numbers as in `ByteWriter`. A time is the difference to the one before it, in the state or in those written before it.
-// A replica is its number in a list that goes with the state.
+// A replica is its number in a list beside the state.
 
 extension ObjectState {
   /// The bytes of the state.
   ///
   /// - Parameters:
   ///   - prefix: The bytes before them.
-  ///   - number: Gives the number of a replica.
+  ///   - number: Returns the number of a replica.
   /// - Returns: The bytes, equal for equal states.
   func encoded(behind prefix: [UInt8] = [], numbering number: @escaping (ReplicaID) -> UInt64) -> [UInt8] {
     var (writer, time) = (ByteWriter(reservingCapacity: prefix.count + estimatedByteCount), Int64(0))
@@ -413,9 +413,9 @@ extension ObjectState {
   /// Appends the bytes of the state to those of others.
   ///
   /// - Parameters:
-  ///   - writer: Takes the bytes.
+  ///   - writer: Receives the bytes.
   ///   - time: The last time in the state before; then the last one in this state.
-  ///   - number: Gives the number of a replica.
+  ///   - number: Returns the number of a replica.
   func encode(into writer: inout ByteWriter, after time: inout Int64, numbering number: @escaping (ReplicaID) -> UInt64)
   {
     var encoder = Encoder(number: number, writer: writer, time: time)
@@ -430,7 +430,7 @@ extension ObjectState {
   /// - Parameters:
   ///   - bytes: What ``encoded(numbering:)`` returned, or anything else.
   ///   - position: Where its first byte is.
-  ///   - replica: Gives the replica of a number; `nil` for an unknown one.
+  ///   - replica: Returns the replica of a number; `nil` for an unknown one.
   /// - Throws: ``CodingFault`` for anything else.
   init(decoding bytes: [UInt8], from position: Int = 0, replica: @escaping (UInt64) -> ReplicaID?) throws(CodingFault) {
     var (reader, time) = (ByteReader(bytes, from: position), Int64(0))
@@ -443,7 +443,7 @@ extension ObjectState {
   /// - Parameters:
   ///   - reader: At the first byte of the state; then after its last one.
   ///   - time: The last time in the state before; then the last one in this state.
-  ///   - replica: Gives the replica of a number; `nil` for an unknown one.
+  ///   - replica: Returns the replica of a number; `nil` for an unknown one.
   /// - Throws: ``CodingFault`` for anything that ``encode(into:after:numbering:)`` does not write.
   init(
     from reader: inout ByteReader, after time: inout Int64, replica: @escaping (UInt64) -> ReplicaID?

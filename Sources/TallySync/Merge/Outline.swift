@@ -2,7 +2,7 @@ import Foundation
 
 /// Where tasks are shown: their references, without those that lead nowhere or in a ring.
 ///
-/// A pure function of the merged objects; the registers keep all that users wrote, so that a list or parent that comes back
+/// A pure function of the merged objects. The registers still have all that users wrote, so a list or parent that comes back
 /// has its tasks again.
 struct Outline: Hashable, Sendable {
   /// The list of a task and the task above it.
@@ -74,7 +74,7 @@ struct Outline: Hashable, Sendable {
     for (id, depth) in depths where depth == 0 { links[id] = nil }
   }
 
-  /// The ring into which the links above a task lead; `nil` if they end at the top or at tasks that were looked at.
+  /// The ring into which the links above a task lead; `nil` if they end at the top or at a task that was visited before.
   private static func ring(above id: UUID, by links: [UUID: Link], settled: inout Set<UUID>) -> [UUID]? {
     var path: [UUID] = []
     var positions: [UUID: Int] = [:]
@@ -92,7 +92,7 @@ struct Outline: Hashable, Sendable {
   private static func oldest(of ring: [UUID], by links: [UUID: Link]) -> UUID? {
     ring.min { left, right in
       guard let first = links[left]?.write, let second = links[right]?.write else { return false }
-      // One write cannot give two tasks their parents, but a copy of a replica may have made equal ones.
+      // Two tasks never get their parents by one write, but a copy of a replica may have made an equal write.
       if first.wins(over: second) || second.wins(over: first) { return second.wins(over: first) }
       return left.uuidString < right.uuidString
     }

@@ -18,8 +18,8 @@ extension ObjectKey: TableKey {}
 
 /// Values by their keys, in the order of the keys.
 ///
-/// The state of an object has about ten registers. One array of them takes less time and memory than a dictionary, and is in the
-/// order in which they are encoded.
+/// The state of an object has about ten registers. One array of them takes less time and memory than a dictionary, and
+/// is in the order in which they are encoded.
 struct SortedTable<Key: TableKey, Value: Hashable & Sendable>: Hashable, Sendable {
   private struct Entry: Hashable, Sendable {
     let key: Key

@@ -67,7 +67,8 @@ struct BlockReason: Hashable, Sendable {
     (self.kind, self.reason, self.missing) = (kind, reason, Array(missing.prefix(Self.mostRuns)))
   }
 
-  /// How many runs of missing segments are stored and reported: the names of the files at a place may name any number of them.
+  /// How many runs of missing segments are stored and reported: the names of the files at a place may name any number
+  /// of them.
   static let mostRuns = 100
 
   /// Describes what the place lacks; `nil` if it lacks nothing.

@@ -19,7 +19,7 @@ struct LocalChange {
     var change = registers(of: task, and: attributes(of: task))
     if has(.tags) || isNew { change.join(tags(of: task)) }
     change.join(progress(of: task))
-    // Undoing an import deletes a task with its completion, which a deletion keeps.
+    // A deletion preserves the completion of a task, but undoing an import deletes the task with its completion.
     if mayDetach || isNew { change.join(completion(completions.current)) }
     change.join(self.change(of: completions.detached))
     change.join(timeOfChange(task.updatedAt, isDeleted: isDeleted, isOnlyChange: change.isEmpty))
@@ -99,7 +99,8 @@ struct LocalChange {
       : known.setting(field, to: value, at: time, by: replica)
   }
 
-  /// Whether others know nothing of the object, or only that it was deleted: it was created and deleted between two exchanges.
+  /// Whether others know nothing of the object, or only that it was deleted: it was created and deleted between two
+  /// exchanges.
   private var isNew: Bool { known.registers.keys.allSatisfy { $0 == .life } }
 
   private func has(_ part: SyncFields) -> Bool { pending.times[part] != nil }
@@ -239,9 +240,9 @@ enum SyncKey {
   static let snapshots: [UInt8] = [10]
   /// An object with a value that is too large to be sent: its key.
   static let tooLarge: [UInt8] = [11]
-  // 12, 14, 15, 18 to 21 and 40 are in SyncNotes: completions of deleted tasks, saved filters, when deleted records were
-  // kept, the last write that was handed over, filters that others have saved and that are deleted here, what was written
-  // to an object that has come back, the first change that waits, and merged lists.
+  // 12, 14, 15, 18 to 21 and 40 are in SyncNotes: completions of deleted tasks, saved filters, when records of deleted
+  // objects were stored, the last write that was handed over, filters that others have saved and that are deleted here,
+  // what was written to an object that has come back, the first change that waits, and merged lists.
   /// The last segment that was acknowledged at a time: the time.
   static let ages: [UInt8] = [13]
   /// The record of the newest epoch: its number and the hash of its key.

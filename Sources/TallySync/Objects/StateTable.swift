@@ -2,7 +2,7 @@ import Crypto
 import Foundation
 import Tally
 
-/// The states of all objects, kept in the store.
+/// The states of all objects, as the store has them.
 ///
 /// The store's replicas have numbers in them, so that an id of sixteen bytes is not in every state.
 struct StateTable {
@@ -75,7 +75,7 @@ struct StateTable {
     try StoredState(decoding: row.encoded, replica: replica).state(with: row.texts)
   }
 
-  /// Keeps states of objects whose records are written.
+  /// Stores the states of objects whose records are written.
   ///
   /// - Parameters:
   ///   - objects: The objects.
@@ -118,7 +118,7 @@ struct StateTable {
     try table.writeHash(in: &transaction)
   }
 
-  /// Gives numbers to the replicas that a state names for the first time.
+  /// Numbers the replicas that a state names for the first time.
   mutating func number(_ state: ObjectState, in transaction: inout StoreWriteTransaction) throws {
     var others: Set<ReplicaID> = []
     state.forEachReplica { if numbers[$0] == nil { others.insert($0) } }
@@ -219,14 +219,16 @@ struct StoredState: Sendable {
 
 /// The stored form of a state, prepared before it is known whether a merge changes the state.
 ///
-/// The most expensive steps of merging a snapshot, for which another thread has time. A class: there are many, and few copies.
+/// The most expensive steps of merging a snapshot, for which another thread has time. A class: there are many, and few
+/// copies.
 final class PreparedState: Sendable {
   let hash: StateHash
   /// The task in the list that it names, at the top; `nil` if it is not shown, or has a value that no task has.
   let task: MergedTask?
   /// Whether the task names a parent.
   let isLinked: Bool
-  /// The entry of the table of states, if the record of the task has its texts; `nil` if it names a replica that has no number yet.
+  /// The entry of the table of states, if the record of the task has its texts; `nil` if it names a replica that has no
+  /// number yet.
   let entry: ([UInt8], [UInt8])?
 
   init(_ state: ObjectState, of object: ObjectKey, with numbers: StateTable.Numbers) {
@@ -264,7 +266,7 @@ struct StateHash: Hashable, Sendable {
 
   private init(words: SIMD4<UInt64>) { self.words = words }
 
-  /// Takes thirty-two bytes.
+  /// Reads thirty-two bytes.
   init(_ bytes: some Sequence<UInt8>) {
     var words = SIMD4<UInt64>.zero
     for (index, byte) in bytes.prefix(32).enumerated() { words[index / 8] = words[index / 8] << 8 | UInt64(byte) }

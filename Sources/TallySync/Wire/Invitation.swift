@@ -153,7 +153,7 @@ public struct RecoveryVerifier: Hashable, Sendable {
   /// Whether the code is the key of the space alone, which every member has.
   public let isShared: Bool
 
-  /// Takes the fields.
+  /// Creates a value of its fields.
   ///
   /// - Parameters:
   ///   - bytes: The key, 32 bytes.

@@ -10,7 +10,7 @@ public struct SegmentHead: Hashable, Sendable {
   /// The first eight bytes of the segment's SHA-256; zeros before the first segment.
   public let digest: [UInt8]
 
-  /// Takes a number and the start of a hash.
+  /// Creates a head of a number and the start of a hash.
   ///
   /// - Parameters:
   ///   - number: The number, from 1.
@@ -101,12 +101,12 @@ struct SegmentBody: Hashable, Sendable {
   let sealedAt: Int64
   /// The last segment of each other replica that the author had merged.
   ///
-  /// A replica that has not moved since the author's previous segment may be left out, to keep segments small.
+  /// A replica that has not moved since the author's previous segment may be left out, so that segments are small.
   let seen: [ReplicaID: SegmentHead]
   /// Ascending by object, one for each.
   let changes: [ObjectChange]
 
-  /// Takes the content.
+  /// Creates a body.
   ///
   /// - Parameters:
   ///   - sealedAt: The time now, in microseconds since 1970.

@@ -13,7 +13,7 @@ struct SpaceKey: Equatable, Sendable, CustomStringConvertible {
   /// Makes a new one from random bytes.
   init() { key = SymmetricKey(size: .bits256) }
 
-  /// Takes the bytes of a key; `nil` for another number of them.
+  /// The key with some bytes; `nil` for another number of them.
   init?(bytes: some Collection<UInt8>) {
     guard bytes.count == Self.byteCount else { return nil }
     key = SymmetricKey(data: Array(bytes))
@@ -162,8 +162,8 @@ extension EpochRecord {
 extension SpaceKeys {
   /// Six digits for a replica's key, which people compare on two devices.
   ///
-  /// From the SHA-256 of the space, its first key, the replica's id and its key. They show a mistake, such as two devices that
-  /// were taken for one; somebody who has the key of the space can make a card with the same digits.
+  /// From the SHA-256 of the space, its first key, the replica's id and its key. They show a mistake, such as two
+  /// devices that were taken for one; somebody who has the key of the space can make a card with the same digits.
   func code(of replica: ReplicaID, _ key: VerifyingKey) -> String {
     let secret = keys.min { $0.key < $1.key }?.value.bytes ?? []
     let hash = SHA256.hash(data: Array("tally code 1".utf8) + space.bytes + secret + replica.bytes + key.bytes)
@@ -317,7 +317,7 @@ struct ReplicaKeys: Sendable, CustomStringConvertible {
   /// Makes new ones.
   init() { (signing, agreement) = (Curve25519.Signing.PrivateKey(), Curve25519.KeyAgreement.PrivateKey()) }
 
-  /// Takes the bytes of keys; `nil` for another number of them.
+  /// The keys with some bytes; `nil` for another number of them.
   init?(bytes: some Collection<UInt8>) {
     let bytes = Array(bytes)
     guard bytes.count == Self.byteCount,
@@ -366,7 +366,7 @@ struct VerifyingKey: Hashable, Sendable {
 
   let bytes: [UInt8]
 
-  /// Takes the bytes of a key; `nil` for another number of them.
+  /// The key with some bytes; `nil` for another number of them.
   init?(bytes: some Collection<UInt8>) {
     guard bytes.count == Self.byteCount else { return nil }
     self.bytes = Array(bytes)
