@@ -73,7 +73,7 @@ extension FuzzTarget {
       if let space = SpaceID(text) { try expectCanonical(Array(space.description.utf8), utf8) }
       guard let name = FolderName(text) else { continue }
       try expectCanonical(Array(name.text.utf8), utf8)
-      entries.append(FolderEntry(name, standingAt: file))
+      entries.append(FolderEntry(name, replacing: file))
     }
     let files = SegmentFiles(entries)
     guard let head = files.head else { return }

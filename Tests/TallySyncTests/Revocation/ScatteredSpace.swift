@@ -26,7 +26,7 @@ final class ScatteredSpace {
 
   func sync(_ number: Int) -> StoreSync { StoreSync(stores[number]) }
 
-  func folder(_ number: Int) -> FilePath { directory.appending("folder-\(number)") }
+  func folder(_ number: Int) -> FilePath { FilePath("\(directory)/folder-\(number)") }
 
   func replica(_ number: Int) async throws -> ReplicaID { try await sync(number).status().replica }
 
