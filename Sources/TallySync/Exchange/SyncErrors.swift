@@ -31,8 +31,6 @@ extension TallyError.Code {
   public static let placeOfOtherSpace = TallyError.Code(named: "placeOfOtherSpace")
   /// The space is not encrypted, so it has no key that could change.
   public static let spaceNotEncrypted = TallyError.Code(named: "spaceNotEncrypted")
-  /// A text is not an invitation or recovery code, or not one that is valid now.
-  public static let invalidInvitation = TallyError.Code(named: "invalidInvitation")
 }
 
 extension TallyError {
@@ -76,21 +74,6 @@ extension TallyError {
   static let placeOfOtherSpace = TallyError(
     .placeOfOtherSpace, "The folder holds another space, and not this one",
     remedy: "Name the folder that has this space, or an empty one")
-
-  /// A text does not open the space; `reason` is a sentence.
-  static func invalidInvitation(_ reason: String) -> TallyError {
-    TallyError(
-      .invalidInvitation, reason.withoutFullStop, remedy: "Copy the whole text again, or ask for a new invitation")
-  }
-
-  /// Runs a body that reads a text to open a space: a fault of the text is `invalidInvitation`.
-  static func readingInvitation<R>(_ body: () throws -> R) throws -> R {
-    do {
-      return try body()
-    } catch let fault as KeyTextFault {
-      throw invalidInvitation(fault.description)
-    }
-  }
 
   /// A space is to be created in a folder that is not there, or is no folder.
   static func noFolder(_ fault: FolderFault) -> TallyError {

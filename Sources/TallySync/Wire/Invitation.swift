@@ -1,6 +1,6 @@
 import Crypto
 import Foundation
-import Tally
+public import Tally
 
 /// All that a new replica needs to read a space, except for the place where it is: for a folder.
 ///
@@ -71,6 +71,28 @@ extension SpaceID {
   public init?(invitation text: String) {
     guard let invitation = try? Invitation(text, now: .min) else { return nil }
     self = invitation.space
+  }
+}
+
+extension TallyError.Code {
+  /// A text is not an invitation or recovery code, or not one that is valid now.
+  public static let invalidInvitation = TallyError.Code(named: "invalidInvitation")
+}
+
+extension TallyError {
+  /// A text does not open the space; `reason` is a sentence.
+  static func invalidInvitation(_ reason: String) -> TallyError {
+    TallyError(
+      .invalidInvitation, reason.withoutFullStop, remedy: "Copy the whole text again, or ask for a new invitation")
+  }
+
+  /// Runs a body that reads a text to open a space: a fault of the text is `invalidInvitation`.
+  static func readingInvitation<R>(_ body: () throws -> R) throws -> R {
+    do {
+      return try body()
+    } catch let fault as KeyTextFault {
+      throw invalidInvitation(fault.description)
+    }
   }
 }
 
