@@ -79,7 +79,8 @@ extension FieldValue? {
   /// Whether two values are the same byte for byte: `==` is true for texts that Unicode considers equivalent.
   fileprivate func isIdentical(to other: FieldValue?) -> Bool {
     switch self {
-    case .text?, .tags?, .attributes?: self?.storedBytes == other?.storedBytes
+    case .text(let text)?: other?.text.map { $0.utf8.elementsEqual(text.utf8) } == true
+    case .tags?, .attributes?: self?.storedBytes == other?.storedBytes
     default: self == other
     }
   }

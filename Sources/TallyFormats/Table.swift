@@ -253,9 +253,8 @@ extension TableRecord {
     document.listName = cells[Self.listColumn]
     readDue(cells["due"], into: &document, context)
     readState(into: &document, context)
-    for (name, text) in cells where Self.isColumn(name) && !Self.usualColumns.contains(name) {
-      document.attributes[name] = .text(text)
-    }
+    let others = cells.filter { Self.isColumn($0.key) && !Self.usualColumns.contains($0.key) }
+    document.attributes.merge(others.mapValues { .text($0) }) { $1 }
     return document
   }
 

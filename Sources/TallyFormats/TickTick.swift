@@ -35,7 +35,7 @@ final class TickTickSource: RowSource {
     }
     readDates(row, into: &document)
     readState(row, into: &document)
-    for (name, text) in row where !Self.known.contains(name) { document.attributes[name] = .text(text) }
+    document.attributes.merge(row.filter { !Self.known.contains($0.key) }.mapValues { .text($0) }) { $1 }
     if let kind = row["Kind"], kind == "NOTE" {
       document.store(kind, as: "Kind", remark: "note", row["Title"] ?? "", context)
     }

@@ -141,8 +141,7 @@ final class TodoistSource: RowSource {
     }
     if let zone = row["TIMEZONE"], TimeZone(identifier: zone) == nil { context.remarks.add("zone", zone) }
     if let deadline = row["DEADLINE"] { context.remarks.add("date", "DEADLINE: \(deadline)") }
-    document.attributes = [:]
-    for (name, text) in row where !known.contains(name) && !name.isEmpty { document.attributes[name] = .text(text) }
+    document.attributes = row.filter { !known.contains($0.key) && !$0.key.isEmpty }.mapValues { .text($0) }
     if let section, project != nil { document.attributes["section"] = .text(section) }
   }
 }

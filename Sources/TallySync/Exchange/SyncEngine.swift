@@ -412,7 +412,7 @@ extension SyncEngine {
   func recordMark() async throws {
     let settings = try store.requireSyncSettings()
     let mark = try await reach { try await transport.mark(of: settings.replicaID) }.map { Data($0) }
-    try await store.setSyncSetting(\.mark, to: mark)
+    if mark != settings.mark { try await store.changeSyncSettings { $0.mark = mark } }
   }
 
   /// Whether all parts of a snapshot are there and can be opened.
@@ -440,8 +440,10 @@ extension SyncEngine {
   /// - Returns: Whether some may have been deleted.
   /// - Throws: `TallyError` with `syncUnreachable`; what the store throws.
   func deleteOldFiles() async throws -> Bool {
-    let last = try store.requireSyncSettings().lastUpkeep
-    guard try store.readSynchronization({ $0.isDue(since: last, everySeconds: 86_400) }) else { return false }
+    let isDue = try store.readSynchronization {
+      try $0.isDue(since: $0.requireSyncSettings().lastUpkeep, everySeconds: 86_400)
+    }
+    guard isDue else { return false }
     let (old, settings) = try await store.write { try ($0.beginUpkeep(), $0.requireSyncSettings()) }
     guard let own = settings.snapshot else { return false }
     let names = try await reach { try await transport.snapshots() }

@@ -298,28 +298,6 @@ extension ObjectState {
 
 }
 
-/// The last written value of a field: of two writes the greater one wins.
-struct Register: Hashable, Sendable {
-  /// When it was written, in microseconds since 1970, or one more than the greatest time of its object.
-  var time: Int64
-  /// How often the place in this register was renumbered since the user's move; 0 for other fields.
-  var renumberingCount: UInt32 = 0
-  var replica: ReplicaID
-  /// The encoded value; empty for none.
-  var value: [UInt8]
-
-  /// The identity of the write.
-  var stamp: Stamp { Stamp(time: time, replica: replica) }
-
-  /// Whether this write wins over another one; false for an equal one.
-  func wins(over other: Register) -> Bool {
-    let place = (time, renumberingCount, replica)
-    let otherPlace = (other.time, other.renumberingCount, other.replica)
-    return place == otherPlace ? other.value.lexicographicallyPrecedes(value) : place > otherPlace
-  }
-
-}
-
 /// An element of an observed-remove set: a tag, or the completion of a task.
 ///
 /// Shapiro, Preguiça, Baquero, Zawirski: "A comprehensive study of convergent and commutative replicated data types"
