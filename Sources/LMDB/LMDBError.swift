@@ -164,8 +164,6 @@ extension LMDBError {
       "undecodable", "The stored bytes are not what their codec writes",
       remedy: "Read them with the codec that wrote them")
     /// A value has no encoded form.
-    public static let unencodable = Code(
-      "unencodable", "The value has no encoded form", remedy: "Store a value that its encoder accepts")
     /// This process has the environment open already, perhaps under another path.
     public static let alreadyOpen = Code(
       "alreadyOpen", "This process has the environment open already", remedy: "Share the open one")

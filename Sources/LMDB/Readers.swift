@@ -118,23 +118,8 @@ extension LMDBEnvironment {
   }
 
   /// Whether this process has a slot at a transaction; the caller keeps the environment open.
-  ///
-  /// Each write asks, so that the table's lines are compared as bytes.
-  func hasReader(ofThisProcessAt transactionID: UInt64) throws(LMDBError) -> Bool {
-    var wanted = WantedReader(processID: getpid(), transactionID: transactionID)
-    // The callback runs within the call only, with the address of this local as its context.
-    let result = unsafe withUnsafeMutablePointer(to: &wanted) { wanted in
-      unsafe mdb_reader_list(
-        handle,
-        { line, context in
-          // The line is read within the callback, up to its end; the context is the address of the local above.
-          guard let line = unsafe line, let context = unsafe context else { return 0 }
-          return unsafe context.assumingMemoryBound(to: WantedReader.self).pointee.isFound(in: line) ? -1 : 0
-        },
-        wanted
-      )
-    }
-    return result < 0
+  func hasReader(ofThisProcessAt transactionID: Int) throws(LMDBError) -> Bool {
+    try readerTable().contains { $0.processID == getpid() && $0.transactionID == transactionID }
   }
 
   /// Reads the table; the caller keeps the environment open.
@@ -157,22 +142,6 @@ extension LMDBEnvironment {
     // Only the callback could return a negative number, and it does not; any other number is not an error.
     guard result >= 0 else { throw LMDBError(.other, operation: "list readers", returnCode: result) }
     return readers
-  }
-}
-
-/// A slot that is looked for in liblmdb's table: process, thread in hexadecimal digits, transaction.
-private struct WantedReader {
-  let processID: Int32
-  let transactionID: UInt64
-
-  func isFound(in line: UnsafePointer<CChar>) -> Bool {
-    var end: UnsafeMutablePointer<CChar>?
-    // Each call reads up to the end of the line at most, and writes into the local.
-    guard unsafe strtol(line, &end, 10) == Int(processID), let thread = unsafe end else { return false }
-    _ = unsafe strtoul(thread, &end, 16)
-    guard let transaction = unsafe end else { return false }
-    let found = unsafe strtoull(transaction, &end, 10)
-    return unsafe end != transaction && found == transactionID
   }
 }
 

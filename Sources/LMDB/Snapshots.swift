@@ -155,7 +155,7 @@ extension LMDBEnvironment {
   func isHeld(_ core: TransactionCore) -> Bool {
     guard lockFile != nil else { return true }
     // The reader is live, and its owner is the only one to use it.
-    let named = unsafe UInt64(mdb_txn_id(core.handle))
+    let named = unsafe Int(mdb_txn_id(core.handle))
     return (try? hasReader(ofThisProcessAt: named)) ?? true
   }
 

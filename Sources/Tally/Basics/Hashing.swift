@@ -118,10 +118,10 @@ extension UUID {
 private let halfMask: UInt64 = 1 << 37 - 1
 
 /// The odd number nearest to 2⁶⁴ divided by the golden ratio, which is the increment of SplitMix64.
-private let goldenGamma: UInt64 = 0x9E37_79B9_7F4A_7C15
+let goldenGamma: UInt64 = 0x9E37_79B9_7F4A_7C15
 
 /// The mixing function of SplitMix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014).
-private func mix(_ value: UInt64) -> UInt64 {
+func mix(_ value: UInt64) -> UInt64 {
   var mixed = value
   mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
   mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB

@@ -162,28 +162,3 @@ extension AttributeValue: Codable {
     try container.encode(value, forKey: kind)
   }
 }
-
-extension RecurrenceSeries: Codable {
-  private enum Key: String, CodingKey {
-    case id, start, occurrence, index
-  }
-
-  /// Decodes a place in a series in the form of an export.
-  public init(from decoder: any Decoder) throws {
-    let container = try decoder.container(keyedBy: Key.self)
-    self.init(
-      id: try container.decode(IDText.self, forKey: .id).id,
-      start: try container.decode(CalendarDay.self, forKey: .start),
-      occurrence: try container.decode(CalendarDay.self, forKey: .occurrence),
-      index: try container.decode(Int.self, forKey: .index))
-  }
-
-  /// Encodes a place in a series in the form of an export.
-  public func encode(to encoder: any Encoder) throws {
-    var container = encoder.container(keyedBy: Key.self)
-    try container.encode(IDText(id), forKey: .id)
-    try container.encode(start, forKey: .start)
-    try container.encode(occurrence, forKey: .occurrence)
-    try container.encode(index, forKey: .index)
-  }
-}

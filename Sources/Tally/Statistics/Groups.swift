@@ -2,7 +2,7 @@ public import Foundation
 import LMDB
 
 /// The number of tasks completed in a list.
-public struct ListCount: Hashable, Sendable {
+public struct ListCount: Hashable, Codable, Sendable {
   /// The list in which they were completed; `nil` for no list.
   public let listID: UUID?
   /// The list's name, or its last name if it was deleted; `nil` for no list, and for a list deleted before
@@ -63,31 +63,6 @@ struct GroupCounts {
   /// The counts of the tags by hash.
   var tags: [UUID: Int] {
     spellings.reduce(into: tagCounts) { $0[TagID.of($1.key), default: 0] += $1.value }
-  }
-}
-
-extension ListCount: Codable {
-  private enum Key: String, CodingKey {
-    case listID, name, isDeleted, completed
-  }
-
-  /// Decodes the count of a list, or that of tasks without a list if the id is missing.
-  public init(from decoder: any Decoder) throws {
-    let container = try decoder.container(keyedBy: Key.self)
-    self.init(
-      listID: try container.decodeIfPresent(IDText.self, forKey: .listID)?.id,
-      name: try container.decodeIfPresent(String.self, forKey: .name),
-      isDeleted: try container.decode(Bool.self, forKey: .isDeleted),
-      completed: try container.decode(Int.self, forKey: .completed))
-  }
-
-  /// Encodes the count; ids are in lower case.
-  public func encode(to encoder: any Encoder) throws {
-    var container = encoder.container(keyedBy: Key.self)
-    try container.encodeIfPresent(listID.map(IDText.init), forKey: .listID)
-    try container.encodeIfPresent(name, forKey: .name)
-    try container.encode(isDeleted, forKey: .isDeleted)
-    try container.encode(completed, forKey: .completed)
   }
 }
 

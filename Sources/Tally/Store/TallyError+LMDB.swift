@@ -20,7 +20,7 @@ extension TallyError {
       "The store has been opened for reading only"
     case .badDatabase: "A table of the store was used after its opening was undone"
     case .panic: "The storage failed: An earlier failure of the disk left the store unusable"
-    case .badKeySize, .badValueSize, .readersFull, .wrongThread, .invalidArgument, .unencodable,
+    case .badKeySize, .badValueSize, .readersFull, .wrongThread, .invalidArgument,
       .keyExists, .notPositioned, .databasesFull, .permissionDenied, .readOnly, .noSuchFile, .fileExists, .invalidFile,
       .incompatible, .versionMismatch:
       error.message

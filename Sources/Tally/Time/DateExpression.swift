@@ -456,19 +456,9 @@ extension DateExpression.Base {
       occurrence.prefix + CalendarNames.weekdays[number - 1].prefix(3).lowercased()
     case .date(let day): day.iso8601
     case .dayOfYear(let month, let day): "\(day)" + CalendarNames.months[month - 1].prefix(3).lowercased()
-    case .dayOfMonth(let day): "\(day)\(Self.ordinalEnding(of: day))"
+    case .dayOfMonth(let day): "\(day)\(day.ordinalEnding)"
     case .start(let period): "so\(period.rawValue)"
     case .end(let period): "eo\(period.rawValue)"
-    }
-  }
-
-  private static func ordinalEnding(of number: Int) -> String {
-    switch (number / 10, number % 10) {
-    case (1, _): "th"
-    case (_, 1): "st"
-    case (_, 2): "nd"
-    case (_, 3): "rd"
-    default: "th"
     }
   }
 }
@@ -500,11 +490,7 @@ extension DateExpression.Offset {
 
 extension DateExpression.TimeOfDay {
   fileprivate var text: String {
-    "\(Self.twoDigits(minute / 60)):\(Self.twoDigits(minute % 60))"
-  }
-
-  private static func twoDigits(_ number: Int) -> String {
-    number < 10 ? "0\(number)" : "\(number)"
+    WallTime.clock(ofMinute: minute)
   }
 }
 

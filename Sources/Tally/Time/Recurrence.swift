@@ -151,7 +151,7 @@ func abs(clamping number: Int) -> Int {
 }
 
 /// The place of a task in its series: the tasks that one recurring task becomes, one after another.
-public struct RecurrenceSeries: Hashable, Sendable {
+public struct RecurrenceSeries: Hashable, Codable, Sendable {
   /// The id of the series' first task.
   public let id: UUID
   /// The day on which the series began: `DTSTART` of RFC 5545.
