@@ -14,17 +14,11 @@ struct BoundedHeap<Element: Comparable> {
     self.limit = max(1, limit)
   }
 
-  /// Whether the heap would keep an element.
-  func accepts(_ element: Element) -> Bool {
-    guard heap.elements.count == limit, let largest = heap.first else { return true }
-    return element < largest.element
-  }
-
   /// Inserts an element if it is among the smallest, in place of the largest if the heap is full.
   mutating func insert(_ element: Element) {
     if heap.elements.count < limit {
       heap.insert(Reversed(element: element))
-    } else if accepts(element) {
+    } else if let largest = heap.first, element < largest.element {
       heap.replaceFirst(with: Reversed(element: element))
     }
   }

@@ -98,11 +98,7 @@ extension TallyError {
   public struct Code: Hashable, Sendable, CustomStringConvertible {
     private let name: String
 
-    private init(_ name: String) {
-      self.name = name
-    }
-
-    /// Creates a code for another library of this package.
+    /// Creates a code of this package.
     package init(named name: String) {
       self.name = name
     }
@@ -111,110 +107,110 @@ extension TallyError {
     public var description: String { name }
 
     /// A task's title is only white space.
-    public static let blankTitle = Code("blankTitle")
+    public static let blankTitle = Code(named: "blankTitle")
     /// A list's name is only white space.
-    public static let blankListName = Code("blankListName")
+    public static let blankListName = Code(named: "blankListName")
     /// A colour is not six hexadecimal digits.
-    public static let invalidColor = Code("invalidColor")
+    public static let invalidColor = Code(named: "invalidColor")
     /// A text is not a calendar day, or the day does not exist.
-    public static let invalidDay = Code("invalidDay")
+    public static let invalidDay = Code(named: "invalidDay")
     /// A text is not an ISO 8601 instant, or the instant does not exist.
-    public static let invalidInstant = Code("invalidInstant")
+    public static let invalidInstant = Code(named: "invalidInstant")
     /// A text is not the name of a task state.
-    public static let invalidState = Code("invalidState")
+    public static let invalidState = Code(named: "invalidState")
     /// A text is not a recurrence, or is one that is not supported.
-    public static let invalidRecurrence = Code("invalidRecurrence")
+    public static let invalidRecurrence = Code(named: "invalidRecurrence")
     /// A number, day or instant is outside the range that can be stored.
-    public static let valueOutOfRange = Code("valueOutOfRange")
+    public static let valueOutOfRange = Code(named: "valueOutOfRange")
     /// A task's fields contradict each other, such as a completion time on an open task.
-    public static let inconsistentTask = Code("inconsistentTask")
+    public static let inconsistentTask = Code(named: "inconsistentTask")
     /// No task has the given id.
-    public static let taskNotFound = Code("taskNotFound")
+    public static let taskNotFound = Code(named: "taskNotFound")
     /// No list has the given id.
-    public static let listNotFound = Code("listNotFound")
+    public static let listNotFound = Code(named: "listNotFound")
     /// No saved filter has the given name.
-    public static let filterNotFound = Code("filterNotFound")
+    public static let filterNotFound = Code(named: "filterNotFound")
     /// Two tasks are not in the same place, so neither can be put before or after the other.
-    public static let differentPlaces = Code("differentPlaces")
+    public static let differentPlaces = Code(named: "differentPlaces")
     /// An id is already in use, or occurs twice in one document.
-    public static let duplicateID = Code("duplicateID")
+    public static let duplicateID = Code(named: "duplicateID")
     /// A task names a list that neither the store nor the document has.
-    public static let unknownList = Code("unknownList")
+    public static let unknownList = Code(named: "unknownList")
     /// A tag is empty, too long or contains a character that tags cannot have.
-    public static let invalidTag = Code("invalidTag")
+    public static let invalidTag = Code(named: "invalidTag")
     /// A text is not the name of a priority.
-    public static let invalidPriority = Code("invalidPriority")
+    public static let invalidPriority = Code(named: "invalidPriority")
     /// An attribute has an invalid name or value, or the attributes of a task take too many bytes.
-    public static let invalidAttribute = Code("invalidAttribute")
+    public static let invalidAttribute = Code(named: "invalidAttribute")
     /// A sub-task would be nested too deeply, be its own ancestor, or lie in another list than its parent.
-    public static let invalidParent = Code("invalidParent")
-    /// A change that was to be made only if it can be undone cannot be undone.
-    public static let irreversible = Code("irreversible")
+    public static let invalidParent = Code(named: "invalidParent")
+    /// A change could not be undone, and was to be made only if it could be.
+    public static let irreversible = Code(named: "irreversible")
     /// The key of a value or of an application's index, or a namespace, is empty, too long or of the wrong type.
-    public static let invalidKey = Code("invalidKey")
+    public static let invalidKey = Code(named: "invalidKey")
     /// A value of an application cannot be stored, or cannot be decoded as the requested type.
-    public static let invalidValue = Code("invalidValue")
+    public static let invalidValue = Code(named: "invalidValue")
     /// An application's index has an invalid name, has the name of another index, or is not registered.
-    public static let invalidIndex = Code("invalidIndex")
+    public static let invalidIndex = Code(named: "invalidIndex")
     /// A link cannot be followed.
-    public static let invalidLink = Code("invalidLink")
+    public static let invalidLink = Code(named: "invalidLink")
     /// A text is not the token of a view, a position, a write or a state of a store.
-    public static let invalidToken = Code("invalidToken")
+    public static let invalidToken = Code(named: "invalidToken")
     /// A text is not a filter; the error carries the column.
-    public static let invalidFilter = Code("invalidFilter")
+    public static let invalidFilter = Code(named: "invalidFilter")
     /// A search contains no word to search for.
-    public static let emptySearch = Code("emptySearch")
+    public static let emptySearch = Code(named: "emptySearch")
     /// A text is not a goal, or the goal is less than one task.
-    public static let invalidGoal = Code("invalidGoal")
+    public static let invalidGoal = Code(named: "invalidGoal")
     /// A document breaks its format; the error carries the position.
-    public static let malformedDocument = Code("malformedDocument")
+    public static let malformedDocument = Code(named: "malformedDocument")
     /// A document has a key that the format does not define.
-    public static let unknownKey = Code("unknownKey")
+    public static let unknownKey = Code(named: "unknownKey")
     /// An input cannot be read.
-    public static let inputUnreadable = Code("inputUnreadable")
+    public static let inputUnreadable = Code(named: "inputUnreadable")
     /// An output cannot be created or written.
-    public static let outputNotCreated = Code("outputNotCreated")
+    public static let outputNotCreated = Code(named: "outputNotCreated")
     /// There is no store at the path, and the call was not to create one.
-    public static let storeMissing = Code("storeMissing")
+    public static let storeMissing = Code(named: "storeMissing")
     /// There is something at the path that is not a Tally store.
-    public static let notAStore = Code("notAStore")
+    public static let notAStore = Code(named: "notAStore")
     /// The store or document was written in a newer format than this library supports.
-    public static let newerFormat = Code("newerFormat")
+    public static let newerFormat = Code(named: "newerFormat")
     /// The store's contents contradict themselves.
-    public static let damagedStore = Code("damagedStore")
+    public static let damagedStore = Code(named: "damagedStore")
     /// The system refused access to the store's files.
-    public static let permissionDenied = Code("permissionDenied")
+    public static let permissionDenied = Code(named: "permissionDenied")
     /// The store is on a remote filesystem, where memory maps and locks are not reliable.
-    public static let remoteFilesystem = Code("remoteFilesystem")
+    public static let remoteFilesystem = Code(named: "remoteFilesystem")
     /// Another process uses the store in a way that excludes this call; try again.
-    public static let storeBusy = Code("storeBusy")
+    public static let storeBusy = Code(named: "storeBusy")
     /// This process already has the store open.
-    public static let alreadyOpen = Code("alreadyOpen")
+    public static let alreadyOpen = Code(named: "alreadyOpen")
     /// A write was started inside another write on the same thread.
-    public static let reentrantTransaction = Code("reentrantTransaction")
+    public static let reentrantTransaction = Code(named: "reentrantTransaction")
     /// The store has been closed.
-    public static let storeClosed = Code("storeClosed")
+    public static let storeClosed = Code(named: "storeClosed")
     /// The store is suspended.
-    public static let storeSuspended = Code("storeSuspended")
+    public static let storeSuspended = Code(named: "storeSuspended")
     /// Every reader slot is in use by a live reader.
-    public static let readersFull = Code("readersFull")
+    public static let readersFull = Code(named: "readersFull")
     /// There is no change to undo.
-    public static let nothingToUndo = Code("nothingToUndo")
+    public static let nothingToUndo = Code(named: "nothingToUndo")
     /// There is nothing to redo: nothing has been undone since the last change.
-    public static let nothingToRedo = Code("nothingToRedo")
+    public static let nothingToRedo = Code(named: "nothingToRedo")
     /// A later change of the same task or list prevents an undo.
-    public static let undoConflict = Code("undoConflict")
+    public static let undoConflict = Code(named: "undoConflict")
     /// The disk, or the quota on it, is full.
-    public static let diskFull = Code("diskFull")
+    public static let diskFull = Code(named: "diskFull")
     /// The storage failed to read or write.
-    public static let storageFailed = Code("storageFailed")
+    public static let storageFailed = Code(named: "storageFailed")
     /// The disk failed at the last step of a commit, so the commit may or may not have happened; check the
     /// store's contents.
-    public static let outcomeUnknown = Code("outcomeUnknown")
+    public static let outcomeUnknown = Code(named: "outcomeUnknown")
     /// The Swift task that ran the operation was cancelled; the operation has been rolled back.
-    public static let cancelled = Code("cancelled")
+    public static let cancelled = Code(named: "cancelled")
     /// The library has a bug; please report it.
-    public static let internalFault = Code("internalFault")
+    public static let internalFault = Code(named: "internalFault")
   }
 }
 

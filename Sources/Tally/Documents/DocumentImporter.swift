@@ -119,7 +119,11 @@ extension DocumentImporter where Source: ~Copyable {
     let old = try storedTask(id, in: transaction)
     let missing = source.isForeign ? document.takeMissingParent(as: old?.item) : nil
     let deletion = old == nil && !options.overwrites ? try deletions.date(.task, id, in: transaction) : nil
-    if let deletion, merge.keepsDeleted(document, since: deletion) {
+    let isIdentifiedByContent = document.isIdentifiedByContent
+    if let deletion,
+      merge.keepsDeleted(
+        changedAt: document.updatedAt, isIdentifiedByContent: isIdentifiedByContent, since: deletion)
+    {
       summary.tasks.keptNewer += 1
       subtasks.noteDeleted(id)
       return try report(.keptDeleted, .task, id, document[.text]?.text)
@@ -134,7 +138,7 @@ extension DocumentImporter where Source: ~Copyable {
     subtasks.note(task, replacing: old?.item, elsewhere: document.keptParent, missing: missing, at: position)
     placement.note(task)
     summary.tasks.count(outcome)
-    try report(ImportedRecord.Outcome(outcome), .task, id, task.title)
+    try report(ImportedRecord.Outcome(rawValue: outcome.rawValue), .task, id, task.title)
     if outcome.isWritten { batch.add(task, replacing: old, at: transaction.commitSequence) }
   }
 
@@ -190,10 +194,10 @@ extension DocumentImporter where Source: ~Copyable {
 
   /// Reports a record, unless it is unchanged.
   private func report(
-    _ outcome: ImportedRecord.Outcome?, _ kind: ImportedRecord.Kind, _ id: UUID?, _ name: String?
+    _ outcome: @autoclosure () -> ImportedRecord.Outcome?, _ kind: ImportedRecord.Kind, _ id: UUID?, _ name: String?
   ) throws {
-    guard let outcome else { return }
-    try observer?(ImportedRecord(kind: kind, id: id, name: name ?? "", outcome: outcome))
+    guard let observer, let outcome = outcome() else { return }
+    try observer(ImportedRecord(kind: kind, id: id, name: name ?? "", outcome: outcome))
   }
 
   private mutating func read(
@@ -207,7 +211,7 @@ extension DocumentImporter where Source: ~Copyable {
     // A deleted list that a task needs is restored with the task.
     let isDeletable = old == nil && !options.overwrites && position != nil && !references.isAwaited(id)
     let deletion = isDeletable ? try deletions.date(.list, id, in: transaction) : nil
-    if let deletion, merge.keepsDeleted(document, since: deletion) {
+    if let deletion, merge.keepsDeleted(changedAt: document.updatedAt, since: deletion) {
       summary.lists.keptNewer += 1
       references.noteDeleted(id)
       return try report(.keptDeleted, .list, id, document.name)
@@ -219,7 +223,7 @@ extension DocumentImporter where Source: ~Copyable {
     references.define(id)
     placement.note(list)
     summary.lists.count(outcome)
-    try report(ImportedRecord.Outcome(outcome), .list, id, list.name)
+    try report(ImportedRecord.Outcome(rawValue: outcome.rawValue), .list, id, list.name)
     if outcome.isWritten { batch.lists.append(RecordChange(from: old, to: list, at: transaction.commitSequence)) }
   }
 
@@ -251,13 +255,13 @@ extension DocumentImporter where Source: ~Copyable {
     let old = try transaction.savedFilter(named: filter.name)
     let isDeletable = old == nil && !options.overwrites
     let deletion = isDeletable ? try deletions.date(ofFilterNamed: filter.name, in: transaction) : nil
-    if let deletion, merge.keepsDeleted(filter, since: deletion) {
+    if let deletion, merge.keepsDeleted(changedAt: filter.updatedAt, since: deletion) {
       summary.filters.keptNewer += 1
       return try report(.keptDeleted, .filter, nil, filter.name)
     }
     let outcome = merge.outcome(of: filter, replacing: old)
     summary.filters.count(outcome)
-    try report(ImportedRecord.Outcome(outcome), .filter, nil, filter.name)
+    try report(ImportedRecord.Outcome(rawValue: outcome.rawValue), .filter, nil, filter.name)
     if outcome.isWritten { batch.filters.append(filter) }
   }
 }
@@ -269,18 +273,6 @@ extension ImportSummary.Counts {
     case .changed: changed += 1
     case .unchanged: unchanged += 1
     case .keptNewer: keptNewer += 1
-    }
-  }
-}
-
-extension ImportedRecord.Outcome {
-  /// The outcome to report to the caller; `nil` if the record is unchanged.
-  fileprivate init?(_ outcome: MergeOutcome) {
-    switch outcome {
-    case .added: self = .added
-    case .changed: self = .changed
-    case .unchanged: return nil
-    case .keptNewer: self = .keptNewer
     }
   }
 }

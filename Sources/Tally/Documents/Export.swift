@@ -33,10 +33,7 @@ extension TaskStore {
     matching filter: TaskFilter? = nil,
     progress: InterchangeProgress.Observer? = nil
   ) throws -> ExportSummary {
-    let output = try AtomicFile.create(replacing: file)
-    let summary = try export(to: output.descriptor, format: format, matching: filter, progress: progress)
-    try output.commit()
-    return summary
+    try exportFile(file) { try export(to: $0, format: format, matching: filter, progress: progress) }
   }
 
   /// Exports all tasks, or those that a filter matches, to an open file or pipe, which stays open.
@@ -152,30 +149,25 @@ struct DocumentExporter: ~Copyable {
     writer.entry("exportDate", .instant(transaction.now))
     writer.entry("appVersion", .text(TaskStore.libraryVersion))
     writer.entry("schemaVersion", .integer(InterchangeFormat.schemaVersions.upperBound))
-    writer.beginArray("lists")
-    try writeLists(of: transaction)
-    writer.endArray()
-    writer.beginArray("tasks")
-    try writeTasks(of: transaction)
-    writer.endArray()
-    writer.beginArray("completions")
-    try writeCompletions(of: transaction)
-    writer.endArray()
-    writer.beginArray("filters")
-    try writeFilters(of: transaction)
-    writer.endArray()
+    try writeRecords(of: transaction)
     writer.endObject()
     writer.lineFeed()
   }
 
-  /// Writes lines: lists before their tasks and completions after them, so that they can be read in one pass.
+  /// Writes lists before their tasks and completions after them, so that lines can be read in one pass.
   private mutating func writeRecords(of transaction: borrowing StoreTransaction<some LMDBTransaction & ~Copyable>)
     throws
   {
-    try writeLists(of: transaction)
-    try writeTasks(of: transaction)
-    try writeCompletions(of: transaction)
-    try writeFilters(of: transaction)
+    try writeArray("lists") { try $0.writeLists(of: transaction) }
+    try writeArray("tasks") { try $0.writeTasks(of: transaction) }
+    try writeArray("completions") { try $0.writeCompletions(of: transaction) }
+    try writeArray("filters") { try $0.writeFilters(of: transaction) }
+  }
+
+  private mutating func writeArray(_ name: StaticString, _ write: (inout DocumentExporter) throws -> Void) throws {
+    if format == .json { writer.beginArray(name) }
+    try write(&self)
+    if format == .json { writer.endArray() }
   }
 
   private mutating func writeLists(of transaction: borrowing StoreTransaction<some LMDBTransaction & ~Copyable>) throws
@@ -248,7 +240,7 @@ struct DocumentExporter: ~Copyable {
   private mutating func flush(ifAtLeast byteCount: Int = 1) throws {
     let written = writer.bytes.count
     guard written >= byteCount else { return }
-    try TallyError.replacing(TallyError.unwritableOutput) { try writer.withBytes { try output.write(&$0) } }
+    try TallyError.replacing(TallyError.unwritableOutput) { try output.write(&writer.bytes) }
     summary.byteCount += Int64(written)
   }
 

@@ -2,7 +2,7 @@ import Foundation
 import LMDB
 
 /// The effect of merging one record of a document.
-enum MergeOutcome {
+enum MergeOutcome: String {
   case added, changed, unchanged, keptNewer
 
   var isWritten: Bool { self == .added || self == .changed }
@@ -76,23 +76,11 @@ struct ImportMerge {
 }
 
 extension ImportMerge {
-  /// Whether a task deleted here stays deleted: the document neither was written nor changed it after the deletion.
-  func keepsDeleted(_ document: TaskDocument, since deletion: Timestamp) -> Bool {
-    if document.isIdentifiedByContent { return true }
-    return keepsDeleted(document.updatedAt, since: deletion)
-  }
-
-  /// Whether a list that was deleted here stays deleted.
-  func keepsDeleted(_ document: ListDocument, since deletion: Timestamp) -> Bool {
-    keepsDeleted(document.updatedAt, since: deletion)
-  }
-
-  /// Whether a saved filter that was deleted here stays deleted.
-  func keepsDeleted(_ filter: SavedFilter, since deletion: Timestamp) -> Bool {
-    keepsDeleted(filter.updatedAt, since: deletion)
-  }
-
-  private func keepsDeleted(_ updatedAt: Timestamp?, since deletion: Timestamp) -> Bool {
+  /// Whether a record deleted here stays deleted: the document neither was written nor changed it after the deletion.
+  func keepsDeleted(
+    changedAt updatedAt: Timestamp?, isIdentifiedByContent: Bool = false, since deletion: Timestamp
+  ) -> Bool {
+    if isIdentifiedByContent { return true }
     let dates = [updatedAt, exportDate].compactMap(\.self)
     return !dates.isEmpty && dates.allSatisfy { $0 <= deletion }
   }

@@ -17,7 +17,7 @@ package struct JSONWriter: ~Copyable {
   }
 
   /// The bytes written since the last flush.
-  package private(set) var bytes: [UInt8] = []
+  package internal(set) var bytes: [UInt8] = []
 
   private let layout: Layout
   private var depth = 0
@@ -38,9 +38,6 @@ package struct JSONWriter: ~Copyable {
     defer { bytes = [] }
     return bytes
   }
-
-  /// Passes everything written so far to a closure, which must empty it.
-  mutating func withBytes(_ body: (inout [UInt8]) throws -> Void) rethrows { try body(&bytes) }
 
   /// Ends a line.
   package mutating func lineFeed() {
@@ -171,10 +168,7 @@ extension JSONWriter {
 
   /// Writes a finite number with a fraction or an exponent.
   package mutating func value(real number: Double) {
-    let text = number.description
-    entry(ofAtMost: text.utf8.count) { output in
-      for byte in text.utf8 { output.append(byte) }
-    }
+    value(json: number.description)
   }
 
   /// Writes a value that is JSON already.

@@ -326,8 +326,6 @@ struct FilterScanner {
     scalars = Array(text.unicodeScalars)
   }
 
-  var count: Int { scalars.count }
-
   /// The next scalar; `nil` at the end.
   var next: Unicode.Scalar? { scalar(at: offset) }
 

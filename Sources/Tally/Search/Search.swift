@@ -230,7 +230,6 @@ private struct RankedItem: Comparable {
   var segment: Int?
 
   static func < (left: Self, right: Self) -> Bool { left.rank < right.rank }
-  static func == (left: Self, right: Self) -> Bool { left.rank == right.rank }
 }
 
 extension SearchSegment {

@@ -200,21 +200,11 @@ extension [UInt8] {
   /// Decodes the scalar at an offset of a folded text, which is well-formed UTF-8.
   @inline(__always)
   func foldedScalar(at offset: Int) -> Unicode.Scalar {
-    let first = UInt32(self[offset])
-    let value =
-      switch first {
-      case ..<0x80: first
-      case ..<0xE0: (first & 0x1F) << 6 | continuation(offset + 1)
-      case ..<0xF0: (first & 0x0F) << 12 | continuation(offset + 1) << 6 | continuation(offset + 2)
-      default:
-        (first & 0x07) << 18 | continuation(offset + 1) << 12 | continuation(offset + 2) << 6
-          | continuation(offset + 3)
-      }
-    return Unicode.Scalar(value) ?? "\u{FFFD}"
+    let first = self[offset]
+    if first.isASCII { return Unicode.Scalar(first) }
+    var offset = offset
+    return span.nextScalar(at: &offset)
   }
-
-  @inline(__always)
-  private func continuation(_ offset: Int) -> UInt32 { UInt32(self[offset] & 0x3F) }
 }
 
 /// The role of a scalar in dividing a folded text into words.

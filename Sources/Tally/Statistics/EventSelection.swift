@@ -43,14 +43,7 @@ extension CounterScope {
 
 extension RecordPredicate {
   /// Whether the ledger of completions contains everything that the predicate reads.
-  var isOfLedger: Bool {
-    switch self {
-    case .constant: true
-    case .test(let test): test.isOfLedger
-    case .not(let operand): operand.isOfLedger
-    case .all(let operands), .any(let operands): operands.allSatisfy(\.isOfLedger)
-    }
-  }
+  var isOfLedger: Bool { reduce(true) { $0 && $1.isOfLedger } }
 }
 
 extension RecordTest {
@@ -66,7 +59,7 @@ extension RecordTest {
 /// Tests the records of tasks and the entries of the ledger.
 struct EventTester {
   private let program: RecordProgram
-  private let lastTag: UInt8
+  let lastTag: UInt8
   /// Whether a completion can be tested without reading its task.
   let isOfLedger: Bool
   private var folder = TextFolder()
@@ -77,48 +70,34 @@ struct EventTester {
     isOfLedger = predicate.isOfLedger
   }
 
-  /// Whether a task passes in its current state.
-  mutating func holds(_ id: UUID, _ task: RawSpan, isParent: (UUID) throws -> Bool) throws -> Bool {
-    try program.holds(FilterFacts(id, task, upTo: lastTag), &folder, isParent: isParent)
-  }
-
-  /// Whether a completion passes, judged by its entry in the ledger.
-  mutating func holds(
-    _ completed: InstantKey, _ entry: RawSpan, isParent: (UUID) throws -> Bool
-  ) throws -> Bool {
-    try program.holds(FilterFacts(completed, ofCompletion: entry), &folder, isParent: isParent)
-  }
-
-  /// Whether a completion passes, judged by its entry in the ledger and by its task's other fields.
-  mutating func holds(
-    _ completed: InstantKey, _ entry: RawSpan, of task: RawSpan, isParent: (UUID) throws -> Bool
-  ) throws -> Bool {
-    var facts = try FilterFacts(completed.id, task, upTo: lastTag)
-    try facts.setClassification(ofCompletion: entry)
-    return try program.holds(facts, &folder, isParent: isParent)
+  /// Whether a task or a completion passes.
+  mutating func holds(_ facts: borrowing FilterFacts, isParent: (UUID) throws -> Bool) throws -> Bool {
+    try program.holds(facts, &folder, isParent: isParent)
   }
 }
 
 extension StoreTransaction where Base: ~Copyable {
   /// Whether a task passes in its current state; without a tester, every task passes.
   func passes(_ tester: inout EventTester?, _ id: UUID) throws -> Bool {
-    guard tester != nil else { return true }
+    guard let lastTag = tester?.lastTag else { return true }
     guard let task = try tables.tasks.bytes(forKey: IDKey(id), in: base) else {
       throw TallyError.missingRecord(of: "a task index")
     }
-    return try tester?.holds(id, task) { try hasSubtasks($0) } ?? true
+    return try tester?.holds(FilterFacts(id, task, upTo: lastTag)) { try hasSubtasks($0) } ?? true
   }
 
   /// Whether an entry of the ledger passes; without a tester, every entry passes.
   func passes(_ tester: inout EventTester?, _ key: CompletionKey, _ entry: RawSpan) throws -> Bool {
-    guard let isOfLedger = tester?.isOfLedger else { return true }
+    guard let isOfLedger = tester?.isOfLedger, let lastTag = tester?.lastTag else { return true }
     if key.isTaskDeleted || isOfLedger {
-      return try tester?.holds(key.completed, entry) { try hasSubtasks($0) } ?? true
+      return try tester?.holds(FilterFacts(key.completed, ofCompletion: entry)) { try hasSubtasks($0) } ?? true
     }
     guard let task = try tables.tasks.bytes(forKey: IDKey(key.completed.id), in: base) else {
       throw TallyError.missingRecord(of: "completions")
     }
-    return try tester?.holds(key.completed, entry, of: task) { try hasSubtasks($0) } ?? true
+    var facts = try FilterFacts(key.completed.id, task, upTo: lastTag)
+    try facts.setClassification(ofCompletion: entry)
+    return try tester?.holds(facts) { try hasSubtasks($0) } ?? true
   }
 }
 

@@ -187,10 +187,9 @@ extension StoreTransaction where Base: ~Copyable {
     var tester = frame.selection.predicate.map(EventTester.init)
     var goesOn = true
     for span in spans.reversed() where goesOn {
-      let range = KeyRange(InstantKey.start(at: span.lowerBound), InstantKey.start(at: span.upperBound))
       var cursor = try tables.byCreated.rawIndex.cursor(in: base)
       var walk = RangeWalk(isReversed: true, after: nil)
-      try walk.run(range, prefix: KeyBytes(), by: &cursor) { id in
+      try walk.run(.instants(span), prefix: KeyBytes(), by: &cursor) { id in
         let task = try indexedTask(id)
         if try isCounted(task, in: frame.scope, &tester) { goesOn = try body(task) }
         return goesOn

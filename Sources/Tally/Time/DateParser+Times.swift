@@ -336,10 +336,6 @@ extension DateParser {
 }
 
 extension DateExpression.Offset {
-  mutating func add(_ other: DateExpression.Offset) {
-    self = adding(other, times: 1)
-  }
-
   /// Adds another distance a number of times; counts of seven digits cannot overflow.
   func adding(_ other: DateExpression.Offset, times count: Int) -> DateExpression.Offset {
     DateExpression.Offset(

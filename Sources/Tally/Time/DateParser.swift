@@ -152,13 +152,7 @@ extension DateParser {
   mutating func dayOfYear() -> DateExpression.Base? {
     attempt { parser in
       guard let (month, day) = parser.dayThenMonth() ?? parser.monthThenDay() else { return nil }
-      if let year = parser.year() { return parser.existing(year: year, month: month, day: day).map { .date($0) } }
-      // The year 2000 allows 29 February, so that only days that no year has are refused.
-      guard CivilDate(year: 2_000, month: month, day: day).exists else {
-        parser.fault = ISO8601Fault.impossibleDay.dayError
-        return nil
-      }
-      return .dayOfYear(month: month, day: day)
+      return parser.base(year: parser.year(), month: month, day: day)
     }
   }
 
@@ -279,6 +273,7 @@ extension DateParser {
 
   private mutating func base(year: Int?, month: Int, day: Int) -> DateExpression.Base? {
     if let year { return existing(year: year, month: month, day: day).map { .date($0) } }
+    // The year 2000 allows 29 February, so that only days that no year has are refused.
     guard CivilDate(year: 2_000, month: month, day: day).exists else {
       fault = ISO8601Fault.impossibleDay.dayError
       return nil
@@ -347,7 +342,7 @@ extension DateParser {
       guard let offset else { return day }
       // Hours count from an instant, and a day has none to count from.
       guard offset.seconds == 0 else { return nil }
-      day.offset.add(offset)
+      day.offset = day.offset.adding(offset, times: 1)
       return day
     }
   }

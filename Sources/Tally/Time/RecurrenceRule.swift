@@ -450,10 +450,7 @@ extension RecurrenceRule {
     guard let earliest = try? day.adding(days: 1) else { return nil }
     var days = occurrences(from: start).makeIterator()
     if case .count = end {} else { days.skip(to: earliest) }
-    while let next = days.next() {
-      if next >= earliest { return next }
-    }
-    return nil
+    return IteratorSequence(days).first { $0 >= earliest }
   }
 
   /// Which occurrence a day is, counted from 1; `nil` if it is not one.

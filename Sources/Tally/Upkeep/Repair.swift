@@ -30,7 +30,8 @@ struct Repair {
     try setAsideUnreadable(TaskRecord.self, in: &transaction)
     try setAsideUnreadable(LedgerEntry.self, in: &transaction)
     try setAsideUnreadable(Tombstone.self, in: &transaction)
-    try setAsideUnreadableValues(tables, in: &transaction)
+    // The values themselves may be any bytes; only their keys can be damaged.
+    try setAside(from: .values, in: &transaction) { key, _ in ValueKey(canonically: key) == nil }
     // This program may not know the functions of these indexes.
     try tables.ownIndexes.removeAll(in: &transaction)
     let sequence = try nextSequence(tables, in: transaction)
@@ -136,35 +137,22 @@ extension Repair {
   private func setAsideUnreadable<Record: IndexedRecord>(
     _ type: Record.Type, in transaction: inout WriteTransaction
   ) throws {
-    let table = Record.tableName.rawValue
-    let rows = try Database<[UInt8], [UInt8]>(opening: table, creating: false, in: &transaction)
-    var unreadable: [(key: [UInt8], value: [UInt8])] = []
-    try rows.forEach(in: transaction) { key, value in
-      if Record(checking: key, value) == nil { unreadable.append((key.bytes(from: 0), value.bytes(from: 0))) }
-      return true
-    }
-    try setAside(unreadable, of: rows, named: table, in: &transaction)
-  }
-
-  /// Moves values with damaged keys to the table of set-aside records; the values themselves may be any bytes.
-  private func setAsideUnreadableValues(_ tables: Tables, in transaction: inout WriteTransaction) throws {
-    let rows = tables.values.raw
-    var unreadable: [(key: [UInt8], value: [UInt8])] = []
-    try rows.forEach(in: transaction) { key, value in
-      if ValueKey(canonically: key) == nil { unreadable.append((key.bytes(from: 0), value.bytes(from: 0))) }
-      return true
-    }
-    try setAside(unreadable, of: rows, named: TableName.values.rawValue, in: &transaction)
+    try setAside(from: Record.tableName, in: &transaction) { Record(checking: $0, $1) == nil }
   }
 
   private func setAside(
-    _ unreadable: [(key: [UInt8], value: [UInt8])], of rows: Database<[UInt8], [UInt8]>, named table: String,
-    in transaction: inout WriteTransaction
+    from table: TableName, in transaction: inout WriteTransaction, where isUnreadable: (RawSpan, RawSpan) -> Bool
   ) throws {
+    let rows = try Database<[UInt8], [UInt8]>(opening: table.rawValue, creating: false, in: &transaction)
+    var unreadable: [(key: [UInt8], value: [UInt8])] = []
+    try rows.forEach(in: transaction) { key, value in
+      if isUnreadable(key, value) { unreadable.append((key.bytes(from: 0), value.bytes(from: 0))) }
+      return true
+    }
     guard !unreadable.isEmpty else { return }
     let setAside = try SetAsideTable(creatingIn: &transaction)
     for (key, value) in unreadable {
-      try setAside.put(value, of: table, key: key, in: &transaction)
+      try setAside.put(value, of: table.rawValue, key: key, in: &transaction)
       _ = try rows.remove(forKey: key, in: &transaction)
     }
   }

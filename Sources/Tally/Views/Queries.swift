@@ -429,11 +429,10 @@ private struct TimeShifts {
       addOverdue(from: Timestamp(clamping: former), to: Timestamp(clamping: now))
     case (.due(.instant(_, let old), let oldDays), .due(.instant(_, let new), let newDays)) where oldDays == newDays:
       for kind in [DueKey.Kind.open, .completed] {
-        due.append(
-          KeyRange(DueKey(kind, .start(at: min(old, new))), DueKey(kind, .start(at: max(old, new) + 1))))
+        due.append(.due(kind, min(old, new)..<(max(old, new) + 1)))
       }
     case (.created(.instant(_, let old)), .created(.instant(_, let new))):
-      created.append(KeyRange(InstantKey.start(at: min(old, new)), InstantKey.start(at: max(old, new) + 1)))
+      created.append(.instants(min(old, new)..<(max(old, new) + 1)))
     case (.completed(.instant(_, let old)), .completed(.instant(_, let new))):
       completed.append(
         KeyRange(

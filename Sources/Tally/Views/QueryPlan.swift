@@ -263,7 +263,7 @@ struct QueryPaths {
 
   private func created(_ span: Range<Int64>?) -> QueryPath {
     QueryPath(
-      name: .byCreated, table: tables.byCreated.rawIndex, ranges: [.instants(span)],
+      name: .byCreated, table: tables.byCreated.rawIndex, ranges: [span.map { .instants($0) } ?? .allInstants],
       keyOrder: order.key == .created ? .init(prefixByteCount: 0, isReversed: order.isReversed) : nil)
   }
 
@@ -281,7 +281,8 @@ struct QueryPaths {
   /// The path to the open tasks with a reminder; completed ones are in no index.
   private func reminders(_ span: Range<Int64>?) -> QueryPath? {
     guard states & ~RecordTest.openStates == 0 else { return nil }
-    return QueryPath(name: .byReminder, table: tables.byReminder.rawIndex, ranges: [.instants(span)])
+    return QueryPath(
+      name: .byReminder, table: tables.byReminder.rawIndex, ranges: [span.map { .instants($0) } ?? .allInstants])
   }
 }
 
@@ -290,25 +291,20 @@ extension QueryPaths {
     let ranges: [KeyRange]
     var covered: [RecordTest] = []
     switch test {
-    case .isDue:
-      ranges = completions.flatMap { isCompleted in
-        [KeyRange.due(isCompleted ? .completed : .open, nil), .due(isCompleted ? .completedDay : .openDay, nil)]
-      }
-    case .due(let instants, let days):
-      ranges = completions.flatMap { isCompleted in
-        [
-          KeyRange.due(isCompleted ? .completed : .open, instants.span),
-          .due(isCompleted ? .completedDay : .openDay, days.instants),
-        ]
-      }
+    case .isDue: ranges = dueRanges(.min ..< .max, .min ..< .max)
+    case .due(let instants, let days): ranges = dueRanges(instants.span, days.instants)
     case .overdue(let now, let today):
-      ranges = [
-        .due(.open, .min..<now), .due(.openDay, .min..<DueKey.microseconds(of: today)),
-      ]
+      ranges = [.due(.open, .min..<now), .due(.openDay, .min..<DueKey.microseconds(of: today))]
       covered = [test, .open]
     default: return nil
     }
     return QueryPath(name: .byDue, table: tables.byDue.rawIndex, ranges: ranges, covered: covered)
+  }
+
+  private func dueRanges(_ instants: Range<Int64>, _ days: Range<Int64>) -> [KeyRange] {
+    completions.flatMap { isCompleted in
+      [KeyRange.due(isCompleted ? .completed : .open, instants), .due(isCompleted ? .completedDay : .openDay, days)]
+    }
   }
 }
 
@@ -320,25 +316,6 @@ extension DayTest {
     )
     let start = DueKey.microseconds(of: first)
     return start..<max(start, self.first <= self.last ? DueKey.microseconds(of: last) + 1 : start)
-  }
-}
-
-extension KeyRange {
-  fileprivate static func instants(_ span: Range<Int64>?) -> KeyRange {
-    guard let span else { return KeyRange(InstantKey.start(at: .min), nil) }
-    return KeyRange(InstantKey.start(at: span.lowerBound), InstantKey.start(at: span.upperBound))
-  }
-
-  fileprivate static func due(_ kind: DueKey.Kind, _ span: Range<Int64>?) -> KeyRange {
-    KeyRange(
-      DueKey(kind, .start(at: span?.lowerBound ?? .min)), DueKey(kind, .start(at: span?.upperBound ?? .max)))
-  }
-
-  /// The tasks of a list, or of the inbox, with some ranks.
-  fileprivate static func place(_ listID: UUID?, _ ranks: Range<UInt8>) -> KeyRange {
-    KeyRange(
-      PlaceKey(listID: listID, rankRawValue: ranks.lowerBound, order: .lowest),
-      PlaceKey(listID: listID, rankRawValue: ranks.upperBound, order: .lowest))
   }
 }
 

@@ -14,21 +14,18 @@ indirect enum RecordPredicate: Hashable {
     if case .all(let operands) = self { operands } else { [self] }
   }
 
-  var lastTag: UInt8 {
-    switch self {
-    case .constant: 0
-    case .test(let test): test.lastTag
-    case .not(let operand): operand.lastTag
-    case .all(let operands), .any(let operands): operands.reduce(0) { max($0, $1.lastTag) }
-    }
-  }
+  /// The last tag of the fields that the tests read.
+  var lastTag: UInt8 { reduce(0) { max($0, $1.lastTag) } }
 
-  fileprivate var cost: Int {
+  private var cost: Int { reduce(0) { $0 + $1.cost } }
+
+  /// Combines the tests of the predicate, in their order.
+  func reduce<Result>(_ initial: Result, _ combine: (Result, RecordTest) -> Result) -> Result {
     switch self {
-    case .constant: 0
-    case .test(let test): test.cost
-    case .not(let operand): operand.cost
-    case .all(let operands), .any(let operands): operands.reduce(0) { $0 + $1.cost }
+    case .constant: initial
+    case .test(let test): combine(initial, test)
+    case .not(let operand): operand.reduce(initial, combine)
+    case .all(let operands), .any(let operands): operands.reduce(initial) { $1.reduce($0, combine) }
     }
   }
 

@@ -74,7 +74,7 @@ extension StoreTransaction where Base: ~Copyable {
     case .inbox: ViewDefinition(of: ByPlace.self, tables.byPlace, [.place(nil)])
     case .list(let id): ViewDefinition(of: ByPlace.self, tables.byPlace, [.place(id)])
     case .active: ViewDefinition(of: ByActive.self, tables.byActive, [KeyRange(OrderKey.lowest, nil)])
-    case .all: ViewDefinition(of: ByCreated.self, tables.byCreated, [KeyRange(InstantKey.start(at: .min), nil)])
+    case .all: ViewDefinition(of: ByCreated.self, tables.byCreated, [.allInstants])
     case .overdue: overdueDefinition
     case .today: todayDefinition
     case .upcoming: daysDefinition(DayWalk(isPast: false, today: today.dayNumber))
@@ -113,7 +113,8 @@ extension StoreTransaction where Base: ~Copyable {
       changedRanges: { former in
         let day = CalendarDay(containing: former, in: calendar.timeZone, startingAtMinute: dayStart).dayNumber
         let ranges: [KeyRange] = [
-          .openDue(min(former, now), max(former, now)), .openDueDays(min(day, today), max(day, today)),
+          .openDue(min(former, now), max(former, now)),
+          .due(.openDay, DueKey.microseconds(of: min(day, today))..<DueKey.microseconds(of: max(day, today))),
         ]
         return ranges.map { IndexRange(index: index, range: $0) }
       },
@@ -303,11 +304,11 @@ extension Database {
 typealias RawCursor = Cursor<KeyBytes, [UInt8]>
 
 extension KeyRange {
-  /// The tasks of a list, or of the inbox.
-  static func place(_ listID: UUID?) -> KeyRange {
+  /// The tasks of a list, or of the inbox, with some ranks.
+  static func place(_ listID: UUID?, _ ranks: Range<UInt8> = 0..<StateRank.endRawValue) -> KeyRange {
     KeyRange(
-      PlaceKey(listID: listID, rankRawValue: 0, order: .lowest),
-      PlaceKey(listID: listID, rankRawValue: StateRank.endRawValue, order: .lowest))
+      PlaceKey(listID: listID, rankRawValue: ranks.lowerBound, order: .lowest),
+      PlaceKey(listID: listID, rankRawValue: ranks.upperBound, order: .lowest))
   }
 
   /// The tasks scheduled for a range of days: first the open ones, then the completed ones.
@@ -320,26 +321,30 @@ extension KeyRange {
     self.init(DayKey.start(of: day, isCompleted: isCompleted), .end(of: day, isCompleted: isCompleted))
   }
 
+  /// All entries of an index of instants.
+  static let allInstants = KeyRange(InstantKey.start(at: .min), nil)
+
+  /// The entries of an index of instants that lie within a span.
+  static func instants(_ span: Range<Int64>) -> KeyRange {
+    KeyRange(InstantKey.start(at: span.lowerBound), InstantKey.start(at: span.upperBound))
+  }
+
+  /// The tasks of a kind that are due, or whose due day begins in UTC, within a span.
+  static func due(_ kind: DueKey.Kind, _ span: Range<Int64>) -> KeyRange {
+    KeyRange(DueKey(kind, .start(at: span.lowerBound)), DueKey(kind, .start(at: span.upperBound)))
+  }
+
   /// The open tasks that become overdue from one instant up to, but not including, another.
   static func openDue(_ start: Timestamp, _ end: Timestamp) -> KeyRange {
-    KeyRange(
-      DueKey(.open, .start(at: start.microsecondsSince1970)), DueKey(.open, .start(at: end.microsecondsSince1970)))
+    .due(.open, start.microsecondsSince1970..<end.microsecondsSince1970)
   }
 
   /// The open and completed tasks due on a range of days; the ranges may include a few tasks of other days.
   static func due(_ first: CalendarDay, _ last: CalendarDay, in calendar: Calendar) -> [KeyRange] {
-    let start = InstantKey.start(at: first.start(in: calendar).microsecondsSince1970)
-    let end = last.endWithRepeats(in: calendar).map { InstantKey.start(at: $0) } ?? .start(at: .max)
-    return [DueKey.Kind.open, .completed].map { KeyRange(DueKey($0, start), DueKey($0, end)) }
-      + [false, true].map {
-        KeyRange(
-          DueKey.start(of: first.dayNumber, isCompleted: $0), DueKey.start(of: last.dayNumber + 1, isCompleted: $0))
-      }
-  }
-
-  /// The open tasks due from one day up to, but not including, another.
-  static func openDueDays(_ first: Int32, _ end: Int32) -> KeyRange {
-    KeyRange(DueKey.start(of: first, isCompleted: false), DueKey.start(of: end, isCompleted: false))
+    let start = first.start(in: calendar).microsecondsSince1970
+    let end = last.endWithRepeats(in: calendar) ?? .max
+    let days = DueKey.microseconds(of: first.dayNumber)..<DueKey.microseconds(of: last.dayNumber + 1)
+    return [.due(.open, start..<end), .due(.completed, start..<end), .due(.openDay, days), .due(.completedDay, days)]
   }
 }
 
@@ -352,10 +357,7 @@ extension ViewKey {
 
   /// Creates the position as if the task were planned for today, since planned and due tasks share one order.
   init(in state: TaskState, _ order: OrderKey, inToday today: CalendarDay) {
-    let isCompleted = state == .completed
-    let key = DayKey(
-      isCompleted: isCompleted, dayNumber: today.dayNumber, rankRawValue: StateRank(state).rawValue, order: order)
-    self.init(prefix: KeyBytes(UInt8(isCompleted ? 1 : 0)), key)
+    self.init(in: state, order, dueOn: today, prefix: KeyBytes(UInt8(state == .completed ? 1 : 0)))
   }
 
   /// The position of a task in the view of tasks due on a day.
@@ -363,10 +365,10 @@ extension ViewKey {
     self.init(in: task.state, OrderKey(of: task), dueOn: day)
   }
 
-  init(in state: TaskState, _ order: OrderKey, dueOn day: CalendarDay) {
+  init(in state: TaskState, _ order: OrderKey, dueOn day: CalendarDay, prefix: KeyBytes = KeyBytes()) {
     let key = DayKey(
       isCompleted: state == .completed, dayNumber: day.dayNumber, rankRawValue: StateRank(state).rawValue, order: order)
-    self.init(prefix: KeyBytes(), key)
+    self.init(prefix: prefix, key)
   }
 }
 
