@@ -18,7 +18,7 @@ package struct EntryBatch<Key: KeyCodable, Value: BinaryCodable>: Sendable {
   ///
   /// An array that grows by and by is copied each time, and each copy touches memory that the process has yet to receive.
   package mutating func reserve(times factor: Double) {
-    encoded.reserve(times: factor)
+    encoded.reserve(Int(Double(count) * factor), byteCount: Int(Double(encoded.bytes.count) * factor))
   }
 
   /// Adds an entry; the last one of a key counts.
@@ -121,10 +121,6 @@ struct EncodedEntries: Sendable {
   init() {}
 
   @usableFromInline var count: Int { entries.count }
-
-  mutating func reserve(times factor: Double) {
-    reserve(Int(Double(entries.count) * factor), byteCount: Int(Double(bytes.count) * factor))
-  }
 
   mutating func reserve(_ entryCount: Int, byteCount: Int) {
     bytes.reserveCapacity(byteCount)

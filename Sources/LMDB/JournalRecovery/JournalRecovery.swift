@@ -63,10 +63,6 @@ package struct JournalRecovery {
     }
   }
 
-  private init(directory: FilePath, options: LMDBEnvironment.Options, file: JournalFile, dataFile: FileDescriptor) {
-    (self.directory, self.options, self.file, self.dataFile) = (directory, options, file, dataFile)
-  }
-
   private static func openForWriting(in directory: FilePath) throws -> JournalFile? {
     do {
       return try JournalFile(in: directory)

@@ -42,8 +42,8 @@ struct JSONDocumentSource: DocumentSource, ~Copyable {
   }
 
   /// The section of the document that is being read.
-  private enum Section {
-    case beginning, document, lists, tasks, completions, filters, lines, end
+  private enum Section: Equatable {
+    case beginning, document, tasks, others(LineKind), lines, end
   }
 
   private let isLenient: Bool
@@ -80,22 +80,12 @@ extension JSONDocumentSource {
     switch section {
     case .beginning: try begin()
     case .document: try readEntry()
-    case .lists:
-      if let position = try beginRecord(before: .endArray, else: .document) {
-        return (.list(try ListDocument(from: &reader, isLenient: isLenient)), position)
-      }
     case .tasks:
       if let position = try beginRecord(before: .endArray, else: .document) {
         return (.task(try TaskDocument(from: &reader, at: position, isLenient: isLenient)), position)
       }
-    case .completions:
-      if let position = try beginRecord(before: .endArray, else: .document) {
-        return (.completion(try CompletionDocument.read(from: &reader, isLenient: isLenient)), position)
-      }
-    case .filters:
-      if let position = try beginRecord(before: .endArray, else: .document) {
-        return (.filter(try FilterDocument.read(from: &reader, isLenient: isLenient)), position)
-      }
+    case .others(let kind):
+      if let position = try beginRecord(before: .endArray, else: .document) { return (try read(kind), position) }
     case .lines:
       if let position = try beginRecord(before: .end, else: .end) { return (try readLine(at: position), position) }
     case .end: break
@@ -126,14 +116,18 @@ extension JSONDocumentSource {
     guard try reader.next() == .beginObject else {
       throw reader.fault("The value of \(kind.rawValue) is not an object")
     }
-    let record: DocumentRecord =
-      switch kind {
-      case .list: .list(try ListDocument(from: &reader, isLenient: isLenient))
-      case .completion: .completion(try CompletionDocument.read(from: &reader, isLenient: isLenient))
-      case .filter: .filter(try FilterDocument.read(from: &reader, isLenient: isLenient))
-      }
+    let record = try read(kind)
     guard try reader.next() == .endObject else { throw reader.fault("A \(kind.rawValue) has its line to itself") }
     return record
+  }
+
+  /// Reads a record that is not a task, whose object has begun.
+  private mutating func read(_ kind: LineKind) throws -> DocumentRecord {
+    switch kind {
+    case .list: .list(try ListDocument(from: &reader, isLenient: isLenient))
+    case .completion: .completion(try CompletionDocument.read(from: &reader, isLenient: isLenient))
+    case .filter: .filter(try FilterDocument.read(from: &reader, isLenient: isLenient))
+    }
   }
 }
 
@@ -155,10 +149,10 @@ extension JSONDocumentSource {
     case .exportDate: exportDate = try reader.read(.instant, for: key)?.instant
     case .appVersion: _ = try reader.read(.text, for: key)
     case .schemaVersion: try checkVersion(try reader.read(.integer, for: key))
-    case .lists: try beginArray(.lists, key)
+    case .lists: try beginArray(.others(.list), key)
     case .tasks: try beginArray(.tasks, key)
-    case .completions: try beginArray(.completions, key)
-    case .filters: try beginArray(.filters, key)
+    case .completions: try beginArray(.others(.completion), key)
+    case .filters: try beginArray(.others(.filter), key)
     }
   }
 

@@ -136,7 +136,7 @@ struct DocumentExporter: ~Copyable {
     case .json: try writeDocument(of: transaction)
     case .ndjson: try writeRecords(of: transaction)
     }
-    try flush()
+    try output.write(&writer.bytes, ifAtLeast: 1, countingIn: &summary)
     try TallyError.replacing(TallyError.unwritableOutput) { try output.finish() }
     try reportProgress()
     return summary
@@ -179,7 +179,7 @@ struct DocumentExporter: ~Copyable {
       ListDocument.write(try ListRecord(id: id, decoding: value).item, to: &writer)
       endLine()
       summary.listCount += 1
-      try flush(ifAtLeast: OutputBehind.blockSizeInBytes)
+      try output.write(&writer.bytes, ifAtLeast: OutputBehind.blockSizeInBytes, countingIn: &summary)
       return true
     }
   }
@@ -192,7 +192,7 @@ struct DocumentExporter: ~Copyable {
       try TaskDocument.write(TaskFields(value), id: id, to: &writer)
       if format == .ndjson { writer.lineFeed() }
       summary.taskCount += 1
-      try flush(ifAtLeast: OutputBehind.blockSizeInBytes)
+      try output.write(&writer.bytes, ifAtLeast: OutputBehind.blockSizeInBytes, countingIn: &summary)
       if summary.taskCount.isMultiple(of: InterchangeProgress.strideInTasks) { try reportProgress() }
       return true
     }
@@ -208,7 +208,7 @@ struct DocumentExporter: ~Copyable {
       CompletionDocument.write(completion, to: &writer)
       endLine()
       summary.completionCount += 1
-      try flush(ifAtLeast: OutputBehind.blockSizeInBytes)
+      try output.write(&writer.bytes, ifAtLeast: OutputBehind.blockSizeInBytes, countingIn: &summary)
       if summary.completionCount.isMultiple(of: InterchangeProgress.strideInTasks) { try reportProgress() }
     }
   }
@@ -237,19 +237,15 @@ struct DocumentExporter: ~Copyable {
     writer.lineFeed()
   }
 
-  private mutating func flush(ifAtLeast byteCount: Int = 1) throws {
-    let written = writer.bytes.count
-    guard written >= byteCount else { return }
-    try TallyError.replacing(TallyError.unwritableOutput) { try output.write(&writer.bytes) }
-    summary.byteCount += Int64(written)
-  }
+  private func reportProgress() throws { try summary.report(of: totalTaskCount, to: observer) }
+}
 
-  private func reportProgress() throws {
+extension ExportSummary {
+  fileprivate func report(of totalTaskCount: Int, to observer: InterchangeProgress.Observer?) throws {
     try TallyError.checkCancellation()
     try observer?(
       InterchangeProgress(
-        taskCount: summary.taskCount, totalTaskCount: totalTaskCount, byteCount: summary.byteCount, totalByteCount: nil)
-    )
+        taskCount: taskCount, totalTaskCount: totalTaskCount, byteCount: byteCount, totalByteCount: nil))
   }
 }
 
@@ -345,13 +341,16 @@ private struct RecordExporter {
       if let list { exporter.writtenLists.insert(list.id) }
       exporter.writer.write(task, in: list, under: parent)
       exporter.summary.taskCount += 1
-      try exporter.flush(ifAtLeast: OutputBehind.blockSizeInBytes)
-      if exporter.summary.taskCount.isMultiple(of: InterchangeProgress.strideInTasks) { try exporter.report(total) }
+      try exporter.output.write(
+        &exporter.writer.bytes, ifAtLeast: OutputBehind.blockSizeInBytes, countingIn: &exporter.summary)
+      if exporter.summary.taskCount.isMultiple(of: InterchangeProgress.strideInTasks) {
+        try exporter.summary.report(of: total, to: exporter.observer)
+      }
     }
     writer.end()
-    try flush(ifAtLeast: 1)
+    try output.write(&writer.bytes, ifAtLeast: 1, countingIn: &summary)
     try TallyError.replacing(TallyError.unwritableOutput) { try output.finish() }
-    try report(total)
+    try summary.report(of: total, to: observer)
     summary.listCount = writtenLists.count
     return summary
   }
@@ -373,19 +372,6 @@ private struct RecordExporter {
     }
   }
 
-  private mutating func flush(ifAtLeast byteCount: Int) throws {
-    let written = writer.bytes.count
-    guard written >= byteCount else { return }
-    try TallyError.replacing(TallyError.unwritableOutput) { try output.write(&writer.bytes) }
-    summary.byteCount += Int64(written)
-  }
-
-  private func report(_ total: Int) throws {
-    try TallyError.checkCancellation()
-    try observer?(
-      InterchangeProgress(
-        taskCount: summary.taskCount, totalTaskCount: total, byteCount: summary.byteCount, totalByteCount: nil))
-  }
 }
 
 /// Writes blocks of an export to a file on a separate thread while the next ones are being made.
@@ -428,6 +414,16 @@ final class OutputBehind: Sendable {
     detach: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void = { Thread.detachNewThread($0) }
   ) {
     (self.output, self.detach) = (output, detach)
+  }
+
+  /// Writes a block and counts its bytes, unless it is shorter than a number of bytes.
+  func write(
+    _ bytes: inout [UInt8], ifAtLeast byteCount: Int, countingIn summary: inout ExportSummary
+  ) throws {
+    let written = bytes.count
+    guard written >= byteCount else { return }
+    try TallyError.replacing(TallyError.unwritableOutput) { try write(&bytes) }
+    summary.byteCount += Int64(written)
   }
 
   /// Moves out the bytes of a block, and leaves an empty array with capacity for the next one.

@@ -281,8 +281,7 @@ extension TaskDocument {
   mutating func takeMissingParent(as old: TaskItem?) -> UUID? {
     guard let old, old.parentID == nil, let parentID = self[.parentID]?.id else { return nil }
     let (name, text) = keptParent ?? Self.keptParent(parentID)
-    var attributes: [String: AttributeValue] = [:]
-    if case .attributes(let others)? = self[.attributes] { attributes = others }
+    var attributes = self[.attributes]?.attributes ?? [:]
     let kept = Self.attribute(attributes[name], keeping: text)
     guard old.attributes[name] == .text(kept) else { return nil }
     attributes[name] = .text(kept)
@@ -293,8 +292,7 @@ extension TaskDocument {
 
   /// Adds an attribute with a value that does not fit in its field.
   private mutating func keep(_ text: String, as name: String) {
-    var attributes: [String: AttributeValue] = [:]
-    if case .attributes(let others)? = self[.attributes] { attributes = others }
+    var attributes = self[.attributes]?.attributes ?? [:]
     attributes[name] = .text(text)
     self[.attributes] = .attributes(attributes)
   }

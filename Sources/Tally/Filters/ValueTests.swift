@@ -92,13 +92,6 @@ struct DayTest: Hashable {
   }
 }
 
-extension CalendarDay {
-  /// The last microsecond of the day.
-  func end(in timeZone: TimeZone) -> Timestamp {
-    (try? adding(days: 1))?.start(in: timeZone).adding(microseconds: -1) ?? .latest
-  }
-}
-
 /// The end of a local day, which is the start of the next day.
 struct DayEnd: Hashable {
   /// The first instant of the next day in microseconds since 1970; the minimum or maximum outside the years 1 to 9999.

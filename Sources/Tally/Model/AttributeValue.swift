@@ -22,22 +22,15 @@ public enum AttributeValue: Hashable, Sendable {
   case bytes([UInt8])
 }
 
-extension AttributeValue: ExpressibleByStringLiteral {
+extension AttributeValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,
+  ExpressibleByBooleanLiteral
+{
   /// Creates a text value.
   public init(stringLiteral value: String) { self = .text(value) }
-}
-
-extension AttributeValue: ExpressibleByIntegerLiteral {
   /// Creates an integer value.
   public init(integerLiteral value: Int64) { self = .integer(value) }
-}
-
-extension AttributeValue: ExpressibleByFloatLiteral {
   /// Creates a real value.
   public init(floatLiteral value: Double) { self = .real(value) }
-}
-
-extension AttributeValue: ExpressibleByBooleanLiteral {
   /// Creates a flag value.
   public init(booleanLiteral value: Bool) { self = .flag(value) }
 }

@@ -268,8 +268,8 @@ struct MatchQuality: Comparable, Hashable, Sendable {
     case whole, prefix, inside
   }
 
-  private(set) var field: SearchedField
-  private(set) var extent: Extent
+  let field: SearchedField
+  let extent: Extent
 
   init(field: SearchedField, extent: Extent) {
     self.field = field

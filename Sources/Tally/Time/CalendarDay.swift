@@ -165,6 +165,11 @@ extension CalendarDay {
     return Timestamp(clampingSeconds: max(change, midnight - offsetAfter))
   }
 
+  /// The last microsecond of the day.
+  func end(in timeZone: TimeZone) -> Timestamp {
+    (try? adding(days: 1))?.start(in: timeZone).adding(microseconds: -1) ?? .latest
+  }
+
   /// Converts a weekday: Foundation counts from Sunday as 1, ISO 8601 from Monday as 1.
   static func isoWeekday(ofFoundation weekday: Int) -> Int {
     (weekday + 5) % 7 + 1

@@ -145,8 +145,6 @@ extension DateExpression {
     var seconds = 0
 
     static let zero = Offset()
-    /// Larger than any distance within the years 1 to 9999, and small enough never to overflow.
-    static let largestCount = 10_000_000
   }
 
   /// A time of day.
@@ -224,9 +222,7 @@ extension DateExpression {
     }
     switch bareDay {
     case .start: return day.start(in: reference.timeZone)
-    case .end:
-      guard let next = try? day.adding(days: 1) else { return .latest }
-      return next.start(in: reference.timeZone).adding(microseconds: -1)
+    case .end: return day.end(in: reference.timeZone)
     case .minute(let minute): return day.instant(atMinute: minute, in: reference.timeZone)
     case .required:
       throw TallyError(.invalidInstant, "The text is a day without a time", remedy: "Add a time, as in 'today 17:00'")

@@ -302,10 +302,6 @@ private struct KeyWalk {
   let isReversed: Bool
   private(set) var isStopped = false
 
-  init(isReversed: Bool) {
-    self.isReversed = isReversed
-  }
-
   /// Calls `body` with the keys and values of a range, after a key if one is given, until it returns false.
   @inline(__always)
   mutating func run(

@@ -147,29 +147,21 @@ extension StoreTransaction where Base: ~Copyable {
 
   /// The tasks planned for the days from that of an instant to today, both included; empty if they are the same day.
   private var changedDays: (Timestamp) -> [IndexRange] {
-    let (index, days) = (tables.byDay.rawIndex, changedDayRange)
-    return { former in
-      guard let days = days(former) else { return [] }
-      return KeyRange.days(days.lowerBound.dayNumber, days.upperBound.dayNumber).map {
-        IndexRange(index: index, range: $0)
-      }
-    }
+    changedRanges(of: tables.byDay.rawIndex) { KeyRange.days($0.dayNumber, $1.dayNumber) }
   }
 
   /// The tasks due on those days.
   private var changedDueDays: (Timestamp) -> [IndexRange] {
-    let (index, days, calendar) = (tables.byDue.rawIndex, changedDayRange, calendar)
-    return { former in
-      guard let days = days(former) else { return [] }
-      return KeyRange.due(days.lowerBound, days.upperBound, in: calendar).map { IndexRange(index: index, range: $0) }
-    }
+    changedRanges(of: tables.byDue.rawIndex) { [calendar] in KeyRange.due($0, $1, in: calendar) }
   }
 
-  private var changedDayRange: (Timestamp) -> ClosedRange<CalendarDay>? {
+  private func changedRanges(
+    of index: RawIndex, _ ranges: @escaping (_ first: CalendarDay, _ last: CalendarDay) -> [KeyRange]
+  ) -> (Timestamp) -> [IndexRange] {
     let (calendar, today, dayStart) = (calendar, today, dayStartInMinutes)
     return { former in
       let day = CalendarDay(containing: former, in: calendar.timeZone, startingAtMinute: dayStart)
-      return day == today ? nil : min(day, today)...max(day, today)
+      return day == today ? [] : ranges(min(day, today), max(day, today)).map { IndexRange(index: index, range: $0) }
     }
   }
 }

@@ -453,8 +453,7 @@ extension ViewKey {
 
   /// The position of a task that becomes overdue at the end of a day.
   init(overdue day: CalendarDay, _ id: UUID, in calendar: Calendar) {
-    let end = (try? day.adding(days: 1))?.start(in: calendar).microsecondsSince1970
-    self.init(overdue: end.map { $0 - 1 } ?? Timestamp.latest.microsecondsSince1970, id)
+    self.init(overdue: day.end(in: calendar.timeZone).microsecondsSince1970, id)
   }
 }
 
