@@ -253,33 +253,6 @@ extension LMDBEnvironment {
     try whileOpen("statistics") { DatabaseStatistics(nameStatistics) }
   }
 
-  /// Counts the pages that are free to be used again, as a snapshot sees them.
-  ///
-  /// Costs a walk over the list of free pages. Throws `badTransaction`, `ioFailure`, `corrupted`.
-  ///
-  /// The corresponding C function is `mdb_cursor_get` on the database of free pages.
-  package func freePageCount(in transaction: borrowing ReadTransaction) throws(LMDBError) -> Int {
-    let core = transaction.core
-    let operation = "count free pages"
-    // The handle is live: it has just been checked.
-    let reader = try unsafe core.usableHandle(operation)
-    var opened: OpaquePointer?
-    // The first database is that of free pages; a reader may look at it. The cursor is closed below.
-    let result = unsafe mdb_cursor_open(reader, 0, &opened)
-    guard result == MDB_SUCCESS, let cursor = unsafe opened else { throw core.failed(result, operation) }
-    defer { unsafe mdb_cursor_close(cursor) }
-    var count = 0
-    while true {
-      // The call makes both point into the map, which is read before the next one.
-      var (key, value) = unsafe (MDB_val(), MDB_val())
-      let moved = unsafe mdb_cursor_get(cursor, &key, &value, MDB_NEXT)
-      if moved == MDB_NOTFOUND { return count }
-      guard moved == MDB_SUCCESS else { throw core.failed(moved, operation) }
-      // Each value is a list of page numbers that begins with its length.
-      count += unsafe value.bytes.loadUnaligned(as: Int.self)
-    }
-  }
-
   /// The newest transaction whose meta page is written, acknowledged or not.
   ///
   /// Throws as ``information()``, which also looks at every reader.

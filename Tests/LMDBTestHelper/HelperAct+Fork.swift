@@ -24,7 +24,7 @@ extension HelperAct {
         code { try environment.close() },
         code { _ = try environment.readers() },
         code { try environment.rewrite(to: directory.appending("rewritten")) },
-        code { _ = try environment.freePageCount(in: reader) },
+        code { _ = try reader.databaseNames() },
         code { try counters.put([2], forKey: 2, in: &writer) },
       ]
       // Dropping them must leave the parent's locks and slot alone.

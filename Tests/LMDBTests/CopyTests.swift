@@ -44,7 +44,7 @@ import Testing
     try sample.environment.write { (transaction) throws in
       for key in UInt64(0)..<2990 { try sample.numbers.remove(forKey: key, in: &transaction) }
     }
-    let free = try sample.environment.read { try sample.environment.freePageCount(in: $0) }
+    let free = try sample.freePageCount()
     #expect(free > 50)
     try sample.environment.copy(to: plain.path)
     try sample.environment.copy(to: compact.path, compacting: true)

@@ -32,13 +32,13 @@ import Testing
     let sample = try Sample()
     try sample.put([UInt8](repeating: 1, count: 400_000), forKey: 1)
     try sample.environment.write { _ = try sample.numbers.remove(forKey: 1, in: &$0) }
-    let free = try sample.environment.read { try sample.environment.freePageCount(in: $0) }
+    let free = try sample.freePageCount()
     #expect(free >= 98)
     let pages = try sample.environment.information().pageCount
     try sample.put([1], forKey: 2)
     try sample.put([UInt8](repeating: 1, count: 300_000), forKey: 1)
     #expect(try sample.environment.information().pageCount < pages + 40)
-    #expect(try sample.environment.read { try sample.environment.freePageCount(in: $0) } < free)
+    #expect(try sample.freePageCount() < free)
   }
 
   @Test func everyErrorSaysWhatIsWrongAndWhatToDo() throws {

@@ -2,12 +2,9 @@ extension DateParser {
   /// Reads a time without a day.
   mutating func time() -> DateExpression.TimeOfDay? {
     attempt { parser in
+      let hasPreposition = parser.take("at")
       if parser.take("noon") { return .noon }
       if parser.take("midnight") { return .midnight }
-      let hasPreposition = parser.take("at")
-      // Not recursive: otherwise `at at at …` would be read to its end from each of its words.
-      if hasPreposition, parser.take("noon") { return .noon }
-      if hasPreposition, parser.take("midnight") { return .midnight }
       return parser.clock(allowsBareHour: hasPreposition)
     }
   }

@@ -304,8 +304,9 @@ extension RecurrencePhrase {
       guard let days = days(), days.areWeekdays else { return nil }
       return Repeats(count: 2, unit: .week, days: days)
     }
-    if let interval = attempt({ $0.nthUnit() }) { return Repeats(count: interval.count, unit: interval.unit) }
-    if let interval = attempt({ $0.interval() }) { return Repeats(count: interval.count, unit: interval.unit) }
+    if let interval = attempt({ $0.nthUnit() }) ?? attempt({ $0.interval() }) {
+      return Repeats(count: interval.count, unit: interval.unit)
+    }
     guard let days = days(), let unit = days.unitAfterEvery else { return nil }
     return Repeats(count: 1, unit: unit, days: days)
   }

@@ -5,8 +5,7 @@ import LMDB
 /// The first repair that needs the table creates it. The key is the name of the record's table, a zero byte and the
 /// record's key; the value is the record with its bytes unchanged.
 struct SetAsideTable {
-  private typealias Rows = Database<[UInt8], [UInt8]>
-  private let rows: Rows
+  let rows: Database<[UInt8], [UInt8]>
 
   /// Stored: do not change.
   static let name = "setAside"
@@ -16,7 +15,7 @@ struct SetAsideTable {
   /// Opens the table; `nil` if no repair has created it yet.
   init?(openingIn environment: LMDBEnvironment) throws(LMDBError) {
     do throws(LMDBError) {
-      rows = try Rows(opening: Self.name, in: environment)
+      rows = try Database(opening: Self.name, in: environment)
     } catch {
       guard error.code == .databaseNotFound else { throw error }
       return nil
@@ -25,11 +24,7 @@ struct SetAsideTable {
 
   /// Opens the table, and creates it if necessary.
   init(creatingIn transaction: inout WriteTransaction) throws(LMDBError) {
-    rows = try Rows(opening: Self.name, creating: true, in: &transaction)
-  }
-
-  func count<T: LMDBTransaction & ~Copyable>(in transaction: borrowing T) throws(LMDBError) -> Int {
-    try rows.count(in: transaction)
+    rows = try Database(opening: Self.name, creating: true, in: &transaction)
   }
 
   /// Stores a record with any bytes.

@@ -85,7 +85,7 @@ struct Verification {
     if header?.hasNextSequence != true { look.check.add(.damagedHeader, "meta", nil) }
     look.check.report.sequence = header?.sequence
     if let setAside = try SetAsideTable(openingIn: environment) {
-      look.check.report.setAsideCount = try read(&look) { _, transaction in try setAside.count(in: transaction) }
+      look.check.report.setAsideCount = try read(&look) { _, transaction in try setAside.rows.count(in: transaction) }
     }
   }
 }

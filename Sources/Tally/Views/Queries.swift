@@ -307,14 +307,7 @@ private struct KeyWalk {
   mutating func run(
     _ range: KeyRange, after start: KeyBytes?, by cursor: inout RawCursor, _ body: (RawSpan, RawSpan) throws -> Bool
   ) throws {
-    var isAtEntry: Bool
-    if isReversed {
-      isAtEntry = try cursor.move(toLastBefore: start.map { min($0, range.upper) } ?? range.upper)
-    } else {
-      isAtEntry = try cursor.move(toFirstAtOrAfter: start.map { max($0, range.lower) } ?? range.lower)
-      // Skips the entry at the position, if it still exists.
-      if isAtEntry, let start, try cursor.key() == start { isAtEntry = try cursor.next() }
-    }
+    var isAtEntry = try range.begin(&cursor, after: start, isReversed: isReversed)
     let bound = isReversed ? range.lower : range.upper
     while isAtEntry, cursor.keyBytes.precedes(bound.bytes) != isReversed {
       guard try body(cursor.keyBytes, cursor.valueBytes) else {

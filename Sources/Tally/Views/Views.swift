@@ -150,7 +150,7 @@ extension StoreTransaction where Base: ~Copyable {
     case .ranges(let ranges, let isReversed):
       return try scan(ranges, of: definition.index, isReversed: isReversed, after: position, body)
     case .today(let ranges):
-      let due = try tasksDueTodayOnly()
+      let due = try tasksDue(on: today, plannedFor: today) { ViewKey(in: $0, $1, inToday: today) }
       // On most days, no task is due today without being planned for it. Walking the ranges alone is faster.
       if due.isEmpty { return try scan(ranges, of: definition.index, isReversed: false, after: position, body) }
       return try scanToday(ranges, of: definition.index, and: due, after: position, body)
@@ -245,21 +245,28 @@ extension StoreTransaction where Base: ~Copyable {
     return key.isCompleted == isCompleted && key.dayNumber > dayNumber ? key.dayNumber : nil
   }
 
-  /// Sorts the tasks due on a day into the common order; the cost is the number of that day's tasks.
   private func scanDue(on day: CalendarDay, after position: ViewKey?, _ body: ViewBody) throws -> ViewKey? {
     var accepted = position
-    for (key, id) in try tasksDue(on: day) where accepted.map({ $0 < key }) ?? true {
+    for (key, id) in try tasksDue(on: day, key: { ViewKey(in: $0, $1, dueOn: day) })
+    where accepted.map({ $0 < key }) ?? true {
       guard try body(id, nil) else { return accepted }
       accepted = key
     }
     return nil
   }
 
-  private func tasksDue(on day: CalendarDay) throws -> [(key: ViewKey, id: UUID)] {
-    var keys: [(key: ViewKey, id: UUID)] = []
-    keys.reserveCapacity(32)
-    try forEachTask(dueOn: day) { state, order, _ in keys.append((ViewKey(in: state, order, dueOn: day), order.id)) }
-    return keys.sorted { $0.key < $1.key }
+  /// The tasks due on a day but not planned for another, in the order of their keys.
+  ///
+  /// They are sorted on each read; the cost is the number of that day's tasks.
+  private func tasksDue(
+    on day: CalendarDay, plannedFor planned: CalendarDay? = nil, key: (TaskState, OrderKey) -> ViewKey
+  ) throws -> [(key: ViewKey, id: UUID)] {
+    var found: [(key: ViewKey, id: UUID)] = []
+    found.reserveCapacity(32)
+    try forEachTask(dueOn: day, plannedFor: planned) { state, order, isPlanned in
+      if !isPlanned { found.append((key(state, order), order.id)) }
+    }
+    return found.sorted { $0.key < $1.key }
   }
 
   /// Calls `body` with each task due on a day and the values that determine its position; nothing else is read.
@@ -326,18 +333,6 @@ extension CalendarDay {
 }
 
 extension StoreTransaction where Base: ~Copyable {
-  /// The tasks due today but not planned for today, in the order of Today.
-  ///
-  /// They are sorted on each read, like those of ``TaskView/due(on:)``; the cost is the number of tasks due today.
-  func tasksDueTodayOnly() throws -> [(key: ViewKey, id: UUID)] {
-    let today = today
-    var found: [(key: ViewKey, id: UUID)] = []
-    try forEachTask(dueOn: today, plannedFor: today) { state, order, isPlanned in
-      if !isPlanned { found.append((ViewKey(in: state, order, inToday: today), order.id)) }
-    }
-    return found.sorted { $0.key < $1.key }
-  }
-
   /// Walks the tasks planned for today, and merges in those that are only due today.
   func scanToday(
     _ ranges: [KeyRange], of index: RawIndex, and due: [(key: ViewKey, id: UUID)], after position: ViewKey?,
@@ -487,9 +482,9 @@ struct RangeWalk {
     if let start, prefix <= start.prefix {
       let resumed = start.indexKey(isReversed: isReversed)
       guard prefix == start.prefix, isReversed || resumed < range.upper else { return }
-      isAtEntry = try begin(&cursor, range, after: resumed)
+      isAtEntry = try range.begin(&cursor, after: resumed, isReversed: isReversed)
     } else {
-      isAtEntry = startsAtCursor ? true : try begin(&cursor, range, after: nil)
+      isAtEntry = startsAtCursor ? true : try range.begin(&cursor, after: nil, isReversed: isReversed)
     }
     var hasAccepted = false
     let bound = isReversed ? range.lower : range.upper
@@ -518,17 +513,17 @@ struct RangeWalk {
     last = ViewKey(prefix: prefix, try cursor.key(), isReversed: isReversed)
   }
 
-  private func begin(
-    _ cursor: inout RawCursor, _ range: KeyRange, after resumed: KeyBytes?
-  ) throws(LMDBError) -> Bool {
-    // An untrusted position may lie anywhere.
-    if isReversed { return try cursor.move(toLastBefore: resumed.map { min($0, range.upper) } ?? range.upper) }
-    // The range begins after the position, as that of a day's completed tasks does when its open tasks are done.
-    guard let resumed, resumed >= range.lower else {
-      return try cursor.move(toFirstAtOrAfter: range.lower)
-    }
-    guard try cursor.move(toFirstAtOrAfter: resumed) else { return false }
-    return try cursor.key() == resumed ? try cursor.next() : true
+}
+
+extension KeyRange {
+  /// Moves a cursor to the first entry of the range, or to the last one if the walk is reversed.
+  ///
+  /// After a position, it is the entry after that; an untrusted position may lie anywhere, and so may one in another range.
+  func begin(_ cursor: inout RawCursor, after start: KeyBytes?, isReversed: Bool) throws(LMDBError) -> Bool {
+    if isReversed { return try cursor.move(toLastBefore: start.map { min($0, upper) } ?? upper) }
+    guard let start, start >= lower else { return try cursor.move(toFirstAtOrAfter: lower) }
+    guard try cursor.move(toFirstAtOrAfter: start) else { return false }
+    return try cursor.key() == start ? try cursor.next() : true
   }
 }
 

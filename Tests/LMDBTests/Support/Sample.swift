@@ -1,5 +1,6 @@
-import LMDB
 import SystemPackage
+
+@testable import LMDB
 
 /// An environment in a directory of its own, with two databases to work on.
 struct Sample {
@@ -30,6 +31,16 @@ struct Sample {
     options.maximumMapSizeInBytes = maximum
     options.maxReaders = maxReaders
     return options
+  }
+
+  /// The number of pages that are free to be used again.
+  func freePageCount() throws -> Int {
+    try environment.withSnapshotPage { reader, meta in
+      var walk = try PageWalk(reader: reader, meta: meta)
+      var count = 0
+      try walk.forEachFreePage { _, _ in count += 1 }
+      return count
+    }
   }
 
   func put(_ value: [UInt8], forKey key: UInt64) throws {
