@@ -35,7 +35,7 @@ extension LMDBEnvironment {
     attempt.hasFilledMap = false
     var transaction = try beginWrite()
     let core = transaction.core
-    defer { attempt.note(core) }
+    defer { attempt.record(core) }
     let result = try body(&transaction)
     try transaction.commit()
     return result
@@ -65,7 +65,7 @@ struct WriteAttempt {
 
   /// Records why a transaction ended.
   @usableFromInline
-  mutating func note(_ core: TransactionCore) {
+  mutating func record(_ core: TransactionCore) {
     hasFilledMap = core.failure == .mapFull
     mapSizeInBytes = core.mapSizeInBytes
   }
@@ -159,13 +159,13 @@ extension LMDBEnvironment {
     let outcome = Result { () throws(LMDBError) in
       if result != MDB_SUCCESS { try resolve(commit: transactionID, that: result, core) }
     }
-    var isLookDue = false
+    var isReaderCheckDue = false
     if core.parent == nil {
       let time = Self.clockTime
-      leaveWriter(core) { isLookDue = $0.readerLook.isDue(after: transactionID, at: time) }
+      leaveWriter(core) { isReaderCheckDue = $0.readerCheck.isDue(after: transactionID, at: time) }
     }
     try outcome.get()
-    if isLookDue { lookAtReaders(after: transactionID) }
+    if isReaderCheckDue { checkReaders(after: transactionID) }
     guard let parent = core.parent else { return }
     parent.openedDatabases += core.openedDatabases
     parent.batched.formUnion(core.batched)
@@ -221,15 +221,15 @@ extension LMDBEnvironment {
     let error = core.failed(returnCode, "commit")
     guard core.parent == nil, isPanicked else { throw error }
     // Only a failed write of the meta page has this effect. liblmdb then tries to put the old page back.
-    switch hasTakenPlace(transactionID) {
+    switch hasCommitted(transactionID) {
     case true?: return
     case false?: throw error
     case nil: throw LMDBError(.commitOutcomeUnknown, operation: "commit", returnCode: returnCode)
     }
   }
 
-  /// Whether a commit is in the file, also after a power cut; `nil` if that cannot be found out.
-  private func hasTakenPlace(_ transactionID: Int) -> Bool? {
+  /// Whether a commit is in the file, and will be after a power cut, too; `nil` if nobody can know.
+  private func hasCommitted(_ transactionID: Int) -> Bool? {
     // Without the turn another process may have written meanwhile, with the same number.
     guard writeLock != nil else { return nil }
     // Only after a successful flush does the disk have what the file shows. The handle is open.

@@ -212,7 +212,7 @@ extension DatabaseCursor {
   @_lifetime(self: copy self)
   mutating func move(_ move: CursorMove, otherwise elsewhere: CursorPlace) throws(LMDBError) -> Bool {
     // No key is read in these moves.
-    try unsafe stand(at: handle.move(move, key: UnsafeRawBufferPointer(start: nil, count: 0)), otherwise: elsewhere)
+    try unsafe setEntry(handle.move(move, key: UnsafeRawBufferPointer(start: nil, count: 0)), otherwise: elsewhere)
   }
 
   /// Moves by a key.
@@ -226,13 +226,13 @@ extension DatabaseCursor {
     // The encoded key lives on the stack, and is used only within the call.
     let handle = handle
     let found = unsafe try withEncoded(key) { (bytes) throws(LMDBError) in unsafe try handle.move(move, key: bytes) }
-    return unsafe stand(at: found, otherwise: elsewhere)
+    return unsafe setEntry(found, otherwise: elsewhere)
   }
 
   @inlinable
   @_lifetime(self: copy self)
-  mutating func stand(
-    at entry: (key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer)?,
+  mutating func setEntry(
+    _ entry: (key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer)?,
     otherwise elsewhere: CursorPlace
   ) -> Bool {
     // What liblmdb points to stays until the cursor moves, which replaces both.

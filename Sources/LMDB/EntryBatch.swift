@@ -390,7 +390,7 @@ extension TransactionCore {
     _ batch: EncodedEntries, in database: DatabaseHandle, by cursor: CursorHandle
   ) throws(LMDBError) -> Bool {
     let mostExisting = batch.count * Self.maximumExistingPerNew
-    guard mostExisting >= Self.minimumEntryCount, noteBatch(in: database) else { return false }
+    guard mostExisting >= Self.minimumEntryCount, recordBatch(in: database) else { return false }
     let table = try statistics(of: database)
     guard table.entryCount >= Self.minimumEntryCount, table.entryCount <= mostExisting,
       table.leafPageCount <= Self.maximumPageCount,
@@ -401,7 +401,7 @@ extension TransactionCore {
   }
 
   /// Notes a batch, and returns whether it is the first one of this transaction, those around it included.
-  private func noteBatch(in database: DatabaseHandle) -> Bool {
+  private func recordBatch(in database: DatabaseHandle) -> Bool {
     let isFirst = batched.insert(database.index).inserted
     var outer = parent
     while let core = outer {
@@ -433,7 +433,7 @@ extension TransactionCore {
   func merge(
     _ batch: EncodedEntries, into database: DatabaseHandle, by cursor: CursorHandle
   ) throws(LMDBError) {
-    let existing = try takeAll(from: database, by: cursor)
+    let existing = try extractAll(from: database, by: cursor)
     try unsafe existing.bytes.span.bytes.withUnsafeBytes { (old) throws(LMDBError) in
       // The pointers are used only within the closures, where neither array changes.
       try unsafe batch.bytes.span.bytes.withUnsafeBytes { (new) throws(LMDBError) in
@@ -457,7 +457,7 @@ extension TransactionCore {
   }
 
   /// Takes all entries out, and returns them.
-  private func takeAll(
+  private func extractAll(
     from database: DatabaseHandle, by cursor: CursorHandle
   ) throws(LMDBError) -> EncodedEntries {
     let table = try statistics(of: database)

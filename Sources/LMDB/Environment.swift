@@ -146,7 +146,7 @@ extension LMDBEnvironment {
     var readers: [TransactionCore] = []
     /// Those that wait to be used again: beginning one of these needs no lock between processes.
     var idle: [TransactionCore] = []
-    var readerLook = ReaderLook()
+    var readerCheck = ReaderCheck()
 
     /// Whether the thread has a live transaction: making it wait for the end of all would be waiting for itself.
     func hasTransaction(on thread: UInt) -> Bool {

@@ -79,7 +79,7 @@ extension LockFile {
   /// Takes both locks for an environment that has just been opened, and has no reader yet.
   ///
   /// Throws what beginning a reader throws; `busy` if a process of another process-id namespace has the same id.
-  func hold(for handle: OpaquePointer) throws(LMDBError) {
+  func acquire(for handle: OpaquePointer) throws(LMDBError) {
     // A process that is opening the environment holds it exclusively for a moment.
     try LMDBError.translating("open") { try presence.acquire(.shared, waiting: true) }
     var reader: OpaquePointer?

@@ -64,7 +64,7 @@ extension LMDBEnvironment {
       let descriptor = try unsafe descriptor(of: handle)
       let dataFile = try LMDBError.translating("open") { try FileIdentity(of: descriptor) }
       try EnvironmentRegistry.add(dataFile, lockFile, to: entry)
-      try unsafe lockFile?.hold(for: handle)
+      try unsafe lockFile?.acquire(for: handle)
     } catch {
       // Nobody else knows it yet.
       unsafe mdb_env_close(handle)

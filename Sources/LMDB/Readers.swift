@@ -32,7 +32,7 @@ package struct LongRead: Sendable, Hashable {
 /// When a writer last checked the readers, and what it found.
 ///
 /// Without these checks the readers of dead processes would stay until the table of readers or the map is full.
-struct ReaderLook {
+struct ReaderCheck {
   /// How many commits a snapshot may be behind.
   static let tolerableLag = 64
   /// How long after the last check a commit is followed by another one, however few commits there were.
@@ -59,7 +59,7 @@ struct ReaderLook {
   }
 
   /// Records the readers that are too far behind, and returns those to be reported now.
-  mutating func note(_ readers: [Reader], newest: Int, at time: Duration) -> [LongRead] {
+  mutating func record(_ readers: [Reader], newest: Int, at time: Duration) -> [LongRead] {
     var (seen, reported) = (late, [LongRead]())
     late = [:]
     for reader in readers {
@@ -81,12 +81,12 @@ extension LMDBEnvironment {
   /// Clears the readers of dead processes, and reports live ones that are far behind; runs after some commits only.
   ///
   /// Errors are ignored: the next check tries again.
-  func lookAtReaders(after newest: Int) {
+  func checkReaders(after newest: Int) {
     guard var readers = try? readers(), let oldest = readers.compactMap(\.transactionID).min(), oldest < newest - 1
     else { return }
     if let count = try? clearStaleReaders(), count > 0 { readers = (try? self.readers()) ?? [] }
     let time = Self.clockTime
-    let reported = state.withLock { $0.readerLook.note(readers, newest: newest, at: time) }
+    let reported = state.withLock { $0.readerCheck.record(readers, newest: newest, at: time) }
     for read in reported { options.onLongRead?(read) }
   }
 

@@ -152,7 +152,7 @@ extension LMDBEnvironment {
   }
 
   /// Whether the table of readers still has the slot of a live reader, or there is no table.
-  func isHeld(_ core: TransactionCore) -> Bool {
+  func hasReaderSlot(_ core: TransactionCore) -> Bool {
     guard lockFile != nil else { return true }
     // The reader is live, and its owner is the only one to use it.
     let named = unsafe Int(mdb_txn_id(core.handle))
@@ -180,7 +180,7 @@ extension LMDBEnvironment {
         if let page, hasCertainSnapshot(snapshot.core) {
           do {
             return try body(reader, page)
-          } catch let error as LMDBError where error.code == .corrupted && !snapshot.isHeld {
+          } catch let error as LMDBError where error.code == .corrupted && !snapshot.hasReaderSlot {
             throw LMDBError.lostSnapshot
           }
         }

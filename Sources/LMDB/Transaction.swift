@@ -58,8 +58,8 @@ public struct ReadTransaction: ~Copyable, LMDBTransaction {
   /// Whether the snapshot is still protected from being overwritten: its slot is in the table of readers.
   ///
   /// If not, another program has cleared the table, and reads may return anything.
-  package var isHeld: Bool {
-    environment.isHeld(self.core)
+  package var hasReaderSlot: Bool {
+    environment.hasReaderSlot(core)
   }
 
   deinit {

@@ -183,7 +183,7 @@ package final class WriteQueue<Transaction: ~Copyable>: @unchecked Sendable {
       let time = state.withLock { $0.flushTime } ?? idleTime
       let step = state.wait(atMost: time - .now) { nextStep(&$0, idleTime: idleTime, waitingUntil: time) }
       switch step ?? .wait {
-      case .commit: return takeBatch()
+      case .commit: return dequeueBatch()
       case .flush: return []
       case .end: return nil
       case .wait: continue
@@ -209,7 +209,7 @@ package final class WriteQueue<Transaction: ~Copyable>: @unchecked Sendable {
   }
 
   /// Takes the next writes, after giving the callers of the last commit a moment to return.
-  private func takeBatch() -> [Job] {
+  private func dequeueBatch() -> [Job] {
     if lastCommit.writeCount > 1 {
       state.withLock { $0.wantedCount = min(lastCommit.writeCount, Limits.batchCount) }
       state.wait(atMost: lastCommit.duration * Limits.companyWait) { state in

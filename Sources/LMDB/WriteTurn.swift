@@ -51,7 +51,7 @@ extension LMDBEnvironment {
   private static let courtesy = Duration.microseconds(200)
 
   private func waitForThreads(_ thread: UInt, _ limit: Duration) throws(LMDBError) {
-    let isTaken = try state.wait(atMost: limit) { (state) throws(LMDBError) -> Bool? in
+    let isAcquired = try state.wait(atMost: limit) { (state) throws(LMDBError) -> Bool? in
       if state.isClosed { throw LMDBError(.closed, operation: "begin write") }
       reclaimStranded(in: &state, on: thread)
       try refuseEndlessWait(thread, state)
@@ -59,21 +59,21 @@ extension LMDBEnvironment {
       state.isWriteTurnTaken = true
       return true
     }
-    if isTaken == nil { throw Self.longWrite }
+    if isAcquired == nil { throw Self.longWrite }
   }
 
   private func waitForProcesses(_ lock: FileLock, until deadline: ContinuousClock.Instant) throws(LMDBError) {
     letOthersFirst()
     var (growing, isMarked) = (GrowingPause(microseconds: Self.pausesInMicroseconds), false)
     defer { if isMarked { lock.markWaiting(false) } }
-    let isTaken = try waitForResult(
+    let isAcquired = try waitForResult(
       until: deadline,
       pausing: { _ in
         if !isMarked { lock.markWaiting(true) }
         isMarked = true
         growing.pass()
-      }, { () throws(LMDBError) -> Bool? in try tryToTake(lock) ? true : nil })
-    if isTaken == nil { throw Self.longWrite }
+      }, { () throws(LMDBError) -> Bool? in try tryAcquire(lock) ? true : nil })
+    if isAcquired == nil { throw Self.longWrite }
   }
 
   /// Waits a moment if another process waited for the end of the last turn.
@@ -89,7 +89,7 @@ extension LMDBEnvironment {
     if rest > .zero { pause(microseconds: UInt32(rest / .microseconds(1))) }
   }
 
-  private func tryToTake(_ lock: FileLock) throws(LMDBError) -> Bool {
+  private func tryAcquire(_ lock: FileLock) throws(LMDBError) -> Bool {
     // Under one lock with the check, or a lock might be taken that closing has just released for good.
     try state.withLock { (state) throws(LMDBError) in
       if state.isClosed { throw LMDBError(.closed, operation: "begin write") }

@@ -34,7 +34,7 @@ import Testing
       #expect(other.lines() == ["done"])
       let isListed = try sample.environment.readers().contains { $0.transactionID == transaction.snapshotNumber }
       #expect(isListed)
-      let isHeld = transaction.isHeld
+      let isHeld = transaction.hasReaderSlot
       #expect(isHeld)
       // Pages that the snapshot needs would be used again by these.
       for number in UInt8(0)..<50 { try sample.put([UInt8](repeating: number, count: 3_000), forKey: UInt64(number)) }
@@ -52,11 +52,11 @@ import Testing
       try sample.environment.read { transaction in
         let other = try HelperProcess("open-and-close", sample.directory, 2)
         #expect(other.lines() == ["done"])
-        var isHeld = transaction.isHeld
+        var isHeld = transaction.hasReaderSlot
         #expect(isHeld)
         let living = try HelperProcess("hold-read", sample.directory)
         #expect(living.line() == "ready")
-        isHeld = transaction.isHeld
+        isHeld = transaction.hasReaderSlot
         #expect(isHeld)
         living.release()
         _ = living.lines()
@@ -73,7 +73,7 @@ import Testing
     let other = try HelperProcess("hold-read", sample.directory)
     #expect(other.line() == "ready")
     #expect(try sample.value(forKey: 1) == nil)
-    #expect(try sample.environment.read { $0.isHeld })
+    #expect(try sample.environment.read { $0.hasReaderSlot })
     other.release()
     #expect(other.lines() == ["saw true"])
   }
@@ -86,7 +86,7 @@ import Testing
     try sample.environment.read { (transaction) throws in
       #expect(try code { _ = try LMDBEnvironment(path: twin.path) } == .alreadyOpen)
       #expect(LMDBEnvironment.isOpenInThisProcess(twin.path))
-      let isHeld = transaction.isHeld
+      let isHeld = transaction.hasReaderSlot
       #expect(isHeld)
     }
     try sample.environment.close()
@@ -100,7 +100,7 @@ import Testing
     let directory = try TemporaryDirectory()
     for _ in 0..<20 {
       let environment = try LMDBEnvironment(path: directory.path)
-      #expect(try environment.read { $0.isHeld })
+      #expect(try environment.read { $0.hasReaderSlot })
       try environment.close()
     }
   }
@@ -174,7 +174,7 @@ private final class Holder {
       let helper = try HelperProcess("hold-read", sample.directory)
       #expect(helper.line() == "ready")
       helper.kill()
-      for number in UInt64(0)...UInt64(2 * ReaderLook.tolerableLag) { try sample.put([UInt8(round)], forKey: number) }
+      for number in UInt64(0)...UInt64(2 * ReaderCheck.tolerableLag) { try sample.put([UInt8(round)], forKey: number) }
       #expect(try sample.environment.readers().allSatisfy { $0.processID == getpid() }, "round \(round)")
     }
   }
@@ -196,7 +196,7 @@ private final class Holder {
     }
     // The few pages of each of 64 commits may be kept; without the check it would be those of 300 commits.
     let growth = Int(try sample.environment.dataFile.stat().size - size)
-    #expect(growth < 200 * ReaderLook.tolerableLag * 100, "grew by \(growth)")
+    #expect(growth < 200 * ReaderCheck.tolerableLag * 100, "grew by \(growth)")
   }
 
   @Test func aLiveReaderThatIsFarBehindIsReportedOnce() throws {
@@ -205,32 +205,32 @@ private final class Holder {
     let helper = try HelperProcess("hold-read", sample.directory)
     #expect(helper.line() == "ready")
     let process = try #require(try sample.environment.readers().first { $0.processID != getpid() }).processID
-    for number in 0..<ReaderLook.longLag + 4 * ReaderLook.tolerableLag {
+    for number in 0..<ReaderCheck.longLag + 4 * ReaderCheck.tolerableLag {
       try sample.put([1], forKey: UInt64(number % 9))
     }
     let reads = reported.reads.withLock { $0 }
     #expect(reads.map(\.processID) == [process])
-    #expect(reads.allSatisfy { $0.lagInCommits >= ReaderLook.tolerableLag })
+    #expect(reads.allSatisfy { $0.lagInCommits >= ReaderCheck.tolerableLag })
     helper.release()
     _ = helper.lines()
   }
 
   @Test func aReaderIsLookedAtByCommitsAndByTime() {
-    var look = ReaderLook()
+    var look = ReaderCheck()
     let commits = [(64, 1), (127, 2), (128, 2), (129, 12), (130, 13)]
     let due = commits.map { look.isDue(after: $0, at: .seconds($1)) }
     #expect(due == [true, false, true, true, false])
   }
 
   @Test func aSnapshotIsLongByLagAndTime() {
-    var look = ReaderLook()
+    var look = ReaderCheck()
     let reader = Reader(processID: 7, threadID: 1, transactionID: 100)
     let looks = [(163, 1), (170, 2), (190, 3), (5_000, 9)]
-    let reported = looks.map { look.note([reader], newest: $0, at: .seconds($1)) }
+    let reported = looks.map { look.record([reader], newest: $0, at: .seconds($1)) }
     #expect(reported == [[], [], [LongRead(processID: 7, lagInCommits: 90, duration: .seconds(1))], []])
     // A later snapshot of the same process.
     let later = Reader(processID: 7, threadID: 1, transactionID: 200)
-    let next = look.note([later], newest: 1_300, at: .seconds(10))
+    let next = look.record([later], newest: 1_300, at: .seconds(10))
     #expect(next.map(\.lagInCommits) == [1_100])
   }
 }

@@ -104,7 +104,7 @@ package struct JournalRecovery {
     guard newest.header.state == .dirty else {
       return try file.share(.init(generation: newest.header.generation, boot: boot))
     }
-    guard try isHeldByOtherProgram(newest.header) else {
+    guard try isInUseByOtherProgram(newest.header) else {
       try restore(newest.header)
       return try markClean(after: newest, at: replay(newest.header))
     }
@@ -117,7 +117,7 @@ package struct JournalRecovery {
   }
 
   /// Whether another program has the file open with liblmdb itself.
-  private func isHeldByOtherProgram(_ header: JournalHeader) throws -> Bool {
+  private func isInUseByOtherProgram(_ header: JournalHeader) throws -> Bool {
     let lock = directory.appending(LMDBEnvironment.lockFileName)
     guard let file = try? FileDescriptor.open(lock, .readWrite, options: .closeOnExec) else { return false }
     // This process has no environment open here, so that closing ends no lock of liblmdb.

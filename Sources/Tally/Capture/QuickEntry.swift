@@ -294,16 +294,16 @@ struct QuickEntryDates {
   var remindsOfDay = false
 
   /// Stores a date or a recurrence, unless its field already has a value or the dates would not fit together.
-  mutating func take(_ finding: QuickEntryParser.Finding, reference: DateReference) -> Bool {
+  mutating func add(_ finding: QuickEntryParser.Finding, reference: DateReference) -> Bool {
     var changed = self
     let isNew =
       switch finding {
-      case .schedule(let expression), .span(let expression): changed.schedule.take(expression)
-      case .due(let expression): changed.due.take(expression)
-      case .reminder(let expression): changed.reminder.take(expression)
+      case .schedule(let expression), .span(let expression): changed.schedule.add(expression)
+      case .due(let expression): changed.due.add(expression)
+      case .reminder(let expression): changed.reminder.add(expression)
       case .recurrence(let recurrence, let expression):
-        self.recurrence == nil && changed.take(recurrence, expression, reference: reference)
-      case .lastDay(let expression): changed.take(lastDay: expression, reference: reference)
+        self.recurrence == nil && changed.add(recurrence, expression, reference: reference)
+      case .lastDay(let expression): changed.add(lastDay: expression, reference: reference)
       case .tag, .priority, .list: false
       }
     // A time on the planned day becomes the reminder, or else the due time: there is no third field for it.
@@ -312,16 +312,16 @@ struct QuickEntryDates {
     return true
   }
 
-  private mutating func take(
+  private mutating func add(
     _ recurrence: Recurrence, _ expression: DateExpression?, reference: DateReference
   ) -> Bool {
     self.recurrence = recurrence
-    let hasRoom = expression.map { schedule.take($0) } ?? true
+    let hasRoom = expression.map { schedule.add($0) } ?? true
     return hasRoom && first(of: recurrence, from: reference.today) != nil
   }
 
   /// Gives the recurrence an end, unless it already has one or would end before it begins.
-  private mutating func take(lastDay: DateExpression, reference: DateReference) -> Bool {
+  private mutating func add(lastDay: DateExpression, reference: DateReference) -> Bool {
     guard case .rule(let rule)? = recurrence, rule.end == .never, let day = try? lastDay.day(against: reference),
       let ending = try? RecurrenceRule(
         every: rule.interval, on: rule.weekdays, onMonthDays: rule.monthDays, end: .until(day),
@@ -351,7 +351,7 @@ struct DateSlot {
   var hasTime: Bool { time != nil || instant != nil }
 
   /// Stores an expression, unless the slot already has one of its kind.
-  mutating func take(_ expression: DateExpression) -> Bool {
+  mutating func add(_ expression: DateExpression) -> Bool {
     switch expression.form {
     case .day(let new) where day == nil && instant == nil: day = new
     case .time(let new) where time == nil && instant == nil: time = new
@@ -381,7 +381,7 @@ extension QuickEntryDates {
   /// Resolves the dates and stores them in an entry.
   mutating func apply(to entry: inout QuickEntry, reference: DateReference) {
     entry.recurrence = recurrence
-    if remindsOfDay, schedule.isEmpty { _ = schedule.take(DateExpression(.time(.morning))) }
+    if remindsOfDay, schedule.isEmpty { _ = schedule.add(DateExpression(.time(.morning))) }
     let start = start(against: reference)
     entry.scheduledDate = start?.day
     switch onDay(due, start?.day, reference) {
@@ -457,10 +457,10 @@ extension QuickEntryParser {
   /// Finds `remind me 30 minutes before`.
   private func reminderBefore(at index: Int) -> (QuickEntry.Reason, Int)? {
     var parser = dateParser(at: index)
-    guard parser.take("remind") || parser.take("reminder") else { return nil }
-    _ = parser.take("me")
+    guard parser.skip("remind") || parser.skip("reminder") else { return nil }
+    _ = parser.skip("me")
     guard parser.anyDuration() != nil,
-      parser.take("before") || parser.take("earlier") || parser.take("ahead") || parser.take("early"),
+      parser.skip("before") || parser.skip("earlier") || parser.skip("ahead") || parser.skip("early"),
       isEnd(parser.index)
     else { return nil }
     return (.reminder, parser.index)
@@ -524,7 +524,7 @@ extension QuickEntryParser {
     let (lead, start) = lead(at: index)
     guard start < tokens.count else { return nil }
     let isWritten = isClock(at: index) || endOfDayInMonth(from: start) != nil
-    guard lead != .none || isWritten || Self.looksLikeDate(tokens[start...].prefix(3)) else { return nil }
+    guard lead != .none || isWritten || Self.resemblesDate(tokens[start...].prefix(3)) else { return nil }
     guard lead == .due || !isClaimed(at: index) else { return nil }
     var parser = dateParser(at: start)
     parser.allowsDecimals = lead != .none
@@ -568,7 +568,7 @@ extension QuickEntryParser {
   }
 
   /// Whether some tokens begin a date in digits: `2026-`, `3/`.
-  private static func looksLikeDate(_ tokens: ArraySlice<CaptureToken>) -> Bool {
+  private static func resemblesDate(_ tokens: ArraySlice<CaptureToken>) -> Bool {
     guard let first = tokens.first, first.kind == .number, tokens.count == 3, let last = tokens.last,
       tokens.dropFirst().allSatisfy(\.isGlued), let separator = tokens.dropFirst().first?.text
     else { return false }

@@ -55,25 +55,25 @@ extension QuickEntryParser {
 
   func lead(at index: Int) -> (lead: Lead, start: Int) {
     var parser = dateParser(at: index)
-    if parser.take("due") || !isDeadlineOfTitle(at: index) && parser.take("deadline") {
-      _ = parser.take(":", isGlued: true) || parser.take("on") || parser.take("by")
+    if parser.skip("due") || !isDeadlineOfTitle(at: index) && parser.skip("deadline") {
+      _ = parser.skip(":", isGlued: true) || parser.skip("on") || parser.skip("by")
       return (.due, parser.index)
     }
-    if parser.take("by") { return isAfterVerbWithBy(index) ? (.none, index) : (.by, parser.index) }
-    if parser.take("remind") || parser.take("reminder") {
-      _ = parser.take("me") || parser.take(":", isGlued: true)
-      _ = parser.take("on")
+    if parser.skip("by") { return isAfterVerbWithBy(index) ? (.none, index) : (.by, parser.index) }
+    if parser.skip("remind") || parser.skip("reminder") {
+      _ = parser.skip("me") || parser.skip(":", isGlued: true)
+      _ = parser.skip("on")
       return (.reminder, parser.index)
     }
-    if parser.take("starting") || dates.recurrence != nil && parser.take("from") {
-      _ = parser.take("on")
+    if parser.skip("starting") || dates.recurrence != nil && parser.skip("from") {
+      _ = parser.skip("on")
       return (.on, parser.index)
     }
-    if parser.take("@") {
+    if parser.skip("@") {
       let isTime = parser.token().map { $0.kind == .number || ["noon", "midnight"].contains($0.text) } ?? false
       return isTime ? (.on, parser.index) : (.none, index)
     }
-    return parser.take("on") ? (.on, parser.index) : (.none, index)
+    return parser.skip("on") ? (.on, parser.index) : (.none, index)
   }
 
   /// Whether `by` belongs to a verb, as in `drop by tomorrow`.
@@ -110,7 +110,7 @@ extension QuickEntryParser {
   /// Reads a time span: the task gets its start, and the words stay in the title.
   func span(at index: Int) -> Match? {
     var parser = dateParser(at: index)
-    _ = parser.take("at")
+    _ = parser.skip("at")
     guard !isClaimed(at: index), let time = parser.timeSpan(), isEnd(parser.index), isBoundary(parser.index),
       dates.schedule.time == nil
     else { return nil }
@@ -251,7 +251,7 @@ extension QuickEntryParser {
   /// index at which to continue.
   mutating func readRequestToRemind() -> Int {
     var parser = dateParser(at: 0)
-    guard parser.take(words: "remind", "me", "to"), parser.index < tokens.count else { return 0 }
+    guard parser.skip(words: "remind", "me", "to"), parser.index < tokens.count else { return 0 }
     var rest = self
     var index = parser.index
     while index < tokens.count, !rest.hasSchedule {
@@ -304,7 +304,7 @@ extension QuickEntryParser {
     let day: DateExpression.Day?
     switch tokens[index].text {
     case "until", "till", "ending":
-      _ = parser.take("on")
+      _ = parser.skip("on")
       day = parser.day()
     case "for":
       // The planned day counts as the first day of the duration.

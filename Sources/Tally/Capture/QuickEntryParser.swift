@@ -72,7 +72,7 @@ struct QuickEntryParser {
       leave(reason, from: index, to: end)
       return end
     }
-    guard take(match.finding) else {
+    guard add(match.finding) else {
       leave(.repeated, from: index, to: match.end)
       return match.end
     }
@@ -163,10 +163,10 @@ extension QuickEntryParser {
   }
 
   /// Stores a finding, unless its field already has a value.
-  private mutating func take(_ finding: Finding) -> Bool {
+  private mutating func add(_ finding: Finding) -> Bool {
     switch finding {
     case .schedule, .due, .reminder, .recurrence, .lastDay, .span:
-      return dates.take(finding, reference: reference)
+      return dates.add(finding, reference: reference)
     case .tag(let tag):
       guard entry.tags.count < TagSet.maximumCount else { return false }
       entry.tags.insert(tag)

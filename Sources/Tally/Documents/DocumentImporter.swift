@@ -24,7 +24,7 @@ struct DocumentImporter<Source: DocumentSource & ~Copyable>: ~Copyable {
   private var placement = ImportPlacement()
   private var deletions = DeletionDates()
   /// The completions whose tasks may still come.
-  private var heldCompletions: [Completion] = []
+  private var deferredCompletions: [Completion] = []
   private(set) var summary: ImportSummary
 
   init(_ source: consuming Source, options: ImportOptions, report: ImportedRecord.Observer? = nil) {
@@ -54,17 +54,17 @@ struct DocumentImporter<Source: DocumentSource & ~Copyable>: ~Copyable {
 extension DocumentImporter where Source: ~Copyable {
   /// Checks what only the whole document can show, after its last batch has been written.
   mutating func resolveSubtasks(in transaction: inout StoreWriteTransaction) throws {
-    try note(subtasks.resolve(in: &transaction, isForeign: source.isForeign && !options.isStrict))
+    try add(subtasks.resolve(in: &transaction, isForeign: source.isForeign && !options.isStrict))
   }
 
   /// Checks what only the whole document can show, in a dry run, which has written nothing.
   mutating func checkWhole(in transaction: borrowing StoreReadTransaction) throws {
     let isTolerant = source.isForeign && !options.isStrict
-    try note(subtasks.checkAllKnown(among: taskIDs, in: transaction, isForeign: isTolerant))
+    try add(subtasks.checkAllKnown(among: taskIDs, in: transaction, isForeign: isTolerant))
   }
 
   /// Adds the sub-tasks whose parents are not in the store to the account.
-  private mutating func note(_ orphans: [(parent: String, line: Int)]) {
+  private mutating func add(_ orphans: [(parent: String, line: Int)]) {
     for (parent, line) in orphans { summary.account.add(DocumentRemark("parent", parent), at: line) }
   }
 
@@ -80,7 +80,7 @@ extension DocumentImporter where Source: ~Copyable {
       case .task(let task): try read(task, at: position, &batch, in: transaction)
       case .completion(let completion): try read(completion, &batch, in: transaction)
       case .filter(let filter): try read(filter, &batch, in: transaction)
-      case .remark(let remark): try note(remark, at: position)
+      case .remark(let remark): try add(remark, at: position)
       }
     } catch let error as TallyError where error.position == nil && error.isOfDocument {
       // The errors of values do not contain the record's position.
@@ -89,15 +89,15 @@ extension DocumentImporter where Source: ~Copyable {
   }
 
   /// Adds something that was not understood to the account; a strict import fails instead.
-  private mutating func note(_ remark: DocumentRemark, at position: TextPosition) throws {
+  private mutating func add(_ remark: DocumentRemark, at position: TextPosition) throws {
     guard !options.isStrict else { throw TallyError.notUnderstood(remark).at(position) }
     summary.account.add(remark, at: position.line)
   }
 
   private mutating func finish(_ batch: inout ImportBatch) throws {
     try references.checkAllKnown()
-    batch.completions += heldCompletions
-    heldCompletions = []
+    batch.completions += deferredCompletions
+    deferredCompletions = []
     isAtEnd = true
   }
 
@@ -113,19 +113,19 @@ extension DocumentImporter where Source: ~Copyable {
   ) throws {
     hasTasks = true
     var document = document
-    if source.isForeign { for remark in document.leaveOutInvalid() { try note(remark, at: position) } }
+    if source.isForeign { for remark in document.leaveOutInvalid() { try add(remark, at: position) } }
     let id = try newID(of: document, at: position, in: transaction)
     let merge = merge(at: transaction.now)
     let old = try storedTask(id, in: transaction)
-    let missing = source.isForeign ? document.takeMissingParent(as: old?.item) : nil
+    let missing = source.isForeign ? document.setAsideMissingParent(as: old?.item) : nil
     let deletion = old == nil && !options.overwrites ? try deletions.date(.task, id, in: transaction) : nil
     let isIdentifiedByContent = document.isIdentifiedByContent
     if let deletion,
-      merge.keepsDeleted(
+      merge.staysDeleted(
         changedAt: document.updatedAt, isIdentifiedByContent: isIdentifiedByContent, since: deletion)
     {
       summary.tasks.keptNewer += 1
-      subtasks.noteDeleted(id)
+      subtasks.recordDeletion(id)
       return try report(.keptDeleted, .task, id, document[.text]?.text)
     }
     let listed = try withList(document, old, &batch, in: transaction)
@@ -134,9 +134,9 @@ extension DocumentImporter where Source: ~Copyable {
     ) { try placement.orderAtEnd(for: $0, in: transaction) }
     let outcome = merge.outcome(of: document, &task, replacing: old?.item)
     if outcome == .keptNewer { subtasks.hasKept = true }
-    if let listID = task.listID { try references.note(listID, at: position, in: transaction) }
-    subtasks.note(task, replacing: old?.item, elsewhere: document.keptParent, missing: missing, at: position)
-    placement.note(task)
+    if let listID = task.listID { try references.record(listID, at: position, in: transaction) }
+    subtasks.record(task, replacing: old?.item, elsewhere: document.keptParent, missing: missing, at: position)
+    placement.record(task)
     summary.tasks.count(outcome)
     try report(ImportedRecord.Outcome(rawValue: outcome.rawValue), .task, id, task.title)
     if outcome.isWritten { batch.add(task, replacing: old, at: transaction.commitSequence) }
@@ -153,7 +153,7 @@ extension DocumentImporter where Source: ~Copyable {
     let id = document.id ?? transaction.ids.next(at: transaction.now)
     if taskIDs.insert(id) { return id }
     guard source.isForeign else { throw TallyError.duplicate("task", id) }
-    try note(DocumentRemark("duplicate", id.uuidString.lowercased()), at: position)
+    try add(DocumentRemark("duplicate", id.uuidString.lowercased()), at: position)
     while true {
       let ordinal = duplicates[id, default: 1] + 1
       duplicates[id] = ordinal
@@ -211,9 +211,9 @@ extension DocumentImporter where Source: ~Copyable {
     // A deleted list that a task needs is restored with the task.
     let isDeletable = old == nil && !options.overwrites && position != nil && !references.isAwaited(id)
     let deletion = isDeletable ? try deletions.date(.list, id, in: transaction) : nil
-    if let deletion, merge.keepsDeleted(changedAt: document.updatedAt, since: deletion) {
+    if let deletion, merge.staysDeleted(changedAt: document.updatedAt, since: deletion) {
       summary.lists.keptNewer += 1
-      references.noteDeleted(id)
+      references.recordDeletion(id)
       return try report(.keptDeleted, .list, id, document.name)
     }
     var list = try document.list(replacing: old?.item, now: transaction.now, date: merge.date) {
@@ -221,7 +221,7 @@ extension DocumentImporter where Source: ~Copyable {
     }
     let outcome = merge.outcome(of: document, &list, replacing: old?.item)
     references.define(id)
-    placement.note(list)
+    placement.record(list)
     summary.lists.count(outcome)
     try report(ImportedRecord.Outcome(rawValue: outcome.rawValue), .list, id, list.name)
     if outcome.isWritten { batch.lists.append(RecordChange(from: old, to: list, at: transaction.commitSequence)) }
@@ -237,7 +237,7 @@ extension DocumentImporter where Source: ~Copyable {
     if completion.isTaskDeleted || hasTasks {
       batch.completions.append(completion)
     } else {
-      heldCompletions.append(completion)
+      deferredCompletions.append(completion)
     }
   }
 }
@@ -255,7 +255,7 @@ extension DocumentImporter where Source: ~Copyable {
     let old = try transaction.savedFilter(named: filter.name)
     let isDeletable = old == nil && !options.overwrites
     let deletion = isDeletable ? try deletions.date(ofFilterNamed: filter.name, in: transaction) : nil
-    if let deletion, merge.keepsDeleted(changedAt: filter.updatedAt, since: deletion) {
+    if let deletion, merge.staysDeleted(changedAt: filter.updatedAt, since: deletion) {
       summary.filters.keptNewer += 1
       return try report(.keptDeleted, .filter, nil, filter.name)
     }

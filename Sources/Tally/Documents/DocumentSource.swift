@@ -239,7 +239,7 @@ struct SourceAhead<Source: DocumentSource & ~Copyable>: DocumentSource, ~Copyabl
         try end.get()
         return nil
       }
-      piece = reading.takePiece()
+      piece = reading.nextPiece()
     }
   }
 }
@@ -286,7 +286,7 @@ private final class Reading<Source: DocumentSource & ~Copyable>: @unchecked Send
 
   private var source: Source
   /// A record that was read after the document's date changed, which begins the next piece.
-  private var held: (record: DocumentRecord, position: TextPosition)?
+  private var pending: (record: DocumentRecord, position: TextPosition)?
   private let state = Monitor(State())
 
   init(_ source: consuming Source) {
@@ -299,12 +299,12 @@ private final class Reading<Source: DocumentSource & ~Copyable>: @unchecked Send
     let start = source.byteCount
     do {
       while piece.records.count < RecordPiece.recordLimit, source.byteCount - start < RecordPiece.byteLimit {
-        guard let record = try held ?? source.next() else {
+        guard let record = try pending ?? source.next() else {
           piece.end = .success(())
           break
         }
-        held = piece.records.isEmpty || source.exportDate == piece.exportDate ? nil : record
-        guard held == nil else { break }
+        pending = piece.records.isEmpty || source.exportDate == piece.exportDate ? nil : record
+        guard pending == nil else { break }
         piece.exportDate = source.exportDate
         piece.records.append(record)
       }
@@ -348,7 +348,7 @@ extension Reading where Source: ~Copyable {
   }
 
   /// Waits for the next piece; reads it on this thread if there is no other.
-  func takePiece() -> RecordPiece {
+  func nextPiece() -> RecordPiece {
     guard hasThread() else { return readPiece() }
     let piece = state.wait { $0.pieces.isEmpty ? nil : $0.pieces.removeFirst() }
     state.wakeAll()

@@ -28,19 +28,19 @@ struct ImportMerge {
     guard let old else { return .added }
     guard !task.isIdentical(to: old) else { return .unchanged }
     guard !overwrites else { return .changed }
-    var kept = old
+    var merged = old
     if wins(document.updatedAt, document.isIdentifiedByContent, &task, over: old) {
-      kept = task
+      merged = task
       // A completion is never undone.
-      if old.isCompleted, !task.isCompleted { (kept.state, kept.completedAt) = (old.state, old.completedAt) }
+      if old.isCompleted, !task.isCompleted { (merged.state, merged.completedAt) = (old.state, old.completedAt) }
     } else if task.isCompleted, !old.isCompleted, let limit = document.completionLimit, limit > old.updatedAt {
-      (kept.state, kept.completedAt) = (task.state, task.completedAt)
-      kept.updatedAt = max(old.updatedAt, min(limit, now))
+      (merged.state, merged.completedAt) = (task.state, task.completedAt)
+      merged.updatedAt = max(old.updatedAt, min(limit, now))
     }
     let hasSameContents = task.isEqual(to: old, apartFrom: \.updatedAt)
-    task = kept
-    if kept.isIdentical(to: old) { return hasSameContents ? .unchanged : .keptNewer }
-    guard !hasSameContents, kept.isEqual(to: old, apartFrom: \.updatedAt) else { return .changed }
+    task = merged
+    if merged.isIdentical(to: old) { return hasSameContents ? .unchanged : .keptNewer }
+    guard !hasSameContents, merged.isEqual(to: old, apartFrom: \.updatedAt) else { return .changed }
     task = old
     return .keptNewer
   }
@@ -77,7 +77,7 @@ struct ImportMerge {
 
 extension ImportMerge {
   /// Whether a record deleted here stays deleted: the document neither was written nor changed it after the deletion.
-  func keepsDeleted(
+  func staysDeleted(
     changedAt updatedAt: Timestamp?, isIdentifiedByContent: Bool = false, since deletion: Timestamp
   ) -> Bool {
     if isIdentifiedByContent { return true }
@@ -119,13 +119,13 @@ struct ImportPlacement {
   }
 
   /// Records the sort order of a task as used.
-  mutating func note(_ task: TaskItem) {
+  mutating func record(_ task: TaskItem) {
     let next = SortOrder.between(task.sortOrder, nil) ?? SortOrder.limit
     for place in Place.all(of: task) { nextOrders[place] = max(next, nextOrders[place] ?? next) }
   }
 
   /// Records the sort order of a list as used.
-  mutating func note(_ list: TaskList) {
+  mutating func record(_ list: TaskList) {
     let next = SortOrder.between(list.sortOrder, nil) ?? SortOrder.limit
     nextListOrder = max(next, nextListOrder ?? next)
   }
@@ -150,7 +150,7 @@ struct ListReferences {
   func isDeleted(_ id: UUID) -> Bool { deleted.contains(id) }
 
   /// Records a list that stays deleted.
-  mutating func noteDeleted(_ id: UUID) { deleted.insert(id) }
+  mutating func recordDeletion(_ id: UUID) { deleted.insert(id) }
 
   /// The list that has a name.
   ///
@@ -176,7 +176,7 @@ struct ListReferences {
   }
 
   /// Records that a task refers to a list.
-  mutating func note(
+  mutating func record(
     _ id: UUID, at position: TextPosition, in transaction: borrowing StoreTransaction<some LMDBTransaction & ~Copyable>
   ) throws {
     guard !known.contains(id), awaited[id] == nil else { return }
@@ -230,7 +230,7 @@ struct SubtaskReferences {
   private var deleted: Set<UUID> = []
 
   /// Records a task of the document that stays deleted.
-  mutating func noteDeleted(_ id: UUID) {
+  mutating func recordDeletion(_ id: UUID) {
     deleted.insert(id)
     hasKept = true
   }
@@ -238,7 +238,7 @@ struct SubtaskReferences {
   /// Records a task of the document.
   ///
   /// The attribute `elsewhere` keeps a missing parent; `missing` is a parent that the attribute keeps already.
-  mutating func note(
+  mutating func record(
     _ task: TaskItem, replacing old: TaskItem?, elsewhere: (name: String, text: String)?, missing: UUID?,
     at position: TextPosition
   ) {

@@ -285,7 +285,7 @@ extension JSONReader {
     input.skipByte()
     text.removeAll(keepingCapacity: true)
     while true {
-      input.takePlainText(into: &text)
+      input.readPlainText(into: &text)
       guard let byte = try input.peek() else { throw truncation() }
       switch byte {
       case UInt8(ascii: "\""):
@@ -497,7 +497,7 @@ package struct JSONInput: ~Copyable {
   }
 
   /// Moves ASCII to `text`, up to a quote, a backslash, a control character or the end of the piece.
-  mutating func takePlainText(into text: inout [UInt8]) {
+  mutating func readPlainText(into text: inout [UInt8]) {
     let start = index
     while index < count, Self.isPlain(piece[index]) { index += 1 }
     if index > start { text.append(contentsOf: piece[start..<index]) }

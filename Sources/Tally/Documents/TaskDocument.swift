@@ -241,12 +241,12 @@ extension TaskDocument {
       let (allowed, others) = tags.allowed
       if allowed != tags { self[.tags] = allowed.isEmpty ? nil : .tags(allowed) }
       remarks += others.map { DocumentRemark("tag", $0) }
-      if !others.isEmpty { keep(others.joined(separator: ","), as: "tags as imported") }
+      if !others.isEmpty { store(others.joined(separator: ","), as: "tags as imported") }
     }
     if self[.dueDate] != nil, case .day(let day)? = self[.dueDay] {
       remarks.append(DocumentRemark("date", day.iso8601))
       self[.dueDay] = nil
-      keep(day.iso8601, as: "dueDay as imported")
+      store(day.iso8601, as: "dueDay as imported")
     }
     if case .attributes(let attributes)? = self[.attributes] {
       let (allowed, others) = AttributeValue.allowed(attributes)
@@ -278,7 +278,7 @@ extension TaskDocument {
   /// Keeps a parent that was missing at an earlier import as an attribute again, so that the task does not change.
   ///
   /// - Returns: The parent, which may exist by now; `nil` if it was not missing.
-  mutating func takeMissingParent(as old: TaskItem?) -> UUID? {
+  mutating func setAsideMissingParent(as old: TaskItem?) -> UUID? {
     guard let old, old.parentID == nil, let parentID = self[.parentID]?.id else { return nil }
     let (name, text) = keptParent ?? Self.keptParent(parentID)
     var attributes = self[.attributes]?.attributes ?? [:]
@@ -291,7 +291,7 @@ extension TaskDocument {
   }
 
   /// Adds an attribute with a value that does not fit in its field.
-  private mutating func keep(_ text: String, as name: String) {
+  private mutating func store(_ text: String, as name: String) {
     var attributes = self[.attributes]?.attributes ?? [:]
     attributes[name] = .text(text)
     self[.attributes] = .attributes(attributes)

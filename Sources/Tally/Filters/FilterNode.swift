@@ -173,7 +173,7 @@ enum FilterOperator: String, Hashable, Sendable {
   case contains = "~"
 
   /// Whether the operator holds between two comparable values; `contains` never does.
-  func holds<Value: Comparable>(_ left: Value, _ right: Value) -> Bool {
+  func matches<Value: Comparable>(_ left: Value, _ right: Value) -> Bool {
     switch self {
     case .equal: left == right
     case .less: left < right

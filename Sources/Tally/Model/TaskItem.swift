@@ -505,7 +505,7 @@ extension TaskItem {
   ///   series; `valueOutOfRange` for a sort order outside ``sortOrders``, or for a title and notes of more than
   ///   a gibibyte; `invalidTag`, `invalidAttribute`, or `invalidParent` for a task that is its own parent.
   public func validate() throws(TallyError) {
-    guard title.holdsMoreThanWhiteSpace else {
+    guard title.hasNonWhiteSpace else {
       throw TallyError(.blankTitle, "The title is empty", remedy: "Give the task a title")
     }
     if completedAt != nil, !isCompleted {
@@ -557,7 +557,7 @@ extension TaskList {
   /// - Throws: `blankListName` if the name is only Unicode white space, `invalidColor` unless the colour is six
   ///   hexadecimal digits, `valueOutOfRange` for a sort order outside ``TaskItem/sortOrders``.
   public func validate() throws(TallyError) {
-    guard name.holdsMoreThanWhiteSpace else {
+    guard name.hasNonWhiteSpace else {
       throw TallyError(.blankListName, "The name is empty", remedy: "Give the list a name")
     }
     // `Character.isHexDigit` would also accept full-width digits.
@@ -575,7 +575,7 @@ extension String {
   ///
   /// Tests scalars and not characters, because a combining mark may follow a space. NUL and the zero-width
   /// space are not white space by Unicode's property.
-  fileprivate var holdsMoreThanWhiteSpace: Bool {
+  fileprivate var hasNonWhiteSpace: Bool {
     // Nearly every text begins with a visible ASCII character; the properties of other scalars need a search.
     if let first = utf8.first, (0x21...0x7E).contains(first) { return true }
     return unicodeScalars.contains { !$0.properties.isWhitespace }

@@ -63,7 +63,7 @@ public enum TaskLink: Hashable, Sendable {
     switch parts.host {
     case "create-task": self = .createTask(try NewTask(&parameters))
     case "open-task":
-      guard let id = try parameters.take("id").flatMap(UUID.init(uuidString:)) else {
+      guard let id = try parameters.remove("id").flatMap(UUID.init(uuidString:)) else {
         throw TallyError.invalidLink("it has no id")
       }
       self = .openTask(id: id)
@@ -87,12 +87,12 @@ extension TaskLink.NewTask {
   /// Reads the parameters of a link that it knows, and removes them from the rest.
   fileprivate init(_ parameters: inout LinkParameters) throws {
     let isBare = parameters.isEmpty
-    title = try parameters.take("title")
-    list = try parameters.take("list")
-    day = try parameters.takeDate("day", as: .day)
-    due = try parameters.takeDate("due", as: .instant)
-    notes = try parameters.take("notes")
-    tags = TagSet(parameters.takeAll("tag"))
+    title = try parameters.remove("title")
+    list = try parameters.remove("list")
+    day = try parameters.removeDate("day", as: .day)
+    due = try parameters.removeDate("due", as: .instant)
+    notes = try parameters.remove("notes")
+    tags = TagSet(parameters.removeAll("tag"))
     guard title != nil || isBare else { throw TallyError.invalidLink("it has no title") }
     // Checks the title and the tags by the rules of tasks.
     var task = TaskItem(title: title ?? "bare", createdAt: .earliest)
@@ -137,13 +137,13 @@ struct LinkParameters {
   var isEmpty: Bool { values.isEmpty }
 
   /// Removes and returns the values of a parameter that may occur several times.
-  mutating func takeAll(_ name: String) -> [String] { values.removeValue(forKey: name) ?? [] }
+  mutating func removeAll(_ name: String) -> [String] { values.removeValue(forKey: name) ?? [] }
 
   /// Removes and returns the value of a parameter that may occur once.
   ///
   /// - Throws: `invalidLink`.
-  mutating func take(_ name: String) throws -> String? {
-    let found = takeAll(name)
+  mutating func remove(_ name: String) throws -> String? {
+    let found = removeAll(name)
     guard found.count <= 1 else { throw TallyError.invalidLink("a parameter occurs twice") }
     return found.first
   }
@@ -151,8 +151,8 @@ struct LinkParameters {
   /// Removes a parameter and returns it as a day, or as a day or an instant.
   ///
   /// - Throws: `invalidLink`.
-  mutating func takeDate(_ name: String, as kind: DateExpression.Kind) throws -> DateExpression? {
-    guard let text = try take(name) else { return nil }
+  mutating func removeDate(_ name: String, as kind: DateExpression.Kind) throws -> DateExpression? {
+    guard let text = try remove(name) else { return nil }
     do {
       return try DateExpression(text, as: kind)
     } catch {

@@ -72,7 +72,7 @@ struct SearchIndexer {
   /// The number of rows at which a write turns the tail into a segment; a search reads the whole tail.
   static let tailLimit = 512
   /// The number of commits between checks of the tail's length.
-  static let commitsPerLook: UInt64 = 64
+  static let commitsPerCheck: UInt64 = 64
   /// The maximum number of tasks that an ordinary write indexes.
   static let taskLimitOfWrite = 1_024
   /// The maximum number of tasks in a step's segment, which takes some hundredths of a second.
@@ -86,7 +86,7 @@ struct SearchIndexer {
 
   /// Indexes the end of the log if this commit is due for a check and the tail is long enough.
   func advanceIfDue(at sequence: UInt64, in transaction: inout WriteTransaction) throws {
-    guard sequence.isMultiple(of: Self.commitsPerLook) else { return }
+    guard sequence.isMultiple(of: Self.commitsPerCheck) else { return }
     let index = try SearchIndex(tables, in: transaction)
     var count = 0
     try forEachRow(after: index.state.through, in: transaction) { _ in

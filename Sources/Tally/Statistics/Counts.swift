@@ -35,7 +35,7 @@ extension StoreTransaction where Base: ~Copyable {
   /// - Throws: The errors of `statistics(_:)`.
   @_specialize(where Base == ReadTransaction)
   public func series(_ options: StatisticsOptions) throws -> Series {
-    try series(statisticsFrame(options))
+    try series(statisticsContext(options))
   }
 
   /// Returns the completions of each local day that the options name, or of the last 30 days.
@@ -44,8 +44,8 @@ extension StoreTransaction where Base: ~Copyable {
   /// - Throws: The errors of `statistics(_:)`.
   @_specialize(where Base == ReadTransaction)
   public func heatMap(_ options: StatisticsOptions) throws -> [DayCount] {
-    let frame = try statisticsFrame(options)
-    return try dailyCounts(frame.series, frame.seriesDays, frame).existing.map { day, count in
+    let context = try statisticsContext(options)
+    return try dailyCounts(context.series, context.seriesDays, context).existing.map { day, count in
       DayCount(day: CalendarDay(clamping: Int64(day)), completed: count)
     }
   }
@@ -55,8 +55,8 @@ extension StoreTransaction where Base: ~Copyable {
   /// - Throws: The errors of `statistics(_:)`.
   @_specialize(where Base == ReadTransaction)
   public func streak(_ options: StatisticsOptions = StatisticsOptions()) throws -> Streak {
-    let frame = try statisticsFrame(options, needsHistory: true)
-    return Streak(try dailyCompletions(frame).0, today: frame.periods.today)
+    let context = try statisticsContext(options, needsHistory: true)
+    return Streak(try dailyCompletions(context).0, today: context.periods.today)
   }
 
   /// Returns the time from creation to completion, for completions on the days that the options name, or for all.
@@ -64,7 +64,7 @@ extension StoreTransaction where Base: ~Copyable {
   /// - Throws: The errors of `statistics(_:)`.
   @_specialize(where Base == ReadTransaction)
   public func cycleTime(_ options: StatisticsOptions = StatisticsOptions()) throws -> CycleTime {
-    try cycleTime(statisticsFrame(options))
+    try cycleTime(statisticsContext(options))
   }
 }
 

@@ -1,21 +1,23 @@
 import Foundation
 import LMDB
 
-/// The events that statistics count: those of a scope that has counters, or those of the tasks that pass a test.
+/// The events that statistics count: those of a scope that has counters, or those of the tasks that meet a condition.
 struct EventSelection {
   /// The scope whose counters are used; `all` if no counter has the events.
   let scope: CounterScope
-  /// The test for tasks if no counter has the events; otherwise `nil`.
+  /// The condition for tasks if no counter has the events; otherwise `nil`.
   let predicate: RecordPredicate?
 
   /// Selects the tasks of a filter, in one list or in all lists.
   init(_ filter: RecordPredicate, listID: UUID?) {
     var conditions = filter.conjuncts.filter { $0 != .constant(true) }
-    if let listID, !conditions.contains(.test(.lists([listID]))) { conditions.append(.test(.lists([listID]))) }
+    if let listID, !conditions.contains(.condition(.lists([listID]))) {
+      conditions.append(.condition(.lists([listID])))
+    }
     let scope: CounterScope? =
       switch conditions.first {
       case nil: .all
-      case .test(let test) where conditions.count == 1: CounterScope(test)
+      case .condition(let condition) where conditions.count == 1: CounterScope(condition)
       default: nil
       }
     self.scope = scope ?? .all
@@ -24,16 +26,16 @@ struct EventSelection {
 }
 
 extension CounterScope {
-  /// Creates the scope of the tasks that pass a test; `nil` if there is none.
-  fileprivate init?(_ test: RecordTest) {
-    switch test {
+  /// Creates the scope of the tasks that meet a condition; `nil` if there is none.
+  fileprivate init?(_ condition: RecordCondition) {
+    switch condition {
     case .noList: self = .noList
     case .tag(let tag): self = .tag(tag.id)
     case .lists(let ids):
       guard let id = ids.first, ids.count == 1 else { return nil }
       self = .list(id)
     case .priority(let comparison, let priority):
-      let priorities = Priority.allCases.filter { comparison.holds($0, priority) }
+      let priorities = Priority.allCases.filter { comparison.matches($0, priority) }
       guard let only = priorities.first, priorities.count == 1, only != .none else { return nil }
       self = .priority(only)
     default: return nil
@@ -46,7 +48,7 @@ extension RecordPredicate {
   var isOfLedger: Bool { reduce(true) { $0 && $1.isOfLedger } }
 }
 
-extension RecordTest {
+extension RecordCondition {
   fileprivate var isOfLedger: Bool {
     switch self {
     case .states, .lists, .noList, .tag, .priority, .created, .completed: true
@@ -71,8 +73,8 @@ struct EventTester {
   }
 
   /// Whether a task or a completion passes.
-  mutating func holds(_ facts: borrowing FilterFacts, isParent: (UUID) throws -> Bool) throws -> Bool {
-    try program.holds(facts, &folder, isParent: isParent)
+  mutating func matches(_ facts: borrowing FilterFacts, isParent: (UUID) throws -> Bool) throws -> Bool {
+    try program.matches(facts, &folder, isParent: isParent)
   }
 }
 
@@ -83,21 +85,21 @@ extension StoreTransaction where Base: ~Copyable {
     guard let task = try tables.tasks.bytes(forKey: IDKey(id), in: base) else {
       throw TallyError.missingRecord(of: "a task index")
     }
-    return try tester?.holds(FilterFacts(id, task, upTo: lastTag)) { try hasSubtasks($0) } ?? true
+    return try tester?.matches(FilterFacts(id, task, upTo: lastTag)) { try hasSubtasks($0) } ?? true
   }
 
   /// Whether an entry of the ledger passes; without a tester, every entry passes.
   func passes(_ tester: inout EventTester?, _ key: CompletionKey, _ entry: RawSpan) throws -> Bool {
     guard let isOfLedger = tester?.isOfLedger, let lastTag = tester?.lastTag else { return true }
     if key.isTaskDeleted || isOfLedger {
-      return try tester?.holds(FilterFacts(key.completed, ofCompletion: entry)) { try hasSubtasks($0) } ?? true
+      return try tester?.matches(FilterFacts(key.completed, ofCompletion: entry)) { try hasSubtasks($0) } ?? true
     }
     guard let task = try tables.tasks.bytes(forKey: IDKey(key.completed.id), in: base) else {
       throw TallyError.missingRecord(of: "completions")
     }
     var facts = try FilterFacts(key.completed.id, task, upTo: lastTag)
     try facts.setClassification(ofCompletion: entry)
-    return try tester?.holds(facts) { try hasSubtasks($0) } ?? true
+    return try tester?.matches(facts) { try hasSubtasks($0) } ?? true
   }
 }
 
@@ -151,20 +153,20 @@ struct SelectedEvents {
   }
 }
 
-// The queries that counters answer for a scope, answered from the counters or from the collected events of a frame.
+// The queries that counters answer for a scope, answered from the counters or from the collected events of a context.
 
 extension StoreTransaction where Base: ~Copyable {
   /// Walks the ledger and the open tasks, and collects the events of the tasks that pass.
-  func selectedEvents(_ predicate: RecordPredicate, _ frame: StatisticsFrame) throws -> SelectedEvents {
+  func selectedEvents(_ predicate: RecordPredicate, _ context: StatisticsContext) throws -> SelectedEvents {
     var events = SelectedEvents()
-    let (named, end) = (frame.namedTimes, QuarterHour.endOfTime)
-    try forEachCompletion(frame.series, .all, passing: predicate, from: -end, to: end) { time, key, record in
+    let (named, end) = (context.namedTimes, QuarterHour.endOfTime)
+    try forEachCompletion(context.series, .all, passing: predicate, from: -end, to: end) { time, key, record in
       let task = CountedTask(CompletionKey(isTaskDeleted: false, completed: key), record)
       events.add(task)
       if named.contains(where: { $0.contains(time) }) { events.addToProfiles(task) }
     }
     let query = ResolvedQuery(
-      .all(predicate.conjuncts + [.test(.open)]), sorter: try resolved(TaskFilter.all, by: .created).sorter)
+      .all(predicate.conjuncts + [.condition(.open)]), sorter: try resolved(TaskFilter.all, by: .created).sorter)
     var work = QueryWork()
     _ = try scan(query, after: nil, limit: nil, &work) { id in
       let task = try indexedTask(id)
@@ -177,23 +179,24 @@ extension StoreTransaction where Base: ~Copyable {
   }
 
   /// The number of events of all time.
-  func total(_ series: CounterSeries, _ frame: StatisticsFrame) throws -> Int {
-    try frame.events?.count(series) ?? total(series, frame.scope)
+  func total(_ series: CounterSeries, _ context: StatisticsContext) throws -> Int {
+    try context.events?.count(series) ?? total(series, context.scope)
   }
 
   /// The number of events from one instant up to, but not including, another.
-  func count(_ series: CounterSeries, _ frame: StatisticsFrame, from start: Int64, to end: Int64) throws -> Int {
-    try frame.events?.instants(series, from: start, to: end).count ?? count(series, frame.scope, from: start, to: end)
+  func count(_ series: CounterSeries, _ context: StatisticsContext, from start: Int64, to end: Int64) throws -> Int {
+    try context.events?.instants(series, from: start, to: end).count
+      ?? count(series, context.scope, from: start, to: end)
   }
 
   /// The number of events before each of some ascending instants; when counters are read, `visit` is called
   /// with their blocks.
   func cumulativeCounts(
-    _ series: CounterSeries, _ frame: StatisticsFrame, at instants: [Int64],
+    _ series: CounterSeries, _ context: StatisticsContext, at instants: [Int64],
     _ visit: (Int32, borrowing BlockCountsFields) -> Void = { _, _ in }
   ) throws -> [Int] {
-    try frame.events?.cumulativeCounts(series, at: instants)
-      ?? cumulativeCounts(series, frame.scope, at: instants, visit)
+    try context.events?.cumulativeCounts(series, at: instants)
+      ?? cumulativeCounts(series, context.scope, at: instants, visit)
   }
 }
 
@@ -218,7 +221,7 @@ extension StoreTransaction where Base: ~Copyable {
     matching options: StatisticsOptions,
     _ body: (TaskItem) throws -> Void
   ) throws {
-    try forEachCompletion(isTaskDeleted: false, emptyFrame(options, needsHistory: true)) {
+    try forEachCompletion(isTaskDeleted: false, emptyContext(options, needsHistory: true)) {
       try body(try indexedTask($0))
     }
   }
@@ -229,7 +232,7 @@ extension StoreTransaction where Base: ~Copyable {
   /// - Complexity: The number of such completions.
   public func completionCountOfDeletedTasks(matching options: StatisticsOptions) throws -> Int {
     var count = 0
-    try forEachCompletion(isTaskDeleted: true, emptyFrame(options, needsHistory: true)) { _ in count += 1 }
+    try forEachCompletion(isTaskDeleted: true, emptyContext(options, needsHistory: true)) { _ in count += 1 }
     return count
   }
 
@@ -239,16 +242,18 @@ extension StoreTransaction where Base: ~Copyable {
   /// - Complexity: The number of days in the options, not the number of tasks; with a filter that no counter
   ///   covers, all completions are read.
   public func completionCount(matching options: StatisticsOptions) throws -> Int {
-    let frame = try statisticsFrame(options, needsHistory: true)
-    return try completionSpans(frame).reduce(0) { sum, span in
-      sum + (try count(frame.series, frame, from: span.lowerBound, to: span.upperBound))
+    let context = try statisticsContext(options, needsHistory: true)
+    return try completionSpans(context).reduce(0) { sum, span in
+      sum + (try count(context.series, context, from: span.lowerBound, to: span.upperBound))
     }
   }
 
-  private func forEachCompletion(isTaskDeleted: Bool, _ frame: StatisticsFrame, _ body: (UUID) throws -> Void) throws {
-    for span in try completionSpans(frame).reversed() {
+  private func forEachCompletion(isTaskDeleted: Bool, _ context: StatisticsContext, _ body: (UUID) throws -> Void)
+    throws
+  {
+    for span in try completionSpans(context).reversed() {
       try forEachCompletion(
-        frame.series, frame.scope, passing: frame.selection.predicate, from: span.lowerBound, to: span.upperBound,
+        context.series, context.scope, passing: context.selection.predicate, from: span.lowerBound, to: span.upperBound,
         ofDeletedTasks: [isTaskDeleted], reversed: true
       ) { _, key, _ in try body(key.id) }
     }
@@ -256,13 +261,13 @@ extension StoreTransaction where Base: ~Copyable {
 
   /// The time spans of the named days within the history, with adjacent ones merged; in recorded local time if
   /// the options use it.
-  private func completionSpans(_ frame: StatisticsFrame) throws -> [Range<Int64>] {
-    guard let history = frame.historyDays else { return [] }
-    let first = max(history.lowerBound, frame.options.from?.dayNumber ?? .min)
-    let last = min(history.upperBound, frame.options.to?.dayNumber ?? .max)
+  private func completionSpans(_ context: StatisticsContext) throws -> [Range<Int64>] {
+    guard let history = context.historyDays else { return [] }
+    let first = max(history.lowerBound, context.options.from?.dayNumber ?? .min)
+    let last = min(history.upperBound, context.options.to?.dayNumber ?? .max)
     guard first <= last else { return [] }
     var spans: [Range<Int64>] = []
-    for interval in frame.completionDays(first...last).intervals {
+    for interval in context.completionDays(first...last).intervals {
       if let previous = spans.last, previous.upperBound == interval.start {
         spans[spans.count - 1] = previous.lowerBound..<interval.end
       } else {

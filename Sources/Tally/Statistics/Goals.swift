@@ -85,12 +85,12 @@ public struct GoalProgress: Hashable, Codable, Sendable {
 
 extension GoalProgress {
   /// Evaluates a goal period by period.
-  init(_ goal: Goal, _ daily: DailyCounts, _ frame: StatisticsFrame) {
+  init(_ goal: Goal, _ daily: DailyCounts, _ context: StatisticsContext) {
     func period(containing day: Int32) -> ClosedRange<Int32> {
-      StatisticsPeriods.period(goal.period.unit, containing: day, calendar: frame.calendar)
+      StatisticsPeriods.period(goal.period.unit, containing: day, calendar: context.calendar)
     }
-    let current = period(containing: frame.periods.today)
-    let named = frame.namedDays
+    let current = period(containing: context.periods.today)
+    let named = context.namedDays
     var (metCount, periodCount) = (0, 0)
     var run = StreakRun()
     let first = [named?.lowerBound, daily.existing.first { $0.1 > 0 }?.0].compactMap(\.self).min()

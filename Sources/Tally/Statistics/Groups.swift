@@ -70,19 +70,20 @@ extension StoreTransaction where Base: ~Copyable {
   /// Completions by the list, the tags and the priority at the time of completion.
   ///
   /// In any scope other than `all` they are counted from the ledger, because no counter has combinations of groups.
-  func groupCounts(_ frame: StatisticsFrame) throws -> GroupCounts {
-    if let events = frame.events { return events.groups }
+  func groupCounts(_ context: StatisticsContext) throws -> GroupCounts {
+    if let events = context.events { return events.groups }
     var counts = GroupCounts()
     let scopes = try completedScopes()
-    if frame.scope == .all {
-      for scope in scopes { counts.add(try countInNamedDays(frame, scope), of: scope) }
-    } else if frame.scope.isOfLists, scopes.allSatisfy({ $0.isOfLists || $0 == .all }) {
+    if context.scope == .all {
+      for scope in scopes { counts.add(try countInNamedDays(context, scope), of: scope) }
+    } else if context.scope.isOfLists, scopes.allSatisfy({ $0.isOfLists || $0 == .all }) {
       // No task was ever completed with a tag or a priority.
-      let count = try countInNamedDays(frame, frame.scope)
-      for scope in [.all, frame.scope] { counts.add(count, of: scope) }
+      let count = try countInNamedDays(context, context.scope)
+      for scope in [.all, context.scope] { counts.add(count, of: scope) }
     } else {
-      for time in frame.namedTimes {
-        try forEachCompletion(frame.series, frame.scope, from: time.lowerBound, to: time.upperBound) { _, _, record in
+      for time in context.namedTimes {
+        try forEachCompletion(context.series, context.scope, from: time.lowerBound, to: time.upperBound) {
+          _, _, record in
           counts.add(record.classification)
         }
       }
@@ -100,10 +101,10 @@ extension StoreTransaction where Base: ~Copyable {
     return scopes
   }
 
-  private func countInNamedDays(_ frame: StatisticsFrame, _ scope: CounterScope) throws -> Int {
-    guard frame.namedDays != nil else { return try total(.completed, scope) }
-    return try frame.namedTimes.reduce(0) { sum, time in
-      sum + (try count(frame.series, scope, from: time.lowerBound, to: time.upperBound))
+  private func countInNamedDays(_ context: StatisticsContext, _ scope: CounterScope) throws -> Int {
+    guard context.namedDays != nil else { return try total(.completed, scope) }
+    return try context.namedTimes.reduce(0) { sum, time in
+      sum + (try count(context.series, scope, from: time.lowerBound, to: time.upperBound))
     }
   }
 

@@ -77,26 +77,26 @@ struct HourProfile {
 
 extension StoreTransaction where Base: ~Copyable {
   /// Completions by hour of the local day; if no days are named, from the profile of the whole history.
-  func byHour(_ frame: StatisticsFrame, _ profile: consuming HourProfile) throws -> [Int] {
-    if let events = frame.events { return byHour(frame, events) }
-    if let days = frame.namedDays {
-      let localDays = frame.completionDays(days)
+  func byHour(_ context: StatisticsContext, _ profile: consuming HourProfile) throws -> [Int] {
+    if let events = context.events { return byHour(context, events) }
+    if let days = context.namedDays {
+      let localDays = context.completionDays(days)
       profile = HourProfile(localDays.intervals)
       let blocks = CounterBlock.numbers(from: localDays.start, through: localDays.end)
-      try forEachBlock(frame.series, frame.scope, blocks) { profile.add($1, of: $0) }
+      try forEachBlock(context.series, context.scope, blocks) { profile.add($1, of: $0) }
     }
     for interval in profile.raggedIntervals {
-      try forEachEvent(frame.series, frame.scope, from: interval.start, to: interval.end) {
+      try forEachEvent(context.series, context.scope, from: interval.start, to: interval.end) {
         profile.addEvent(atLocal: $0 + interval.offsetInMicroseconds)
       }
     }
     return profile.finish()
   }
 
-  private func byHour(_ frame: StatisticsFrame, _ events: SelectedEvents) -> [Int] {
+  private func byHour(_ context: StatisticsContext, _ events: SelectedEvents) -> [Int] {
     var profile = HourProfile([])
-    for interval in frame.completionDays(frame.namedDays ?? frame.completedDays).intervals {
-      for instant in events.instants(frame.series, from: interval.start, to: interval.end) {
+    for interval in context.completionDays(context.namedDays ?? context.completedDays).intervals {
+      for instant in events.instants(context.series, from: interval.start, to: interval.end) {
         profile.addEvent(atLocal: instant + interval.offsetInMicroseconds)
       }
     }
@@ -104,12 +104,13 @@ extension StoreTransaction where Base: ~Copyable {
   }
 
   /// The time from creation to completion.
-  func cycleTime(_ frame: StatisticsFrame) throws -> CycleTime {
-    if let events = frame.events { return CycleTime(events.cycleTimes) }
-    guard frame.namedDays != nil else { return CycleTime(ascending: try cycleTimeBuckets(frame.scope)) }
+  func cycleTime(_ context: StatisticsContext) throws -> CycleTime {
+    if let events = context.events { return CycleTime(events.cycleTimes) }
+    guard context.namedDays != nil else { return CycleTime(ascending: try cycleTimeBuckets(context.scope)) }
     var buckets: [UInt16: Int] = [:]
-    for time in frame.namedTimes {
-      try forEachCompletion(frame.series, frame.scope, from: time.lowerBound, to: time.upperBound) { _, key, record in
+    for time in context.namedTimes {
+      try forEachCompletion(context.series, context.scope, from: time.lowerBound, to: time.upperBound) {
+        _, key, record in
         let duration = floorDivide(key.microseconds - record.createdAtMicroseconds, by: 1_000_000)
         buckets[CycleTimeBucket.number(ofSeconds: duration), default: 0] += 1
       }

@@ -39,14 +39,14 @@ public struct Series: Hashable, Codable, Sendable {
 
 extension StoreTransaction where Base: ~Copyable {
   /// Completions, creations and open tasks on the days of the options.
-  func series(_ frame: StatisticsFrame) throws -> Series {
-    let days = frame.seriesDays
-    let buckets = seriesBuckets(days, frame)
-    let completed = try dailyCounts(frame.series, days, frame)
-    let created = try dailyCounts(.created, days, frame)
-    let open = try openCounts(at: frame.zoneDays(days).ends(of: buckets), frame)
+  func series(_ context: StatisticsContext) throws -> Series {
+    let days = context.seriesDays
+    let buckets = seriesBuckets(days, context)
+    let completed = try dailyCounts(context.series, days, context)
+    let created = try dailyCounts(.created, days, context)
+    let open = try openCounts(at: context.zoneDays(days).ends(of: buckets), context)
     return Series(
-      by: frame.options.unit,
+      by: context.options.unit,
       from: CalendarDay(clamping: Int64(days.lowerBound)),
       to: CalendarDay(clamping: Int64(days.upperBound)),
       buckets: buckets.indices.compactMap { index in
@@ -63,11 +63,11 @@ extension StoreTransaction where Base: ~Copyable {
   }
 
   /// The days of each bucket, limited to those of the series.
-  private func seriesBuckets(_ days: ClosedRange<Int32>, _ frame: StatisticsFrame) -> [ClosedRange<Int32>] {
+  private func seriesBuckets(_ days: ClosedRange<Int32>, _ context: StatisticsContext) -> [ClosedRange<Int32>] {
     var buckets: [ClosedRange<Int32>] = []
     var first = days.lowerBound
     while first <= days.upperBound {
-      let period = StatisticsPeriods.period(frame.options.unit, containing: first, calendar: calendar)
+      let period = StatisticsPeriods.period(context.options.unit, containing: first, calendar: calendar)
       buckets.append(first...min(period.upperBound, days.upperBound))
       first = period.upperBound + 1
     }
@@ -75,7 +75,7 @@ extension StoreTransaction where Base: ~Copyable {
   }
 
   /// The number of tasks open just before each of some ascending instants: those already created and not yet completed.
-  private func openCounts(at instants: [Int64], _ frame: StatisticsFrame) throws -> [Int] {
+  private func openCounts(at instants: [Int64], _ context: StatisticsContext) throws -> [Int] {
     // The events that open and close tasks; a task completed before its creation is left out.
     let changes: [(series: CounterSeries, sign: Int)] = [
       (.created, 1), (.completed, -1), (.completedBeforeCreation, 1), (.createdAfterCompletion, -1),
@@ -83,53 +83,53 @@ extension StoreTransaction where Base: ~Copyable {
     var open = Array(repeating: 0, count: instants.count)
     for change in changes {
       // Counts backward from the end of time, because usually only the last few days matter.
-      let total = try total(change.series, frame)
-      let counts = try cumulativeCounts(change.series, frame, at: instants + [QuarterHour.endOfTime])
+      let total = try total(change.series, context)
+      let counts = try cumulativeCounts(change.series, context, at: instants + [QuarterHour.endOfTime])
       for index in open.indices { open[index] += change.sign * (total - counts[instants.count] + counts[index]) }
     }
     return open
   }
 
   /// The counts of open tasks.
-  func openCounts(_ frame: StatisticsFrame) throws -> OpenCounts {
-    let today = frame.periods.today
-    let openToday = try scheduledCount(on: today, isCompleted: false, frame)
-    let completedToday = try scheduledCount(on: today, isCompleted: true, frame)
+  func openCounts(_ context: StatisticsContext) throws -> OpenCounts {
+    let today = context.periods.today
+    let openToday = try scheduledCount(on: today, isCompleted: false, context)
+    let completedToday = try scheduledCount(on: today, isCompleted: true, context)
     return OpenCounts(
-      total: try total(.created, frame) - total(.completed, frame),
-      active: try activeCount(frame),
-      overdue: try overdueCount(frame),
+      total: try total(.created, context) - total(.completed, context),
+      active: try activeCount(context),
+      overdue: try overdueCount(context),
       scheduledToday: openToday + completedToday,
       completedOfToday: completedToday
     )
   }
 
   /// The number of open tasks whose instant has passed or whose day has ended.
-  private func overdueCount(_ frame: StatisticsFrame) throws -> Int {
-    let now = frame.now.microsecondsSince1970
-    let today = DueKey.microseconds(of: frame.periods.today)
-    return try total(.openDue, frame) + total(.openDueDay, frame)
-      - count(.openDue, frame, from: now, to: QuarterHour.endOfTime)
-      - count(.openDueDay, frame, from: today, to: QuarterHour.endOfTime)
+  private func overdueCount(_ context: StatisticsContext) throws -> Int {
+    let now = context.now.microsecondsSince1970
+    let today = DueKey.microseconds(of: context.periods.today)
+    return try total(.openDue, context) + total(.openDueDay, context)
+      - count(.openDue, context, from: now, to: QuarterHour.endOfTime)
+      - count(.openDueDay, context, from: today, to: QuarterHour.endOfTime)
   }
 
-  private func scheduledCount(on day: Int32, isCompleted: Bool, _ frame: StatisticsFrame) throws -> Int {
+  private func scheduledCount(on day: Int32, isCompleted: Bool, _ context: StatisticsContext) throws -> Int {
     var count = 0
     let (start, end) = (DayKey.start(of: day, isCompleted: isCompleted), DayKey.end(of: day, isCompleted: isCompleted))
-    var tester = frame.selection.predicate.map(EventTester.init)
+    var tester = context.selection.predicate.map(EventTester.init)
     try forEachKey(of: tables.byDay, from: start, to: end) { key in
-      if try passes(&tester, key.id), try contains(frame.scope, key.id) { count += 1 }
+      if try passes(&tester, key.id), try contains(context.scope, key.id) { count += 1 }
     }
     return count
   }
 
-  private func activeCount(_ frame: StatisticsFrame) throws -> Int {
-    if let events = frame.events { return events.activeCount }
-    guard frame.scope != .all else { return try tables.byActive.count(in: base) }
+  private func activeCount(_ context: StatisticsContext) throws -> Int {
+    if let events = context.events { return events.activeCount }
+    guard context.scope != .all else { return try tables.byActive.count(in: base) }
     var count = 0
-    guard case .list(let id) = frame.scope else {
+    guard case .list(let id) = context.scope else {
       // Only a few tasks are active at any time.
-      try forEachKey(of: tables.byActive, from: .lowest) { if try contains(frame.scope, $0.id) { count += 1 } }
+      try forEachKey(of: tables.byActive, from: .lowest) { if try contains(context.scope, $0.id) { count += 1 } }
       return count
     }
     try forEachKey(
@@ -157,9 +157,9 @@ extension StoreTransaction where Base: ~Copyable {
   /// - Throws: The errors of the closure, which end the walk, and those of `statistics(_:)`.
   /// - Complexity: The number of tasks created on the days, including those that the options exclude.
   public func forEachCreatedTask(matching options: StatisticsOptions, _ body: (TaskItem) throws -> Bool) throws {
-    let frame = try emptyFrame(options, needsHistory: false)
-    let spans = frame.zoneDays(frame.seriesDays).intervals.map { $0.start..<$0.end }
-    try forEachTask(createdIn: spans, frame) { try body($0) }
+    let context = try emptyContext(options, needsHistory: false)
+    let spans = context.zoneDays(context.seriesDays).intervals.map { $0.start..<$0.end }
+    try forEachTask(createdIn: spans, context) { try body($0) }
   }
 
   /// Calls `body` with each task that a series counts as open at the end of its last day, newest first, until
@@ -171,10 +171,10 @@ extension StoreTransaction where Base: ~Copyable {
   /// - Complexity: The number of tasks created up to the day, including completed ones, until the closure
   ///   returns false.
   public func forEachOpenTask(atEndOf options: StatisticsOptions, _ body: (TaskItem) throws -> Bool) throws {
-    let frame = try emptyFrame(options, needsHistory: false)
-    let days = frame.seriesDays
-    guard let end = frame.zoneDays(days).ends(of: [days]).first else { return }
-    try forEachTask(createdIn: [-QuarterHour.endOfTime..<end], frame) { task in
+    let context = try emptyContext(options, needsHistory: false)
+    let days = context.seriesDays
+    guard let end = context.zoneDays(days).ends(of: [days]).first else { return }
+    try forEachTask(createdIn: [-QuarterHour.endOfTime..<end], context) { task in
       if let completed = task.completedAt, completed.instant.microsecondsSince1970 < end { return true }
       return try body(task)
     }
@@ -182,16 +182,16 @@ extension StoreTransaction where Base: ~Copyable {
 
   /// Visits the selected tasks that were created in some ascending spans of time, newest first.
   private func forEachTask(
-    createdIn spans: [Range<Int64>], _ frame: StatisticsFrame, _ body: (TaskItem) throws -> Bool
+    createdIn spans: [Range<Int64>], _ context: StatisticsContext, _ body: (TaskItem) throws -> Bool
   ) throws {
-    var tester = frame.selection.predicate.map(EventTester.init)
+    var tester = context.selection.predicate.map(EventTester.init)
     var goesOn = true
     for span in spans.reversed() where goesOn {
       var cursor = try tables.byCreated.rawIndex.cursor(in: base)
       var walk = RangeWalk(isReversed: true, after: nil)
       try walk.run(.instants(span), prefix: KeyBytes(), by: &cursor) { id in
         let task = try indexedTask(id)
-        if try isCounted(task, in: frame.scope, &tester) { goesOn = try body(task) }
+        if try isCounted(task, in: context.scope, &tester) { goesOn = try body(task) }
         return goesOn
       }
     }

@@ -237,7 +237,7 @@ struct StatisticsPeriods {
 }
 
 /// The values shared by all parts of a result: now, the days around it, the zone's offsets, the series and the scope.
-struct StatisticsFrame {
+struct StatisticsContext {
   let options: StatisticsOptions
   let calendar: Calendar
   let selection: EventSelection
@@ -258,7 +258,7 @@ struct StatisticsFrame {
   let skippedDays: Set<Int32>
   private let offsets: ZoneOffsets
 
-  /// Creates a frame; `history` is the range of UTC days with events, if the result covers all of them.
+  /// Creates a context; `history` is the range of UTC days with events, if the result covers all of them.
   init(
     now: Timestamp, calendar: Calendar, options: StatisticsOptions, selection: EventSelection,
     history: ClosedRange<Int32>?
@@ -366,49 +366,49 @@ extension StoreTransaction where Base: ~Copyable {
   ///   read; see ``Statistics/path-swift.property``.
   @_specialize(where Base == ReadTransaction)
   public func statistics(_ options: StatisticsOptions = StatisticsOptions()) throws -> Statistics {
-    let frame = try statisticsFrame(options, needsHistory: true)
-    let (daily, profile) = try dailyCompletions(frame)
-    let (periods, groups) = (frame.periods, try groupCounts(frame))
+    let context = try statisticsContext(options, needsHistory: true)
+    let (daily, profile) = try dailyCompletions(context)
+    let (periods, groups) = (context.periods, try groupCounts(context))
     return Statistics(
       asOf: now,
-      path: frame.events == nil ? .counters : .ledger,
+      path: context.events == nil ? .counters : .ledger,
       timeZone: calendar.timeZone,
       weekStart: CalendarDay.isoWeekday(ofFoundation: calendar.firstWeekday),
       completed: CompletedCounts(
         today: daily.sum(periods.today...periods.today), thisWeek: daily.sum(periods.thisWeek),
         lastWeek: daily.sum(periods.lastWeek), thisMonth: daily.sum(periods.thisMonth),
         lastMonth: daily.sum(periods.lastMonth), thisYear: daily.sum(periods.thisYear),
-        allTime: try total(.completed, frame)),
-      monthTrend: try trend("month", periods.thisMonth, periods.lastMonth, daily, frame),
-      weekTrend: try trend("week", periods.thisWeek, periods.lastWeek, daily, frame),
+        allTime: try total(.completed, context)),
+      monthTrend: try trend("month", periods.thisMonth, periods.lastMonth, daily, context),
+      weekTrend: try trend("week", periods.thisWeek, periods.lastWeek, daily, context),
       streak: Streak(daily, today: periods.today),
-      goal: options.goal.map { GoalProgress($0, daily, frame) },
-      open: try openCounts(frame),
-      cycleTime: try cycleTime(frame),
-      byWeekday: byWeekday(daily, frame),
-      byHour: try byHour(frame, profile),
+      goal: options.goal.map { GoalProgress($0, daily, context) },
+      open: try openCounts(context),
+      cycleTime: try cycleTime(context),
+      byWeekday: byWeekday(daily, context),
+      byHour: try byHour(context, profile),
       byList: try byList(groups),
       byTag: try byTag(groups),
       byPriority: groups.byPriority,
-      series: try series(frame)
+      series: try series(context)
     )
   }
 
-  /// Checks the options and creates a frame, with the events if no counter has them; set `needsHistory` if the
+  /// Checks the options and creates a context, with the events if no counter has them; set `needsHistory` if the
   /// result covers all days of the history.
-  func statisticsFrame(_ options: StatisticsOptions, needsHistory: Bool = false) throws -> StatisticsFrame {
-    var frame = try emptyFrame(options, needsHistory: needsHistory)
-    frame.events = try frame.selection.predicate.map { try selectedEvents($0, frame) }
-    return frame
+  func statisticsContext(_ options: StatisticsOptions, needsHistory: Bool = false) throws -> StatisticsContext {
+    var context = try emptyContext(options, needsHistory: needsHistory)
+    context.events = try context.selection.predicate.map { try selectedEvents($0, context) }
+    return context
   }
 
-  /// Creates a frame without events.
-  func emptyFrame(_ options: StatisticsOptions, needsHistory: Bool) throws -> StatisticsFrame {
+  /// Creates a context without events.
+  func emptyContext(_ options: StatisticsOptions, needsHistory: Bool) throws -> StatisticsContext {
     try check(options)
     let filter = options.filter == .all ? .constant(true) : try resolved(options.filter, by: .created).predicate
     let selection = EventSelection(filter, listID: options.listID)
     let history = needsHistory ? try dayRange(CounterSeries(options), selection.scope) : nil
-    return StatisticsFrame(now: now, calendar: calendar, options: options, selection: selection, history: history)
+    return StatisticsContext(now: now, calendar: calendar, options: options, selection: selection, history: history)
   }
 
   private func check(_ options: StatisticsOptions) throws {
@@ -426,86 +426,87 @@ extension StoreTransaction where Base: ~Copyable {
   }
 
   /// The completions of each local day of the whole history, and those of each hour, in one scan.
-  func dailyCompletions(_ frame: StatisticsFrame) throws -> (DailyCounts, HourProfile) {
-    let days = frame.completedDays
-    let localDays = frame.completionDays(days)
+  func dailyCompletions(_ context: StatisticsContext) throws -> (DailyCounts, HourProfile) {
+    let days = context.completedDays
+    let localDays = context.completionDays(days)
     var profile = HourProfile(localDays.intervals)
-    let cumulative = try cumulativeCounts(frame.series, frame, at: localDays.boundaries) { block, fields in
+    let cumulative = try cumulativeCounts(context.series, context, at: localDays.boundaries) { block, fields in
       profile.add(fields, of: block)
     }
-    let daily = DailyCounts(days, localDays: localDays, cumulative: cumulative, skippedDays: frame.skippedDays)
+    let daily = DailyCounts(days, localDays: localDays, cumulative: cumulative, skippedDays: context.skippedDays)
     return (daily, profile)
   }
 
   /// The number of events on each of some local days.
   func dailyCounts(
-    _ series: CounterSeries, _ days: ClosedRange<Int32>, _ frame: StatisticsFrame
+    _ series: CounterSeries, _ days: ClosedRange<Int32>, _ context: StatisticsContext
   ) throws -> DailyCounts {
-    let localDays = series == frame.series ? frame.completionDays(days) : frame.zoneDays(days)
+    let localDays = series == context.series ? context.completionDays(days) : context.zoneDays(days)
     return DailyCounts(
-      days, localDays: localDays, cumulative: try cumulativeCounts(series, frame, at: localDays.boundaries),
-      skippedDays: frame.skippedDays)
+      days, localDays: localDays, cumulative: try cumulativeCounts(series, context, at: localDays.boundaries),
+      skippedDays: context.skippedDays)
   }
 
   private func trend(
     _ unit: String, _ current: ClosedRange<Int32>, _ previous: ClosedRange<Int32>, _ daily: DailyCounts,
-    _ frame: StatisticsFrame
+    _ context: StatisticsContext
   ) throws -> Trend {
     Trend(
       unit: unit,
       current: daily.sum(current),
       previous: daily.sum(previous),
-      allTime: try total(.completed, frame),
+      allTime: try total(.completed, context),
       elapsed: (
-        current: try elapsedCount(of: current, daily, frame),
-        previous: try elapsedCount(of: previous, sameAs: current, daily, frame)
+        current: try elapsedCount(of: current, daily, context),
+        previous: try elapsedCount(of: previous, sameAs: current, daily, context)
       )
     )
   }
 
   /// The completions of the current period up to and including this moment.
   private func elapsedCount(
-    of period: ClosedRange<Int32>, _ daily: DailyCounts, _ frame: StatisticsFrame
+    of period: ClosedRange<Int32>, _ daily: DailyCounts, _ context: StatisticsContext
   ) throws -> Int {
-    let (today, localNow) = (frame.periods.today, frame.localTimeElapsed(on: frame.periods.today))
+    let (today, localNow) = (context.periods.today, context.localTimeElapsed(on: context.periods.today))
     // If the clock goes back over midnight, yesterday comes again, and a part of it may be in the future.
     let recent = max(period.lowerBound, today - 1)...today
     let before = recent.lowerBound > period.lowerBound ? daily.sum(period.lowerBound...(recent.lowerBound - 1)) : 0
     return try before
-      + completionCount(frame, on: recent) { _ in
-        (frame.options.usesRecordedOffsets ? localNow : frame.now.microsecondsSince1970) + 1
+      + completionCount(context, on: recent) { _ in
+        (context.options.usesRecordedOffsets ? localNow : context.now.microsecondsSince1970) + 1
       }
   }
 
   /// The completions in the same elapsed part of another period: as many days as have passed of the current
   /// one, the last day up to the current time.
   private func elapsedCount(
-    of period: ClosedRange<Int32>, sameAs current: ClosedRange<Int32>, _ daily: DailyCounts, _ frame: StatisticsFrame
+    of period: ClosedRange<Int32>, sameAs current: ClosedRange<Int32>, _ daily: DailyCounts,
+    _ context: StatisticsContext
   ) throws -> Int {
-    let day = period.lowerBound + (frame.periods.today - current.lowerBound)
+    let day = period.lowerBound + (context.periods.today - current.lowerBound)
     guard day <= period.upperBound else { return daily.sum(period) }
     let before = day > period.lowerBound ? daily.sum(period.lowerBound...(day - 1)) : 0
     return try before
-      + completionCount(frame, on: day...day) { frame.localTimeElapsed(on: day) - $0.offsetInMicroseconds + 1 }
+      + completionCount(context, on: day...day) { context.localTimeElapsed(on: day) - $0.offsetInMicroseconds + 1 }
   }
 
   /// The completions on some days, where each piece of a day is counted only up to an end.
   private func completionCount(
-    _ frame: StatisticsFrame, on days: ClosedRange<Int32>, until end: (LocalDays.Piece) -> Int64
+    _ context: StatisticsContext, on days: ClosedRange<Int32>, until end: (LocalDays.Piece) -> Int64
   ) throws -> Int {
-    let localDays = frame.completionDays(days)
+    let localDays = context.completionDays(days)
     var count = 0
     for (index, piece) in localDays.pieces.enumerated() where piece.dayNumber != LocalDays.noDay {
       let end = min(localDays.end(ofPiece: index), end(piece))
-      count += try self.count(frame.series, frame, from: piece.start, to: end)
+      count += try self.count(context.series, context, from: piece.start, to: end)
     }
     return count
   }
 
-  private func byWeekday(_ daily: DailyCounts, _ frame: StatisticsFrame) -> [Int] {
+  private func byWeekday(_ daily: DailyCounts, _ context: StatisticsContext) -> [Int] {
     var counts = Array(repeating: 0, count: 7)
     let first = CalendarDay.isoWeekday(ofFoundation: calendar.firstWeekday)
-    let days = frame.namedDays
+    let days = context.namedDays
     for (day, count) in daily.existing where days?.contains(day) ?? true {
       counts[(CalendarDay(clamping: Int64(day)).weekday - first + 7) % 7] += count
     }

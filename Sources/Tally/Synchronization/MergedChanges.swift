@@ -82,8 +82,8 @@ extension StoreWriteTransaction {
     if !plan.isEmpty { try write(plan) }
     for object in trash {
       switch object {
-      case .task(let task): try keep(task, in: TaskRecord.self, isDeletedNow: deletedNow.contains(task.id))
-      case .list(let list): try keep(list, in: ListRecord.self, isDeletedNow: deletedNow.contains(list.id))
+      case .task(let task): try storeInTrash(task, in: TaskRecord.self, isDeletedNow: deletedNow.contains(task.id))
+      case .list(let list): try storeInTrash(list, in: ListRecord.self, isDeletedNow: deletedNow.contains(list.id))
       }
     }
     for (key, value) in filters { try setFilter(value, forKey: key) }
@@ -95,7 +95,7 @@ extension StoreWriteTransaction {
   /// Updates the kept record of a deleted object, if there is one, to the state after merging.
   ///
   /// The history gets the old kept record, unless this merge deletes the object: then it has an image already.
-  private mutating func keep<Record: ObjectRecord>(
+  private mutating func storeInTrash<Record: ObjectRecord>(
     _ item: Record.Item, in type: Record.Type, isDeletedNow: Bool
   ) throws {
     guard let syncTables, let old = try syncTables.keptRecord(type, item.id, in: base), !old.item.isIdentical(to: item)

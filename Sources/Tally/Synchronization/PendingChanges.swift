@@ -105,12 +105,12 @@ extension StoreWriteTransaction {
       let row = SyncNotes.FirstChange(key: first.key, microseconds: first.time.microsecondsSince1970)
       try setSyncValue(row.stored, forKey: SyncNotes.firstChangeKey)
     }
-    try noteDetachedCompletions()
-    try noteSavedFilters()
-    try noteHandedOver()
+    try recordDetachedCompletions()
+    try recordSavedFilters()
+    try recordHandover()
   }
 
-  private mutating func noteDetachedCompletions() throws {
+  private mutating func recordDetachedCompletions() throws {
     guard let syncNotes else { return }
     var found: [InstantKey] = []
     let start = CompletionKey(isTaskDeleted: true, completed: .start(at: .min))
@@ -128,7 +128,7 @@ extension StoreWriteTransaction {
     var record = try syncTables.pending.value(forKey: key, in: base) ?? PendingRecord()
     record.add(parts, at: time.microsecondsSince1970)
     try syncTables.pending.put(record, forKey: key, in: &base)
-    try noteHandedOver()
+    try recordHandover()
   }
 
   /// Ends synchronisation: the store no longer records changes, and removes what it has stored for other replicas.
@@ -166,15 +166,15 @@ extension StoreWriteTransaction {
     }
     if taken.isEmpty { return [] }
     for (key, _) in taken { _ = try table.remove(forKey: key, in: &base) }
-    try noteHandedOver()
+    try recordHandover()
     try setSyncValue(nil, forKey: SyncNotes.firstChangeKey)
     if try hasSyncValues(withPrefix: SyncNotes.returnPrefix) {
       for (key, _) in taken { try setSyncValue(nil, forKey: SyncNotes.returnKey(key)) }
     }
-    return try taken.map { PendingObject(of: $0.key, $0.record, detached: try takeDetached(of: $0.key)) }
+    return try taken.map { PendingObject(of: $0.key, $0.record, detached: try removeDetached(of: $0.key)) }
   }
 
-  private mutating func takeDetached(of key: TombstoneKey) throws -> [Timestamp] {
+  private mutating func removeDetached(of key: TombstoneKey) throws -> [Timestamp] {
     guard key.kindRawValue == ObjectKind.task.rawValue else { return [] }
     let prefix = SyncNotes.detachedPrefix(of: key.id)
     var found: [[UInt8]] = []
@@ -206,7 +206,7 @@ struct ReversedObjects {
 
 extension StoreTransaction where Base == WriteTransaction {
   /// Records that every write so far has been handed over, except for the changes that are still recorded.
-  mutating func noteHandedOver() throws {
+  mutating func recordHandover() throws {
     guard let values = syncTables?.values else { return }
     try recordHistory()
     // Synchronisation's own writes have no entry in the history, so the last entry is used.
@@ -242,8 +242,8 @@ extension StoreTransaction where Base == WriteTransaction {
     }
     // The history may have been cut since then.
     guard try isHistoryWhole(after: last) else { return }
-    for id in objects.tasks { try takeBack(writes.tasks[id], TombstoneKey(.task, id), isThere: task(id) != nil) }
-    for id in objects.lists { try takeBack(writes.lists[id], TombstoneKey(.list, id), isThere: list(id) != nil) }
+    for id in objects.tasks { try withdraw(writes.tasks[id], TombstoneKey(.task, id), isThere: task(id) != nil) }
+    for id in objects.lists { try withdraw(writes.lists[id], TombstoneKey(.list, id), isThere: list(id) != nil) }
     for key in objects.filters {
       let time = writes.filters[key].flatMap(\.self).map { FieldValue.instant($0).storedBytes }
       try setSyncValue(time, forKey: SyncNotes.filterPrefix + key.bytes)
@@ -263,15 +263,15 @@ extension StoreTransaction where Base == WriteTransaction {
       || HistoryRecord(headOf: cursor.valueBytes).precedingSizeInBytes == 0
   }
 
-  private mutating func takeBack(
+  private mutating func withdraw(
     _ parts: UnsentWrites.Parts?, _ key: TombstoneKey, isThere: Bool
   ) throws {
     guard let table = syncTables?.pending, let parts, var record = try table.value(forKey: key, in: base) else {
       return
     }
-    let noted = record.fields
+    let recorded = record.fields
     record.remove(parts.reversed, wereGenerated: false)
-    let left = parts.times.filter { parts.reversed.contains($0.key) && noted.contains($0.key) }
+    let left = parts.times.filter { parts.reversed.contains($0.key) && recorded.contains($0.key) }
     for (part, time) in left where !(parts.created.contains(part) && record.hasGenerated(part, at: time)) {
       record.add(part, at: time)
     }
@@ -464,7 +464,7 @@ extension StoreWriteTransaction {
   package mutating func takePendingFilters() throws -> [PendingFilter] {
     let found = try pendingFilters()
     for filter in found { try setSyncValue(nil, forKey: SyncNotes.filterPrefix + filter.key) }
-    if !found.isEmpty { try noteHandedOver() }
+    if !found.isEmpty { try recordHandover() }
     return found
   }
 
@@ -484,7 +484,7 @@ extension StoreWriteTransaction {
   }
 
   /// Records each saved filter as saved at the time when it was last saved.
-  mutating func noteSavedFilters() throws {
+  mutating func recordSavedFilters() throws {
     for filter in try savedFilters() {
       try setSyncValue(
         FieldValue.instant(filter.updatedAt).storedBytes,

@@ -2,9 +2,9 @@ extension DateParser {
   /// Reads a time without a day.
   mutating func time() -> DateExpression.TimeOfDay? {
     attempt { parser in
-      let hasPreposition = parser.take("at")
-      if parser.take("noon") { return .noon }
-      if parser.take("midnight") { return .midnight }
+      let hasPreposition = parser.skip("at")
+      if parser.skip("noon") { return .noon }
+      if parser.skip("midnight") { return .midnight }
       return parser.clock(allowsBareHour: hasPreposition)
     }
   }
@@ -12,10 +12,10 @@ extension DateParser {
   /// Reads a time that follows a day.
   mutating func time(after day: DateExpression.Day) -> DateExpression.TimeOfDay? {
     attempt { parser in
-      if parser.take("@") { return parser.clock(allowsBareHour: true) }
-      let hasPreposition = parser.take("at")
-      if parser.take("midnight") { return parser.ambiguousMidnight() }
-      if parser.take("noon") { return .noon }
+      if parser.skip("@") { return parser.clock(allowsBareHour: true) }
+      let hasPreposition = parser.skip("at")
+      if parser.skip("midnight") { return parser.ambiguousMidnight() }
+      if parser.skip("noon") { return .noon }
       if let time = parser.timeInPartOfDay() { return time }
       // Spans such as `3pm-4pm` are not single times; `QuickEntryParser.span(at:)` reads them.
       guard hasPreposition || !parser.isAtTimeSpan else { return nil }
@@ -27,8 +27,8 @@ extension DateParser {
   mutating func partOfToday() -> DateExpression.Form? {
     attempt { parser in
       let today = DateExpression.Day(.today)
-      guard parser.take("tonight") else {
-        guard parser.take("this") else { return nil }
+      guard parser.skip("tonight") else {
+        guard parser.skip("this") else { return nil }
         return parser.timeInPartOfDay().map { .dayAndTime(today, $0) }
       }
       return .dayAndTime(today, parser.time(in: .night))
@@ -38,7 +38,7 @@ extension DateParser {
   /// Reads the time that follows a part of the day, or returns that part's default time.
   private mutating func time(in part: DateExpression.TimeOfDay) -> DateExpression.TimeOfDay {
     let time = attempt { parser in
-      let hasPreposition = parser.take("at")
+      let hasPreposition = parser.skip("at")
       return parser.clock(allowsBareHour: hasPreposition || parser.allowsBareHours, isInPart: true)
     }
     guard let time else { return part }
@@ -66,8 +66,8 @@ extension DateParser {
   /// A bare hour from 1 to 6 is in the afternoon, unless `isInPart` says that a part of the day decides; `05`
   /// is in the morning.
   private mutating func clock(allowsBareHour: Bool, isInPart: Bool = false) -> DateExpression.TimeOfDay? {
-    noteIfTooLarge(digits: 2, Self.impossibleTime) { ahead in
-      let isClock = ahead.take(":", isGlued: true) && ahead.number(digits: 2...2, isGlued: true) != nil
+    setFaultIfTooLarge(digits: 2, Self.impossibleTime) { ahead in
+      let isClock = ahead.skip(":", isGlued: true) && ahead.number(digits: 2...2, isGlued: true) != nil
       return isClock || ahead.half() != nil
     }
     return attempt { parser in
@@ -96,8 +96,8 @@ extension DateParser {
   /// Reads the start of a time span: `3pm-4pm`, `from 9:00 to 10:30`, `between 2 and 3pm`.
   mutating func timeSpan() -> DateExpression.TimeOfDay? {
     attempt { parser in
-      let isBetween = parser.take("between")
-      _ = isBetween || parser.take("from")
+      let isBetween = parser.skip("between")
+      _ = isBetween || parser.skip("from")
       let joints = isBetween ? ["and"] : ["-", "–", "to", "until", "till"]
       guard let start = parser.edgeOfSpan(), let joint = parser.token()?.text, joints.contains(joint) else {
         return nil
@@ -132,14 +132,14 @@ extension DateParser {
 
   private mutating func minute() -> Int? {
     attempt { parser in
-      parser.take(":", isGlued: true) ? parser.number(digits: 2...2, isGlued: true) : nil
+      parser.skip(":", isGlued: true) ? parser.number(digits: 2...2, isGlued: true) : nil
     }
   }
 
   /// Reads the `.30` of `9.30am`; without `am` or `pm` it would be a decimal number.
   private mutating func dottedMinute() -> Int? {
     attempt { parser in
-      guard parser.take(".", isGlued: true), let minute = parser.number(digits: 2...2, isGlued: true) else {
+      guard parser.skip(".", isGlued: true), let minute = parser.number(digits: 2...2, isGlued: true) else {
         return nil
       }
       var ahead = parser
@@ -204,14 +204,14 @@ extension DateParser {
   /// Reads a distance from the present: `now+2h`, `+2h`, `in 2 hours`, `2 hours ago`, `1d12h`.
   mutating func offsetFromNow() -> DateExpression.Offset? {
     attempt { parser in
-      if parser.take("now") { return parser.offset(hasBase: true) ?? .zero }
+      if parser.skip("now") { return parser.offset(hasBase: true) ?? .zero }
       if let offset = parser.offset(hasBase: false) { return offset.seconds == 0 ? nil : offset }
-      if parser.take("in") {
+      if parser.skip("in") {
         return parser.anyDuration().flatMap { $0.seconds == 0 ? nil : $0 }
       }
       guard let duration = parser.anyDuration() else { return nil }
-      if parser.take(words: "from", "now") { return duration.seconds == 0 ? nil : duration }
-      guard parser.take("ago") else { return parser.isBeforeOtherDay ? nil : duration }
+      if parser.skip(words: "from", "now") { return duration.seconds == 0 ? nil : duration }
+      guard parser.skip("ago") else { return parser.isBeforeOtherDay ? nil : duration }
       return duration.seconds == 0 ? nil : .zero.adding(duration, times: -1)
     }
   }
@@ -227,12 +227,12 @@ extension DateParser {
   /// Reads `in 3 days`, `3 days ago`, `3 days from now` and `3 days before 24 dec`.
   mutating func distanceInWords() -> DateExpression.Day? {
     attempt { parser in
-      let isFromToday = parser.take("in")
+      let isFromToday = parser.skip("in")
       guard let offset = parser.anyDuration(), offset.seconds == 0 else { return nil }
       var day = DateExpression.Day(.today)
-      if isFromToday || parser.take(words: "from", "now") {
+      if isFromToday || parser.skip(words: "from", "now") {
         day.offset = offset
-      } else if parser.take("ago") {
+      } else if parser.skip("ago") {
         day.offset = day.offset.adding(offset, times: -1)
       } else {
         guard let sign = parser.direction(), let base = parser.base() else { return nil }
@@ -260,7 +260,7 @@ extension DateParser {
       ?? attempt { parser in
         guard let part = parser.part(isGlued: false, unitIsGlued: false) else { return nil }
         // Reads 'an hour and a half'.
-        guard part.seconds == 3_600, parser.take(words: "and", "a", "half") else { return part }
+        guard part.seconds == 3_600, parser.skip(words: "and", "a", "half") else { return part }
         return .init(seconds: 5_400)
       }
   }
@@ -268,15 +268,15 @@ extension DateParser {
   /// Reads `half an hour`, `1.5 hours` and `two and a half hours`.
   private mutating func fractionOfHours() -> DateExpression.Offset? {
     attempt { parser in
-      if parser.take("half") {
-        _ = parser.take("an") || parser.take("a")
-        return parser.take("hour") ? .init(seconds: 1_800) : nil
+      if parser.skip("half") {
+        _ = parser.skip("an") || parser.skip("a")
+        return parser.skip("hour") ? .init(seconds: 1_800) : nil
       }
       guard let hours = parser.number(digits: 1...3) ?? parser.word({ Self.numberWords[$0] }) else { return nil }
-      guard !parser.take(words: "and", "a", "half") else {
-        return parser.take("hours") ? .init(seconds: 3_600 * hours + 1_800) : nil
+      guard !parser.skip(words: "and", "a", "half") else {
+        return parser.skip("hours") ? .init(seconds: 3_600 * hours + 1_800) : nil
       }
-      guard parser.take(".", isGlued: true) || parser.take(",", isGlued: true),
+      guard parser.skip(".", isGlued: true) || parser.skip(",", isGlued: true),
         let tenths = parser.number(digits: 1...1, isGlued: true),
         parser.word({ ["h", "hr", "hrs", "hour", "hours"].contains($0) ? true : nil }) != nil
       else { return nil }
@@ -287,14 +287,14 @@ extension DateParser {
   /// Reads `a couple of days`.
   private mutating func severalUnits() -> DateExpression.Offset? {
     attempt { parser in
-      guard parser.take(words: "a", "couple") else { return nil }
-      _ = parser.take("of")
+      guard parser.skip(words: "a", "couple") else { return nil }
+      _ = parser.skip("of")
       return parser.word { Self.units[$0] }.map { .zero.adding($0, times: 2) }
     }
   }
 
   private mutating func part(isGlued: Bool, unitIsGlued: Bool) -> DateExpression.Offset? {
-    noteIfTooLarge(digits: 7, isGlued: isGlued, Self.tooLargeDistance) { ahead in
+    setFaultIfTooLarge(digits: 7, isGlued: isGlued, Self.tooLargeDistance) { ahead in
       ahead.word { Self.units[$0] } != nil
     }
     let count =
@@ -304,8 +304,8 @@ extension DateParser {
   }
 
   private mutating func sign(isGlued: Bool) -> Int? {
-    if take("+", isGlued: isGlued) { return 1 }
-    return take("-", isGlued: isGlued) ? -1 : nil
+    if skip("+", isGlued: isGlued) { return 1 }
+    return skip("-", isGlued: isGlued) ? -1 : nil
   }
 
   private static let tooLargeDistance = TallyError(

@@ -38,7 +38,7 @@ struct DateParser {
     }
     guard let time = time() else { return nil }
     let day = attempt { parser in
-      _ = parser.take("on")
+      _ = parser.skip("on")
       return parser.day()
     }
     return DateExpression(day.map { .dayAndTime($0, time) } ?? .time(time))
@@ -88,16 +88,16 @@ extension DateParser {
   }
 
   /// Skips the next token if it has this text.
-  mutating func take(_ text: String, isGlued: Bool = false) -> Bool {
+  mutating func skip(_ text: String, isGlued: Bool = false) -> Bool {
     guard token(isGlued: isGlued)?.text == text else { return false }
     index += 1
     return true
   }
 
   /// Skips the next tokens if they are these words in this order.
-  mutating func take(words: String...) -> Bool {
+  mutating func skip(words: String...) -> Bool {
     attempt { parser in
-      words.allSatisfy { parser.take($0) } ? true : nil
+      words.allSatisfy { parser.skip($0) } ? true : nil
     } ?? false
   }
 
@@ -121,7 +121,7 @@ extension DateParser {
 
   /// Sets a fault if the next token is a number with too many digits, and what follows shows that a date or a
   /// time was meant.
-  mutating func noteIfTooLarge(
+  mutating func setFaultIfTooLarge(
     digits: Int, isGlued: Bool = false, _ fault: @autoclosure () -> TallyError,
     if follows: (inout DateParser) -> Bool
   ) {
@@ -135,13 +135,13 @@ extension DateParser {
 extension DateParser {
   /// Reads `YYYY-MM-DD`.
   mutating func isoDay() -> CalendarDay? {
-    noteIfTooLarge(digits: 4, ISO8601Fault.yearOutOfRange.dayError) { ahead in
-      ahead.take("-", isGlued: true) && ahead.number(digits: 2...2, isGlued: true) != nil
-        && ahead.take("-", isGlued: true) && ahead.number(digits: 2...2, isGlued: true) != nil
+    setFaultIfTooLarge(digits: 4, ISO8601Fault.yearOutOfRange.dayError) { ahead in
+      ahead.skip("-", isGlued: true) && ahead.number(digits: 2...2, isGlued: true) != nil
+        && ahead.skip("-", isGlued: true) && ahead.number(digits: 2...2, isGlued: true) != nil
     }
     return attempt { parser in
-      guard let year = parser.number(digits: 4...4), parser.take("-", isGlued: true),
-        let month = parser.number(digits: 2...2, isGlued: true), parser.take("-", isGlued: true),
+      guard let year = parser.number(digits: 4...4), parser.skip("-", isGlued: true),
+        let month = parser.number(digits: 2...2, isGlued: true), parser.skip("-", isGlued: true),
         let day = parser.number(digits: 2...2, isGlued: true)
       else { return nil }
       return parser.existing(year: year, month: month, day: day)
@@ -158,12 +158,12 @@ extension DateParser {
 
   /// Reads `25 nov`, `25th of november`, `25nov`.
   private mutating func dayThenMonth() -> (month: Int, day: Int)? {
-    noteIfTooLarge(digits: 2, ISO8601Fault.impossibleDay.dayError) { ahead in
+    setFaultIfTooLarge(digits: 2, ISO8601Fault.impossibleDay.dayError) { ahead in
       if ahead.ordinalEnding() { return true }
       return ahead.word { CalendarNames.commonMonth($0) } != nil
     }
     return attempt { parser in
-      _ = parser.take("the")
+      _ = parser.skip("the")
       guard let day = parser.dayNumber() else { return nil }
       return parser.word { CalendarNames.commonMonth($0) }.map { ($0, day) }
     }
@@ -172,9 +172,9 @@ extension DateParser {
   /// Reads the day before a month name: `25`, `25th of`, `first of`.
   private mutating func dayNumber() -> Int? {
     attempt { parser in
-      if let day = parser.word({ Int.ordinalWords.firstIndex(of: $0) }) { return parser.take("of") ? day + 1 : nil }
+      if let day = parser.word({ Int.ordinalWords.firstIndex(of: $0) }) { return parser.skip("of") ? day + 1 : nil }
       guard let day = parser.number(digits: 1...2) else { return nil }
-      if parser.ordinalEnding() { _ = parser.take("of") }
+      if parser.ordinalEnding() { _ = parser.skip("of") }
       return day
     }
   }
@@ -182,8 +182,8 @@ extension DateParser {
   /// Reads `mid january` and `mid-january`, which mean its 15th day.
   mutating func middleOfMonth() -> DateExpression.Base? {
     attempt { parser in
-      guard parser.take("mid") else { return nil }
-      _ = parser.take("-", isGlued: true)
+      guard parser.skip("mid") else { return nil }
+      _ = parser.skip("-", isGlued: true)
       return parser.word { CalendarNames.commonMonth($0) }.map { .dayOfYear(month: $0, day: 15) }
     }
   }
@@ -192,8 +192,8 @@ extension DateParser {
   private mutating func monthThenDay() -> (month: Int, day: Int)? {
     attempt { parser in
       guard let month = parser.word({ CalendarNames.commonMonth($0) }) else { return nil }
-      _ = parser.take("the")
-      parser.noteIfTooLarge(digits: 2, ISO8601Fault.impossibleDay.dayError) { _ in true }
+      _ = parser.skip("the")
+      parser.setFaultIfTooLarge(digits: 2, ISO8601Fault.impossibleDay.dayError) { _ in true }
       guard let day = parser.number(digits: 1...2) else { return nil }
       _ = parser.ordinalEnding()
       return (month, day)
@@ -203,8 +203,8 @@ extension DateParser {
   /// Reads a year of four digits, with or without a comma before it.
   private mutating func year() -> Int? {
     attempt { parser in
-      _ = parser.take(",", isGlued: true)
-      parser.noteIfTooLarge(digits: 4, ISO8601Fault.yearOutOfRange.dayError) { _ in true }
+      _ = parser.skip(",", isGlued: true)
+      parser.setFaultIfTooLarge(digits: 4, ISO8601Fault.yearOutOfRange.dayError) { _ in true }
       return parser.number(digits: 4...4)
     }
   }
@@ -212,16 +212,16 @@ extension DateParser {
   /// Reads `15th`, `the first`, `15th of the month` and `15th of next month`.
   mutating func dayOfMonth() -> DateExpression.Day? {
     attempt { parser in
-      let hasArticle = parser.take("the")
+      let hasArticle = parser.skip("the")
       guard let day = parser.ordinal(allowsWords: hasArticle) else { return nil }
       guard (1...31).contains(day) else {
         parser.fault = ISO8601Fault.impossibleDay.dayError
         return nil
       }
-      if parser.take(words: "of", "next", "month") {
+      if parser.skip(words: "of", "next", "month") {
         return DateExpression.Day(.start(.month), months: 1, days: day - 1)
       }
-      _ = parser.take(words: "of", "the", "month") || parser.take(words: "of", "this", "month")
+      _ = parser.skip(words: "of", "the", "month") || parser.skip(words: "of", "this", "month")
       return DateExpression.Day(.dayOfMonth(day))
     }
   }
@@ -255,7 +255,7 @@ extension DateParser {
     attempt { parser in
       if let year = parser.number(digits: 4...4) {
         guard let separator = parser.separator(among: ["/", "."]), let month = parser.digits(),
-          parser.take(separator, isGlued: true), let day = parser.digits(), !parser.isInNumber
+          parser.skip(separator, isGlued: true), let day = parser.digits(), !parser.isInNumber
         else { return nil }
         return parser.existing(year: year, month: month, day: day).map { .date($0) }
       }
@@ -284,13 +284,13 @@ extension DateParser {
   private mutating func digits() -> Int? { number(digits: 1...2, isGlued: true) }
 
   private mutating func separator(among separators: [String]) -> String? {
-    separators.first { take($0, isGlued: true) }
+    separators.first { skip($0, isGlued: true) }
   }
 
   /// Reads a year of four digits, or of two digits in this century; after a hyphen, only of four.
   private mutating func year(behind separator: String) -> Int? {
     attempt { parser in
-      guard parser.take(separator, isGlued: true) else { return nil }
+      guard parser.skip(separator, isGlued: true) else { return nil }
       if let year = parser.number(digits: 4...4, isGlued: true) { return year }
       return separator == "-" ? nil : parser.number(digits: 2...2, isGlued: true).map { 2_000 + $0 }
     }
@@ -298,7 +298,7 @@ extension DateParser {
 
   /// Reads the last dot of `24.12.`, which a blank must follow.
   private mutating func endsDottedDay() -> Bool {
-    let hasDot = attempt { $0.take(".", isGlued: true) && $0.token(isGlued: true) == nil ? true : nil }
+    let hasDot = attempt { $0.skip(".", isGlued: true) && $0.token(isGlued: true) == nil ? true : nil }
     return hasDot ?? (allowsDecimals && token(isGlued: true) == nil)
   }
 
@@ -357,8 +357,8 @@ extension DateParser {
 
   private mutating func namedDay() -> DateExpression.Day? {
     let dayAfterTomorrow = attempt { parser in
-      _ = parser.take("the")
-      return parser.take(words: "day", "after", "tomorrow") ? DateExpression.Day(.today, days: 2) : nil
+      _ = parser.skip("the")
+      return parser.skip(words: "day", "after", "tomorrow") ? DateExpression.Day(.today, days: 2) : nil
     }
     return dayAfterTomorrow
       ?? word { name in
@@ -376,7 +376,7 @@ extension DateParser {
     attempt { parser in
       let occurrence = parser.occurrence() ?? .nearest
       guard let weekday = parser.word({ CalendarNames.commonWeekday($0) }) else { return nil }
-      let isNextWeek = occurrence == .nearest && parser.take(words: "next", "week")
+      let isNextWeek = occurrence == .nearest && parser.skip(words: "next", "week")
       return .weekday(weekday, isNextWeek ? .next : occurrence)
     }
   }
@@ -384,8 +384,8 @@ extension DateParser {
   /// Reads `this weekend` and the like, which mean its Saturday.
   private mutating func weekend() -> DateExpression.Base? {
     attempt { parser in
-      let isThis = parser.take(words: "at", "the") || parser.take("the")
-      guard let occurrence = isThis ? .this : parser.occurrence(), parser.take("weekend") else { return nil }
+      let isThis = parser.skip(words: "at", "the") || parser.skip("the")
+      guard let occurrence = isThis ? .this : parser.occurrence(), parser.skip("weekend") else { return nil }
       return .weekday(6, occurrence)
     }
   }
@@ -394,13 +394,13 @@ extension DateParser {
   private mutating func edgeOfPeriod() -> DateExpression.Day? {
     attempt { parser in
       if let base = parser.word({ Self.edges[$0] }) { return DateExpression.Day(base) }
-      _ = parser.take(words: "at", "the") || parser.take("the")
-      guard let isEnd = parser.word({ ["end": true, "start": false, "beginning": false][$0] }), parser.take("of")
+      _ = parser.skip(words: "at", "the") || parser.skip("the")
+      guard let isEnd = parser.word({ ["end": true, "start": false, "beginning": false][$0] }), parser.skip("of")
       else { return nil }
       if let month = parser.word({ CalendarNames.commonMonth($0) }) { return Self.edge(ofMonth: month, isEnd: isEnd) }
-      let isNext = parser.take("next")
-      _ = isNext || parser.take("the") || parser.take("this")
-      if isEnd, !isNext, parser.take("day") { return DateExpression.Day(.today) }
+      let isNext = parser.skip("next")
+      _ = isNext || parser.skip("the") || parser.skip("this")
+      if isEnd, !isNext, parser.skip("day") { return DateExpression.Day(.today) }
       return parser.word { Self.periods[$0] }.map { Self.edge(of: $0, isEnd: isEnd, isNext: isNext) }
     }
   }
@@ -425,7 +425,7 @@ extension DateParser {
   /// Reads `this`, `next` or `last`, followed by a blank or a hyphen.
   private mutating func occurrence() -> DateExpression.Occurrence? {
     let occurrence = word { ["this": DateExpression.Occurrence.this, "next": .next, "last": .last][$0] }
-    if occurrence != nil { _ = take("-", isGlued: true) }
+    if occurrence != nil { _ = skip("-", isGlued: true) }
     return occurrence
   }
 
@@ -451,7 +451,7 @@ extension DateParser {
   /// Reads the weekday that follows `next week`.
   private mutating func weekdayOfWeek() -> Int? {
     attempt { parser in
-      _ = parser.take("on")
+      _ = parser.skip("on")
       return parser.word { CalendarNames.commonWeekday($0) }
     }
   }

@@ -46,7 +46,7 @@ struct ISO8601Parser: ~Escapable {
   @_lifetime(self: copy self)
   private mutating func wholeInstant() throws(ISO8601Fault) -> (microseconds: Int64, utcOffsetInMinutes: Int) {
     let dayNumber = try day()
-    guard take("T") || take("t") else { throw index == bytes.count ? .missingTime : .malformedTime }
+    guard skip("T") || skip("t") else { throw index == bytes.count ? .missingTime : .malformedTime }
     let seconds = try timeOfDay()
     let fraction = try fractionInMicroseconds()
     let offset = try utcOffsetInMinutes()
@@ -60,7 +60,7 @@ struct ISO8601Parser: ~Escapable {
   @_lifetime(self: copy self)
   private mutating func day() throws(ISO8601Fault) -> Int32 {
     if hasLongYear { throw .yearOutOfRange }
-    guard let year = digits(4), take("-"), let month = digits(2), take("-"), let day = digits(2) else {
+    guard let year = digits(4), skip("-"), let month = digits(2), skip("-"), let day = digits(2) else {
       throw .malformedDay
     }
     guard year >= 1 else { throw .yearOutOfRange }
@@ -80,9 +80,9 @@ struct ISO8601Parser: ~Escapable {
   /// Reads the seconds since local midnight.
   @_lifetime(self: copy self)
   private mutating func timeOfDay() throws(ISO8601Fault) -> Int {
-    guard let hour = digits(2), take(":"), let minute = digits(2) else { throw .malformedTime }
+    guard let hour = digits(2), skip(":"), let minute = digits(2) else { throw .malformedTime }
     var second = 0
-    if take(":") {
+    if skip(":") {
       guard let value = digits(2) else { throw .malformedTime }
       second = value
     }
@@ -93,7 +93,7 @@ struct ISO8601Parser: ~Escapable {
 
   @_lifetime(self: copy self)
   private mutating func fractionInMicroseconds() throws(ISO8601Fault) -> Int {
-    guard take(".") else { return 0 }
+    guard skip(".") else { return 0 }
     var value = 0
     var count = 0
     while let digit = digits(1) {
@@ -107,11 +107,11 @@ struct ISO8601Parser: ~Escapable {
 
   @_lifetime(self: copy self)
   private mutating func utcOffsetInMinutes() throws(ISO8601Fault) -> Int {
-    if take("Z") || take("z") { return 0 }
+    if skip("Z") || skip("z") { return 0 }
     guard index < bytes.count else { throw .missingOffset }
-    let isWest = take("-")
-    guard isWest || take("+"), let hours = digits(2) else { throw .malformedOffset }
-    _ = take(":")
+    let isWest = skip("-")
+    guard isWest || skip("+"), let hours = digits(2) else { throw .malformedOffset }
+    _ = skip(":")
     guard let minutes = digits(2) else { throw .malformedOffset }
     guard hours <= 23, minutes <= 59 else { throw .impossibleOffset }
     let offset = hours * 60 + minutes
@@ -120,7 +120,7 @@ struct ISO8601Parser: ~Escapable {
 
   /// Skips the next byte if it is this character.
   @_lifetime(self: copy self)
-  private mutating func take(_ character: Unicode.Scalar) -> Bool {
+  private mutating func skip(_ character: Unicode.Scalar) -> Bool {
     guard index < bytes.count, UInt32(bytes[index]) == character.value else { return false }
     index += 1
     return true

@@ -68,7 +68,7 @@ struct RecurrencePhrase {
       repeats.days.weekdays += days.weekdays
       repeats.days.monthDays += days.monthDays
     }
-    let weekStart = attempt { $0.takeAfterComma("with", "weeks", "from") ? $0.weekday() : nil }
+    let weekStart = attempt { $0.skipAfterComma("with", "weeks", "from") ? $0.weekday() : nil }
     return .rule(
       try RecurrenceRule(
         every: RecurrenceInterval(repeats.count, repeats.unit), on: repeats.days.weekdays,
@@ -77,7 +77,7 @@ struct RecurrencePhrase {
 
   private var ambiguity: TallyError? {
     var phrase = self
-    guard phrase.take("every"), let days = phrase.days(), days.isAmbiguous else { return nil }
+    guard phrase.skip("every"), let days = phrase.days(), days.isAmbiguous else { return nil }
     return .invalidRecurrence(
       "The recurrence can be every other week or a week of the month",
       remedy: "Write 'every other monday', or 'every second monday of the month'")
@@ -94,16 +94,16 @@ extension RecurrencePhrase {
   }
 
   /// Skips the next words if they are these.
-  mutating func take(_ expected: String...) -> Bool {
-    takeAll(expected)
+  mutating func skip(_ expected: String...) -> Bool {
+    skipAll(expected)
   }
 
   /// Skips the next words, with or without a comma before them, if they are these.
-  mutating func takeAfterComma(_ expected: String...) -> Bool {
-    takeAll([","] + expected) || takeAll(expected)
+  mutating func skipAfterComma(_ expected: String...) -> Bool {
+    skipAll([","] + expected) || skipAll(expected)
   }
 
-  private mutating func takeAll(_ expected: [String]) -> Bool {
+  private mutating func skipAll(_ expected: [String]) -> Bool {
     guard words.dropFirst(index).starts(with: expected) else { return false }
     index += expected.count
     return true
@@ -156,7 +156,7 @@ extension RecurrencePhrase {
 
   /// Reads some words and then a list of days that satisfies a condition.
   mutating func days(after expected: String..., where isRight: (Days) -> Bool) -> Days? {
-    guard expected.allSatisfy({ take($0) }), let days = days(), isRight(days) else { return nil }
+    guard expected.allSatisfy({ skip($0) }), let days = days(), isRight(days) else { return nil }
     return days
   }
 
@@ -165,17 +165,17 @@ extension RecurrencePhrase {
     if let numbers = attempt({ $0.bareMonthDays() }) { return numbers }
     guard var days = attempt({ $0.day(addedTo: Days()) }) else { return nil }
     while let longer = attempt({ phrase in
-      let hasComma = phrase.take(",")
-      let isJoined = phrase.take("and") || phrase.take("or") || hasComma
+      let hasComma = phrase.skip(",")
+      let isJoined = phrase.skip("and") || phrase.skip("or") || hasComma
       return isJoined || days.endsWithWeekday && phrase.isAtWeekday ? phrase.day(addedTo: days) : nil
     }) {
       days = longer
     }
     days.scope = attempt { phrase in
       // `15th each month` needs no `of`; `monday each month` does not say which Monday.
-      let hasOf = phrase.take("of")
+      let hasOf = phrase.skip("of")
       guard hasOf || days.weekdays.allSatisfy({ $0.ordinal != nil }),
-        hasOf && phrase.take("the") || phrase.take("each") || phrase.take("every"), let unit = phrase.unit()
+        hasOf && phrase.skip("the") || phrase.skip("each") || phrase.skip("every"), let unit = phrase.unit()
       else { return nil }
       return unit == .month || hasOf && unit == .year ? unit : nil
     }
@@ -190,14 +190,14 @@ extension RecurrencePhrase {
     repeat {
       guard let number = word({ $0.smallNumber }), (1...31).contains(number) else { return nil }
       days.monthDays.append(number)
-    } while words.dropFirst(index + 1).first?.smallNumber != nil && take(",")
+    } while words.dropFirst(index + 1).first?.smallNumber != nil && skip(",")
     return days.monthDays.count > 1 ? days : nil
   }
 
   private mutating func day(addedTo list: Days) -> Days? {
     var days = list
-    let isEach = take("each") || take("every") || take("a") || take("an")
-    let isOne = !isEach && take("the")
+    let isEach = skip("each") || skip("every") || skip("a") || skip("an")
+    let isOne = !isEach && skip("the")
     // `3rd friday` counts within the month; `second monday` may mean every other one.
     let isCertain = words.dropFirst(index).first?.first?.isNumber ?? false
     if !isEach, let ordinal = ordinal() {
@@ -206,7 +206,7 @@ extension RecurrencePhrase {
         guard let weekday = try? RecurrenceWeekday(weekday, ordinal: ordinal) else { return nil }
         days.weekdays.append(weekday)
       } else {
-        guard take("day") || ordinal > 0 else { return nil }
+        guard skip("day") || ordinal > 0 else { return nil }
         days.monthDays.append(ordinal)
       }
       return days
@@ -219,9 +219,9 @@ extension RecurrencePhrase {
 
   /// Reads `first`, `1st`, `last` or `second to last`; ordinals from the end are negative.
   mutating func ordinal() -> Int? {
-    if take("last") { return -1 }
+    if skip("last") { return -1 }
     guard let number = word({ $0.ordinalNumber }) else { return nil }
-    return take("to", "last") || take("last") ? -number : number
+    return skip("to", "last") || skip("last") ? -number : number
   }
 }
 
@@ -285,19 +285,19 @@ extension RecurrencePhrase {
 
   /// Reads `after 3 days` or `every 3 days after completion`.
   mutating func intervalAfterCompletion() -> (count: Int, unit: RecurrenceUnit)? {
-    if take("after") || take("every!") { return interval() }
-    _ = take("every")
-    guard let interval = interval(), take("after", "completion") else { return nil }
+    if skip("after") || skip("every!") { return interval() }
+    _ = skip("every")
+    guard let interval = interval(), skip("after", "completion") else { return nil }
     return interval
   }
 
   /// Reads how often something repeats.
   mutating func repeats() -> Repeats? {
     if let repeats = word({ Self.adverb($0) }) { return repeats }
-    let isEvery = take("every")
+    let isEvery = skip("every")
     if let days = word({ Self.group($0) }) { return Repeats(count: 1, unit: .week, days: Days(weekdays: days)) }
     guard isEvery else { return nil }
-    if take("other") {
+    if skip("other") {
       if let interval = attempt({ $0.unitInterval() }) {
         return Repeats(count: 2 * interval.count, unit: interval.unit)
       }
@@ -313,21 +313,21 @@ extension RecurrencePhrase {
 
   /// Reads `3rd day`, which means every three days; in `3rd day of the month` it is a day of each month.
   private mutating func nthUnit() -> (count: Int, unit: RecurrenceUnit)? {
-    guard let count = ordinal(), count > 1, let interval = unitInterval(), !take("of") else { return nil }
+    guard let count = ordinal(), count > 1, let interval = unitInterval(), !skip("of") else { return nil }
     return (count * interval.count, interval.unit)
   }
 
   private mutating func interval() -> (count: Int, unit: RecurrenceUnit)? {
     let count = number()
-    if count == nil { _ = take("a") }
+    if count == nil { _ = skip("a") }
     return unitInterval().map { ((count ?? 1) * $0.count, $0.unit) }
   }
 
   /// Reads a unit; a quarter, for example, is three months.
   private mutating func unitInterval() -> (count: Int, unit: RecurrenceUnit)? {
     if let unit = unit() { return (1, unit) }
-    if take("quarter") || take("quarters") { return (3, .month) }
-    return take("fortnight") || take("fortnights") ? (2, .week) : nil
+    if skip("quarter") || skip("quarters") { return (3, .month) }
+    return skip("fortnight") || skip("fortnights") ? (2, .week) : nil
   }
 
   private static func adverb(_ word: String) -> Repeats? {
@@ -356,10 +356,10 @@ extension RecurrencePhrase {
 extension RecurrencePhrase {
   /// Reads the end of a recurrence: a last day, or a number of times.
   mutating func end() -> RecurrenceEnd? {
-    if takeAfterComma("until") { return date().map { .until($0) } }
-    _ = take(",")
-    _ = take("for")
-    guard let count = number(), take("times") || take("time") else { return nil }
+    if skipAfterComma("until") { return date().map { .until($0) } }
+    _ = skip(",")
+    _ = skip("for")
+    guard let count = number(), skip("times") || skip("time") else { return nil }
     return .count(count)
   }
 
@@ -372,7 +372,7 @@ extension RecurrencePhrase {
       (day, month) = (number, word(CalendarNames.month))
     } else {
       (month, day) = (word(CalendarNames.month), number())
-      _ = take(",")
+      _ = skip(",")
     }
     guard let day, let month, let year = word({ $0.smallNumber }) else { return nil }
     return try? CalendarDay(year: year, month: month, day: day)

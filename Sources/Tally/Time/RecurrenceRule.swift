@@ -145,11 +145,11 @@ extension RecurrenceRule {
 extension RecurrenceRule.Periods {
   /// Creates the periods of a rule; what the rule leaves open (the weekday, the day or the month) comes from the start.
   init(of rule: RecurrenceRule, from start: CalendarDay) {
-    let takesDayOfStart = rule.weekdays.isEmpty && rule.monthDays.isEmpty
+    let usesDayOfStart = rule.weekdays.isEmpty && rule.monthDays.isEmpty
     let unit = rule.interval.unit
-    weekdays = takesDayOfStart && unit == .week ? [RecurrenceWeekday(of: start)] : rule.weekdays
-    monthDays = takesDayOfStart && (unit == .month || unit == .year) ? [start.day] : rule.monthDays
-    isMonthOfYear = takesDayOfStart && unit == .year
+    weekdays = usesDayOfStart && unit == .week ? [RecurrenceWeekday(of: start)] : rule.weekdays
+    monthDays = usesDayOfStart && (unit == .month || unit == .year) ? [start.day] : rule.monthDays
+    isMonthOfYear = usesDayOfStart && unit == .year
     interval = rule.interval
     weekStart = rule.weekStart
     self.start = start

@@ -379,7 +379,7 @@ extension YearlyRule {
     }
     guard reader.skipName() else { return nil }
     let offset = reader.isAt(",") ? standardOffset + 3_600 : reader.offset()
-    guard let offset, reader.take(","), let start = reader.date(), reader.take(","), let end = reader.date(),
+    guard let offset, reader.skip(","), let start = reader.date(), reader.skip(","), let end = reader.date(),
       reader.isAtEnd
     else { return nil }
     daylight = Daylight(offset: offset, start: start, end: end)
@@ -396,7 +396,7 @@ private struct POSIXRuleReader {
     bytes.first == UInt8(ascii: character)
   }
 
-  mutating func take(_ character: Unicode.Scalar) -> Bool {
+  mutating func skip(_ character: Unicode.Scalar) -> Bool {
     guard isAt(character) else { return false }
     bytes.removeFirst()
     return true
@@ -404,9 +404,9 @@ private struct POSIXRuleReader {
 
   /// Skips the name of an offset: letters, or anything in angle brackets.
   mutating func skipName() -> Bool {
-    if take("<") {
+    if skip("<") {
       bytes = bytes.drop { $0 != UInt8(ascii: ">") }
-      return take(">")
+      return skip(">")
     }
     let count = bytes.prefix { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0 | 0x20) }.count
     bytes = bytes.dropFirst(count)
@@ -423,14 +423,14 @@ private struct POSIXRuleReader {
 
   mutating func date() -> YearlyDate? {
     guard let day = day() else { return nil }
-    guard take("/") else { return YearlyDate(day: day, second: 7_200) }
+    guard skip("/") else { return YearlyDate(day: day, second: 7_200) }
     return time().map { YearlyDate(day: day, second: $0) }
   }
 
   private mutating func day() -> YearlyDate.Day? {
-    if take("J") { return number(in: 1...365).map { .dayOfCommonYear($0) } }
-    guard take("M") else { return number(in: 0...365).map { .dayOfYear($0) } }
-    guard let month = number(in: 1...12), take("."), let week = number(in: 1...5), take("."),
+    if skip("J") { return number(in: 1...365).map { .dayOfCommonYear($0) } }
+    guard skip("M") else { return number(in: 0...365).map { .dayOfYear($0) } }
+    guard let month = number(in: 1...12), skip("."), let week = number(in: 1...5), skip("."),
       let weekday = number(in: 0...6)
     else { return nil }
     return .weekday(weekday, week: week, month: month)
@@ -438,11 +438,11 @@ private struct POSIXRuleReader {
 
   /// Reads hours, and minutes and seconds if they follow, as a number of seconds.
   private mutating func time() -> Int64? {
-    let isNegative = take("-")
-    if !isNegative { _ = take("+") }
+    let isNegative = skip("-")
+    if !isNegative { _ = skip("+") }
     guard let hours = number(in: 0...167) else { return nil }
     var seconds = 3_600 * hours
-    for unit in [60, 1] where take(":") {
+    for unit in [60, 1] where skip(":") {
       guard let value = number(in: 0...59) else { return nil }
       seconds += unit * value
     }

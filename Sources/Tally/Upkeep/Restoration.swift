@@ -27,7 +27,7 @@ struct Restoration {
     if let last = try lastSequence(replacedBy: header) { header = try copy.advanceSequence(beyond: last) }
     try opening.settleJournal()
     let size = try staging.dataFile.stat().size
-    let kept = try keepOldFile()
+    let kept = try copyOldFile()
     // The old file's second name must be on disk before its first name is replaced, or a power cut may lose both.
     if kept != nil { try SystemCalls.flushDirectory(opening.directory) }
     // The backup may be older than what this directory has sent to others, so it must not continue as the same replica.
@@ -86,7 +86,7 @@ struct Restoration {
     try SystemCalls.flushDirectory(path.removingLastComponent())
   }
 
-  private func keepOldFile() throws -> FilePath? {
+  private func copyOldFile() throws -> FilePath? {
     do {
       return try SafetyCopy.create(
         opening.dataFile, because: .restore, in: opening.directory, at: opening.configuration.now())

@@ -11,7 +11,7 @@ struct Verification {
   var observer: VerificationProgress.Observer?
 
   /// A check, and the snapshots that it has read so far.
-  private struct Look {
+  private struct Scan {
     var check: IntegrityCheck
     var snapshots: Set<Int> = []
   }
@@ -21,48 +21,48 @@ struct Verification {
 
   /// Checks everything; if that finds a fault, checks everything again in one snapshot, whose result counts.
   func run() throws -> VerificationReport {
-    var look = Look(check: IntegrityCheck(tables: tables))
-    try checkHeader(&look)
-    try run(IntegrityCheck.recordPasses, of: &look)
-    let isFinished = try read(&look) { look, transaction in
-      guard look.snapshots.count == 1 else { return false }
-      try look.check.finish(in: transaction)
+    var scan = Scan(check: IntegrityCheck(tables: tables))
+    try checkHeader(&scan)
+    try run(IntegrityCheck.recordPasses, of: &scan)
+    let isFinished = try read(&scan) { scan, transaction in
+      guard scan.snapshots.count == 1 else { return false }
+      try scan.check.finish(in: transaction)
       return true
     }
     if isFinished {
-      for index in look.check.surplusIndexes { try run([.entries(ofIndexAt: index)], of: &look) }
+      for index in scan.check.surplusIndexes { try run([.entries(ofIndexAt: index)], of: &scan) }
     } else {
       // Counts from one snapshot cannot be compared with another one, so the entries are checked one by one.
-      try run(tables.indexes.indices.map { .entries(ofIndexAt: $0) }, of: &look)
-      try read(&look) { look, transaction in try look.check.checkCountersAnew(in: transaction) }
+      try run(tables.indexes.indices.map { .entries(ofIndexAt: $0) }, of: &scan)
+      try read(&scan) { scan, transaction in try scan.check.checkCountersAnew(in: transaction) }
     }
-    return look.check.report.isSound ? look.check.report : try runInOneSnapshot()
+    return scan.check.report.isSound ? scan.check.report : try runInOneSnapshot()
   }
 
   /// Checks everything in one snapshot.
   private func runInOneSnapshot() throws -> VerificationReport {
-    var look = Look(check: IntegrityCheck(tables: tables))
-    try checkHeader(&look)
-    try read(&look) { look, transaction in
-      try look.check.runWhole(in: transaction)
+    var scan = Scan(check: IntegrityCheck(tables: tables))
+    try checkHeader(&scan)
+    try read(&scan) { scan, transaction in
+      try scan.check.runWhole(in: transaction)
       // If another program has ended the snapshot, the snapshot's pages may have been overwritten.
-      guard look.check.report.isSound || transaction.isHeld else { throw TallyError.lostSnapshot }
+      guard scan.check.report.isSound || transaction.hasReaderSlot else { throw TallyError.lostSnapshot }
     }
-    return look.check.report
+    return scan.check.report
   }
 
   /// Runs a closure in a new snapshot, and records which one it is.
   private func read<R>(
-    _ look: inout Look, _ body: (inout Look, borrowing ReadTransaction) throws -> R
+    _ scan: inout Scan, _ body: (inout Scan, borrowing ReadTransaction) throws -> R
   ) throws -> R {
     try environment.read { transaction in
-      look.snapshots.insert(transaction.snapshotNumber)
-      return try body(&look, transaction)
+      scan.snapshots.insert(transaction.snapshotNumber)
+      return try body(&scan, transaction)
     }
   }
 
-  private func run(_ passes: [IntegrityCheck.Pass], of look: inout Look) throws {
-    let total = try read(&look) { _, transaction in
+  private func run(_ passes: [IntegrityCheck.Pass], of scan: inout Scan) throws {
+    let total = try read(&scan) { _, transaction in
       try tables.lists.count(in: transaction) + tables.tasks.count(in: transaction)
         + tables.completions.count(in: transaction)
     }
@@ -70,22 +70,22 @@ struct Verification {
       var position: [UInt8]?
       repeat {
         try TallyError.checkCancellation()
-        position = try read(&look) { look, transaction in
-          try look.check.run(pass, from: position, limit: Self.recordsPerSnapshot, in: transaction)
+        position = try read(&scan) { scan, transaction in
+          try scan.check.run(pass, from: position, limit: Self.recordsPerSnapshot, in: transaction)
         }
-        let report = look.check.report
+        let report = scan.check.report
         let count = report.listCount + report.taskCount + report.completionCount
         try observer?(VerificationProgress(recordCount: count, totalRecordCount: max(count, total)))
       } while position != nil
     }
   }
 
-  private func checkHeader(_ look: inout Look) throws {
-    let header = try read(&look) { _, transaction in try? tables.meta.value(forKey: .header, in: transaction) }
-    if header?.hasNextSequence != true { look.check.add(.damagedHeader, "meta", nil) }
-    look.check.report.sequence = header?.sequence
+  private func checkHeader(_ scan: inout Scan) throws {
+    let header = try read(&scan) { _, transaction in try? tables.meta.value(forKey: .header, in: transaction) }
+    if header?.hasNextSequence != true { scan.check.add(.damagedHeader, "meta", nil) }
+    scan.check.report.sequence = header?.sequence
     if let setAside = try SetAsideTable(openingIn: environment) {
-      look.check.report.setAsideCount = try read(&look) { _, transaction in try setAside.rows.count(in: transaction) }
+      scan.check.report.setAsideCount = try read(&scan) { _, transaction in try setAside.rows.count(in: transaction) }
     }
   }
 }

@@ -89,9 +89,9 @@ extension StoreTransaction where Base: ~Copyable {
 
   /// The number of open tasks in all, with one tag or priority, in one list or in no list; `nil` if no counter has it.
   private func countByCounters(_ query: ResolvedQuery) throws -> Int? {
-    guard query.tests.count == query.predicate.conjuncts.count else { return nil }
-    let others = query.tests.filter { if case .states = $0 { false } else { true } }
-    guard query.states == RecordTest.openStates, others.count <= 1 else { return nil }
+    guard query.conditions.count == query.predicate.conjuncts.count else { return nil }
+    let others = query.conditions.filter { if case .states = $0 { false } else { true } }
+    guard query.states == RecordCondition.openStates, others.count <= 1 else { return nil }
     switch others.first {
     case nil: return try count(.all, states: query.states)
     case .tag(let tag): return try count(.tag(tag.id), states: query.states)
@@ -227,7 +227,7 @@ extension StoreTransaction where Base: ~Copyable {
       try walk.run(range, after: nil, by: &cursor) { key, record in
         work.examinedCount += 1
         // Most records of the whole table are rejected here.
-        if isWholeTable, try !tester.mayHold(record) { return true }
+        if isWholeTable, try !tester.mayMatch(record) { return true }
         let id = key.idAtEnd
         let found = try isWholeTable ? tester.key(of: id, record) { try hasSubtasks($0) } : self.key(of: id, &tester)
         if let found {
@@ -244,7 +244,7 @@ extension StoreTransaction where Base: ~Copyable {
     guard let record = try tables.tasks.bytes(forKey: IDKey(id), in: base) else {
       throw TallyError.missingRecord(of: "a task index")
     }
-    guard try tester.mayHold(record) else { return nil }
+    guard try tester.mayMatch(record) else { return nil }
     return try tester.key(of: id, record) { try hasSubtasks($0) }
   }
 
@@ -284,15 +284,15 @@ private struct QueryTester {
   }
 
   /// Whether a task can pass, judged by the header of its record.
-  mutating func mayHold(_ record: RawSpan) throws(LMDBError) -> Bool {
+  mutating func mayMatch(_ record: RawSpan) throws(LMDBError) -> Bool {
     let head = try TaskFields(record)
-    return program.mayHold(try head.state, head.titleBytes, &folder)
+    return program.mayMatch(try head.state, head.titleBytes, &folder)
   }
 
   /// The position of a task; `nil` if it does not pass.
   mutating func key(of id: UUID, _ record: RawSpan, isParent: (UUID) throws -> Bool) throws -> ViewKey? {
     let facts = try FilterFacts(id, record, upTo: lastTag)
-    guard try program.holds(facts, &folder, isParent: isParent) else { return nil }
+    guard try program.matches(facts, &folder, isParent: isParent) else { return nil }
     return sorter.key(of: facts)
   }
 }
@@ -400,7 +400,7 @@ private struct TimeShifts {
   /// Compares two resolutions of a filter that differ only in their instants.
   mutating func compare(_ old: RecordPredicate, _ new: RecordPredicate) {
     switch (old, new) {
-    case (.test(let old), .test(let new)): if old != new { add(old, new) }
+    case (.condition(let old), .condition(let new)): if old != new { add(old, new) }
     case (.not(let old), .not(let new)): compare(old, new)
     case (.all(let old), .all(let new)), (.any(let old), .any(let new)):
       for (old, new) in zip(old, new) { compare(old, new) }
@@ -412,7 +412,7 @@ private struct TimeShifts {
     due.append(.openDue(min(former, now), max(former, now)))
   }
 
-  private mutating func add(_ old: RecordTest, _ new: RecordTest) {
+  private mutating func add(_ old: RecordCondition, _ new: RecordCondition) {
     switch (old, new) {
     case (.overdue(let former, _), .overdue(let now, _)):
       addOverdue(from: Timestamp(clamping: former), to: Timestamp(clamping: now))

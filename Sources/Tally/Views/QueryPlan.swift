@@ -1,10 +1,10 @@
 import Foundation
 import LMDB
 
-/// How a query is executed: the path, the remaining tests, and the order.
+/// How a query is executed: the path, the remaining conditions, and the order.
 struct QueryPlan {
   let path: QueryPath
-  /// The tests that the path does not guarantee; `nil` if there are none.
+  /// The conditions that the path does not guarantee; `nil` if there are none.
   let rest: RecordPredicate?
   let sorter: QuerySorter
 
@@ -17,18 +17,18 @@ struct ResolvedQuery {
   let sorter: QuerySorter
   /// The states that the tasks can be in, as one bit for each raw value.
   let states: UInt8
-  /// The tests that every task must pass.
-  let tests: [RecordTest]
+  /// The conditions that every task must meet.
+  let conditions: [RecordCondition]
 
   init(_ predicate: RecordPredicate, sorter: QuerySorter) {
     self.predicate = predicate
     self.sorter = sorter
-    tests = predicate.conjuncts.compactMap { if case .test(let test) = $0 { test } else { nil } }
-    states = tests.reduce(RecordTest.allStates) { states, test in
-      switch test {
+    conditions = predicate.conjuncts.compactMap { if case .condition(let condition) = $0 { condition } else { nil } }
+    states = conditions.reduce(RecordCondition.allStates) { states, condition in
+      switch condition {
       case .states(let other): states & other
-      case .overdue: states & RecordTest.openStates
-      case .completed, .has(.completedAt): states & ~RecordTest.openStates
+      case .overdue: states & RecordCondition.openStates
+      case .completed, .has(.completedAt): states & ~RecordCondition.openStates
       default: states
       }
     }
@@ -37,7 +37,7 @@ struct ResolvedQuery {
   /// The possible paths of the query, each of which contains every task that it can find.
   func paths(in tables: Tables) -> [QueryPath] {
     let paths = QueryPaths(tables: tables, order: sorter.order, states: states)
-    return [paths.whole] + (paths.ordered.map { [$0] } ?? []) + tests.compactMap(paths.path)
+    return [paths.whole] + (paths.ordered.map { [$0] } ?? []) + conditions.compactMap(paths.path)
   }
 
   /// The plan that uses a path.
@@ -46,8 +46,8 @@ struct ResolvedQuery {
       switch conjunct {
       case .constant(true): return false
       // The path has ranges only for the states that the query allows.
-      case .test(.states): return !path.covered.contains(.states(states))
-      case .test(let test): return !path.covered.contains(test)
+      case .condition(.states): return !path.covered.contains(.states(states))
+      case .condition(let condition): return !path.covered.contains(condition)
       default: return true
       }
     }
@@ -79,7 +79,7 @@ extension StoreTransaction where Base: ~Copyable {
     if plan.path.isWholeTable { return total }
     let lookup = QueryCost.lookup
     if let limit, limit < total, !plan.isSorted {
-      // It is unknown how many tasks pass the remaining tests; the estimate is one in ten.
+      // It is unknown how many tasks meet the remaining conditions; the estimate is one in ten.
       let early = lookup * min(plan.rest == nil ? limit : 10 * limit, total)
       if early < mark { return early }
     }
@@ -92,8 +92,8 @@ extension StoreTransaction where Base: ~Copyable {
   /// The number of tasks of a scope in some states; `nil` if no counter has it.
   func count(_ scope: CounterScope, states: UInt8) throws -> Int? {
     switch states {
-    case RecordTest.openStates: try total(.created, scope) - total(.completed, scope)
-    case RecordTest.allStates: try total(.created, scope)
+    case RecordCondition.openStates: try total(.created, scope) - total(.completed, scope)
+    case RecordCondition.allStates: try total(.created, scope)
     default: nil
     }
   }
@@ -127,8 +127,8 @@ struct QueryPath {
   let name: TableName
   let table: RawIndex
   let ranges: [KeyRange]
-  /// The tests that every task in the ranges is known to pass.
-  var covered: [RecordTest] = []
+  /// The conditions that every task in the ranges is known to meet.
+  var covered: [RecordCondition] = []
   /// How the keys produce the query's order; `nil` if they do not.
   var keyOrder: KeyOrder?
   /// The counters that know the approximate number of tasks on the path.
@@ -176,27 +176,28 @@ struct QueryPaths {
   }
 
   /// The path for a condition that every task must meet; `nil` if no index covers it.
-  func path(for test: RecordTest) -> QueryPath? {
-    switch test {
+  func path(for condition: RecordCondition) -> QueryPath? {
+    switch condition {
     case .tag(let tag):
-      var path = group(.byTag, tables.byTag.rawIndex, tag.id, covering: test)
+      var path = group(.byTag, tables.byTag.rawIndex, tag.id, covering: condition)
       path.scope = .tag(tag.id)
       return path
-    case .parent(let id): return group(.byParent, tables.byParent.rawIndex, id, covering: test)
-    case .lists(let ids): return places(ids.map { $0 }, covering: test)
-    case .inbox: return places([nil], covering: test)
+    case .parent(let id): return group(.byParent, tables.byParent.rawIndex, id, covering: condition)
+    case .lists(let ids): return places(ids.map { $0 }, covering: condition)
+    case .inbox: return places([nil], covering: condition)
     case .states(let states): return path(forStates: states)
-    case .day(let test): return days(test)
+    case .day(let condition): return days(condition)
     case .has(.scheduledDate): return days(nil)
     case .has(.parentID):
       return QueryPath(
-        name: .byParent, table: tables.byParent.rawIndex, ranges: [KeyRange(GroupKey.lowest, nil)], covered: [test])
-    case .created(let test): return created(test.span)
-    case .completed(let test): return completed(test.span)
-    case .has(.completedAt): return completed(nil, covering: test)
-    case .reminder(let test): return reminders(test.span)
+        name: .byParent, table: tables.byParent.rawIndex, ranges: [KeyRange(GroupKey.lowest, nil)], covered: [condition]
+      )
+    case .created(let condition): return created(condition.span)
+    case .completed(let condition): return completed(condition.span)
+    case .has(.completedAt): return completed(nil, covering: condition)
+    case .reminder(let condition): return reminders(condition.span)
     case .has(.reminderDate): return reminders(nil)
-    default: return duePath(for: test)
+    default: return duePath(for: condition)
     }
   }
 
@@ -229,17 +230,18 @@ struct QueryPaths {
     return ranges
   }
 
-  private func group(_ name: TableName, _ table: RawIndex, _ id: UUID, covering test: RecordTest) -> QueryPath {
+  private func group(_ name: TableName, _ table: RawIndex, _ id: UUID, covering condition: RecordCondition) -> QueryPath
+  {
     QueryPath(
-      name: name, table: table, ranges: ranks.map { .group(id, $0) }, covered: [test, .states(states)],
+      name: name, table: table, ranges: ranks.map { .group(id, $0) }, covered: [condition, .states(states)],
       keyOrder: order.key == .place ? .init(prefixByteCount: GroupKey.width - OrderKey.width - 1) : nil)
   }
 
-  private func places(_ ids: [UUID?], covering test: RecordTest) -> QueryPath {
+  private func places(_ ids: [UUID?], covering condition: RecordCondition) -> QueryPath {
     let isOrdered = ids.count == 1 && order.key == .place
     var path = QueryPath(
       name: .byPlace, table: tables.byPlace.rawIndex,
-      ranges: ids.flatMap { id in ranks.map { .place(id, $0) } }, covered: [test, .states(states)],
+      ranges: ids.flatMap { id in ranks.map { .place(id, $0) } }, covered: [condition, .states(states)],
       keyOrder: isOrdered ? .init(prefixByteCount: PlaceKey.width - OrderKey.width - 1) : nil)
     if ids.count == 1, let id = ids[0] { path.scope = .list(id) }
     return path
@@ -247,16 +249,16 @@ struct QueryPaths {
 
   /// The completion flags to visit in an index that separates open and completed tasks.
   private var completions: [Bool] {
-    [false, true].filter { states & ($0 ? ~RecordTest.openStates : RecordTest.openStates) != 0 }
+    [false, true].filter { states & ($0 ? ~RecordCondition.openStates : RecordCondition.openStates) != 0 }
   }
 
-  private func days(_ test: DayTest?) -> QueryPath {
-    let (first, last) = (Int32(clamping: test?.first ?? .min), Int32(clamping: test?.last ?? .max))
-    let isOneDay = test.map { $0.first == $0.last } ?? false
+  private func days(_ condition: DayCondition?) -> QueryPath {
+    let (first, last) = (Int32(clamping: condition?.first ?? .min), Int32(clamping: condition?.last ?? .max))
+    let isOneDay = condition.map { $0.first == $0.last } ?? false
     let ranges = completions.map { KeyRange(DayKey.start(of: first, isCompleted: $0), .end(of: last, isCompleted: $0)) }
     return QueryPath(
       name: .byDay, table: tables.byDay.rawIndex, ranges: ranges.filter { $0.lower <= $0.upper },
-      covered: [test.map { .day($0) } ?? .has(.scheduledDate)],
+      covered: [condition.map { .day($0) } ?? .has(.scheduledDate)],
       keyOrder: isOneDay && order.key == .place
         ? .init(prefixByteCount: DayKey.width - OrderKey.width - 1) : nil)
   }
@@ -267,35 +269,35 @@ struct QueryPaths {
       keyOrder: order.key == .created ? .init(prefixByteCount: 0, isReversed: order.isReversed) : nil)
   }
 
-  private func completed(_ span: Range<Int64>?, covering test: RecordTest? = nil) -> QueryPath {
+  private func completed(_ span: Range<Int64>?, covering condition: RecordCondition? = nil) -> QueryPath {
     let range = KeyRange(
       CompletionKey(isTaskDeleted: false, completed: .start(at: span?.lowerBound ?? .min)),
       CompletionKey(isTaskDeleted: span == nil, completed: .start(at: span?.upperBound ?? .min)))
     return QueryPath(
       name: .completions, table: tables.completions.rawIndex, ranges: [range],
-      covered: test.map { [$0, .done] } ?? [.done],
+      covered: condition.map { [$0, .done] } ?? [.done],
       keyOrder: order.key == .completed
         ? .init(prefixByteCount: 1, skippedByteCount: 1, isReversed: !order.isReversed) : nil)
   }
 
   /// The path to the open tasks with a reminder; completed ones are in no index.
   private func reminders(_ span: Range<Int64>?) -> QueryPath? {
-    guard states & ~RecordTest.openStates == 0 else { return nil }
+    guard states & ~RecordCondition.openStates == 0 else { return nil }
     return QueryPath(
       name: .byReminder, table: tables.byReminder.rawIndex, ranges: [span.map { .instants($0) } ?? .allInstants])
   }
 }
 
 extension QueryPaths {
-  private func duePath(for test: RecordTest) -> QueryPath? {
+  private func duePath(for condition: RecordCondition) -> QueryPath? {
     let ranges: [KeyRange]
-    var covered: [RecordTest] = []
-    switch test {
+    var covered: [RecordCondition] = []
+    switch condition {
     case .isDue: ranges = dueRanges(.min ..< .max, .min ..< .max)
     case .due(let instants, let days): ranges = dueRanges(instants.span, days.instants)
     case .overdue(let now, let today):
       ranges = [.due(.open, .min..<now), .due(.openDay, .min..<DueKey.microseconds(of: today))]
-      covered = [test, .open]
+      covered = [condition, .open]
     default: return nil
     }
     return QueryPath(name: .byDue, table: tables.byDue.rawIndex, ranges: ranges, covered: covered)
@@ -308,7 +310,7 @@ extension QueryPaths {
   }
 }
 
-extension DayTest {
+extension DayCondition {
   /// The instants that represent these days in `byDue`.
   fileprivate var instants: Range<Int64> {
     let (first, last) = (

@@ -1,10 +1,10 @@
 import Foundation
 import LMDB
 
-/// A filter resolved for a store and a moment: a tree of tests that read records in place.
+/// A filter resolved for a store and a moment: a tree of conditions, which read records in place.
 indirect enum RecordPredicate: Hashable {
   case constant(Bool)
-  case test(RecordTest)
+  case condition(RecordCondition)
   case not(RecordPredicate)
   case all([RecordPredicate])
   case any([RecordPredicate])
@@ -14,16 +14,16 @@ indirect enum RecordPredicate: Hashable {
     if case .all(let operands) = self { operands } else { [self] }
   }
 
-  /// The last tag of the fields that the tests read.
+  /// The last tag of the fields that the conditions read.
   var lastTag: UInt8 { reduce(0) { max($0, $1.lastTag) } }
 
   private var cost: Int { reduce(0) { $0 + $1.cost } }
 
-  /// Combines the tests of the predicate, in their order.
-  func reduce<Result>(_ initial: Result, _ combine: (Result, RecordTest) -> Result) -> Result {
+  /// Combines the conditions of the predicate, in their order.
+  func reduce<Result>(_ initial: Result, _ combine: (Result, RecordCondition) -> Result) -> Result {
     switch self {
     case .constant: initial
-    case .test(let test): combine(initial, test)
+    case .condition(let condition): combine(initial, condition)
     case .not(let operand): operand.reduce(initial, combine)
     case .all(let operands), .any(let operands): operands.reduce(initial) { $1.reduce($0, combine) }
     }
@@ -34,7 +34,7 @@ indirect enum RecordPredicate: Hashable {
     switch self {
     case .constant(let value): .constant(!value)
     // An index can find given states, but not all states except some.
-    case .test(.states(let states)): .test(.states(~states & RecordTest.allStates))
+    case .condition(.states(let states)): .condition(.states(~states & RecordCondition.allStates))
     case .not(let operand): operand
     default: .not(self)
     }
@@ -43,7 +43,7 @@ indirect enum RecordPredicate: Hashable {
   /// The same predicate with cheap operands first.
   var ordered: RecordPredicate {
     switch self {
-    case .constant, .test: self
+    case .constant, .condition: self
     case .not(let operand): .not(operand.ordered)
     case .all(let operands): .all(operands.map(\.ordered).sorted { $0.cost < $1.cost })
     case .any(let operands): .any(operands.map(\.ordered).sorted { $0.cost < $1.cost })
@@ -51,7 +51,7 @@ indirect enum RecordPredicate: Hashable {
   }
 }
 
-/// Converts filters to tests of records, given a moment, a calendar and the names of the lists.
+/// Converts filters to conditions of records, given a moment, a calendar and the names of the lists.
 struct FilterResolution {
   private let reference: DateReference
   private let lists: [TaskList]
@@ -89,24 +89,24 @@ struct FilterResolution {
 
   private func predicate(_ condition: FilterCondition) throws(TallyError) -> RecordPredicate {
     switch condition {
-    case .list(let list): return .test(try test(list))
-    case .tag(let tag): return .test(.tag(TagTest(tag)))
-    case .state(let state): return .test(.states(1 << state.rawValue))
-    case .parent(let id): return .test(.parent(id))
-    case .priority(let comparison, let priority): return .test(.priority(comparison, priority))
-    case .date(let field, let comparison, let date): return .test(try test(field, comparison, date))
+    case .list(let list): return .condition(try resolved(list))
+    case .tag(let tag): return .condition(.tag(TagCondition(tag)))
+    case .state(let state): return .condition(.states(1 << state.rawValue))
+    case .parent(let id): return .condition(.parent(id))
+    case .priority(let comparison, let priority): return .condition(.priority(comparison, priority))
+    case .date(let field, let comparison, let date): return .condition(try resolved(field, comparison, date))
     case .text(let field, let text):
       var folder = TextFolder()
-      return .test(.text(field, FoldedPattern(text, with: &folder)))
-    case .has(let field): return .test(Self.test(field))
-    case .hasAttribute(let name): return .test(.hasAttribute(name))
-    case .property(let property): return .test(test(property))
+      return .condition(.text(field, FoldedPattern(text, with: &folder)))
+    case .has(let field): return .condition(Self.resolved(field))
+    case .hasAttribute(let name): return .condition(.hasAttribute(name))
+    case .property(let property): return .condition(resolved(property))
     case .attribute(let name, let comparison, let text):
-      return .test(.attribute(name, AttributeTest(comparison, text, against: reference)))
+      return .condition(.attribute(name, AttributeCondition(comparison, text, against: reference)))
     }
   }
 
-  private func test(_ list: FilterList) throws(TallyError) -> RecordTest {
+  private func resolved(_ list: FilterList) throws(TallyError) -> RecordCondition {
     switch list {
     case .inbox: return .inbox
     case .none: return .noList
@@ -126,17 +126,17 @@ struct FilterResolution {
     }
   }
 
-  private func test(
+  private func resolved(
     _ field: TaskFilter.DateField, _ comparison: FilterOperator, _ date: DateExpression
-  ) throws(TallyError) -> RecordTest {
+  ) throws(TallyError) -> RecordCondition {
     var reference = reference
     // Completed work is in the past, and planned work is in the future.
     reference.direction = [.created, .updated, .completed].contains(field) ? .backward : .forward
     let resolved = try date.resolved(against: reference)
-    let instants = InstantTest(comparison, resolved, in: reference.timeZone)
+    let instants = InstantCondition(comparison, resolved, in: reference.timeZone)
     return switch field {
-    case .day: .day(DayTest(planned: comparison, resolved, in: reference.timeZone))
-    case .due: .due(instants, DayTest(due: comparison, resolved, in: reference.timeZone))
+    case .day: .day(DayCondition(planned: comparison, resolved, in: reference.timeZone))
+    case .due: .due(instants, DayCondition(due: comparison, resolved, in: reference.timeZone))
     case .reminder: .reminder(instants)
     case .created: .created(instants)
     case .updated: .updated(instants)
@@ -144,7 +144,7 @@ struct FilterResolution {
     }
   }
 
-  private static func test(_ field: TaskFilter.Field) -> RecordTest {
+  private static func resolved(_ field: TaskFilter.Field) -> RecordCondition {
     switch field {
     case .notes: .has(.notes)
     case .day: .has(.scheduledDate)
@@ -160,7 +160,7 @@ struct FilterResolution {
     }
   }
 
-  private func test(_ property: TaskFilter.Property) -> RecordTest {
+  private func resolved(_ property: TaskFilter.Property) -> RecordCondition {
     switch property {
     case .open: .open
     case .done: .done
@@ -174,35 +174,35 @@ struct FilterResolution {
 }
 
 /// One condition of a filter, resolved for a store and a moment, so that it can test a record in place.
-enum RecordTest: Hashable {
+enum RecordCondition: Hashable {
   /// One bit for the raw value of each state.
   case states(UInt8)
   case lists(Set<UUID>)
   case noList
   case inbox
-  case tag(TagTest)
+  case tag(TagCondition)
   case parent(UUID)
   case priority(FilterOperator, Priority)
-  case day(DayTest)
-  case due(InstantTest, DayTest)
-  case reminder(InstantTest)
-  case created(InstantTest)
-  case updated(InstantTest)
-  case completed(InstantTest)
+  case day(DayCondition)
+  case due(InstantCondition, DayCondition)
+  case reminder(InstantCondition)
+  case created(InstantCondition)
+  case updated(InstantCondition)
+  case completed(InstantCondition)
   case text(TaskFilter.TextField, FoldedPattern)
   case has(TaskField)
   case isDue
   case overdue(now: Int64, today: Int32)
   case isParent
   case hasAttribute(String)
-  case attribute(String, AttributeTest)
+  case attribute(String, AttributeCondition)
 
-  static let open = RecordTest.states(openStates)
-  static let done = RecordTest.states(1 << TaskState.completed.rawValue)
+  static let open = RecordCondition.states(openStates)
+  static let done = RecordCondition.states(1 << TaskState.completed.rawValue)
   static let openStates: UInt8 = 1 << TaskState.active.rawValue | 1 << TaskState.notStarted.rawValue
   static let allStates: UInt8 = openStates | 1 << TaskState.completed.rawValue
 
-  /// The last field tag that the test reads; zero for the fields of a record's header.
+  /// The last field tag that the condition reads; zero for the fields of a record's header.
   var lastTag: UInt8 {
     let field: TaskField? =
       switch self {
@@ -223,7 +223,7 @@ enum RecordTest: Hashable {
     return field?.tag ?? 0
   }
 
-  /// The approximate cost of the test; cheap tests are evaluated first.
+  /// The approximate cost of the condition; cheap ones are evaluated first.
   var cost: Int {
     switch self {
     case .tag: 3
@@ -236,9 +236,9 @@ enum RecordTest: Hashable {
   }
 }
 
-extension RecordTest {
-  /// Whether a record passes the test; `isParent` asks the store.
-  func holds(
+extension RecordCondition {
+  /// Whether a record meets the condition; `isParent` asks the store.
+  func matches(
     _ facts: borrowing FilterFacts, _ folder: inout TextFolder, isParent: (UUID) throws -> Bool
   ) throws -> Bool {
     switch self {
@@ -248,21 +248,22 @@ extension RecordTest {
     case .inbox: !facts.has(.listID) && !facts.has(.scheduledDate)
     case .tag(let tag): try facts.has(.tags) && tag.isAmong(facts.tagTexts)
     case .parent(let id): facts.has(.parentID) && facts.parentID == id
-    case .priority(let comparison, let priority): comparison.holds(facts.priority, priority)
-    case .day(let test): facts.has(.scheduledDate) && test.holds(facts.day)
+    case .priority(let comparison, let priority): comparison.matches(facts.priority, priority)
+    case .day(let condition): facts.has(.scheduledDate) && condition.matches(facts.day)
     case .due(let instants, let days):
-      facts.has(.dueDate) ? instants.holds(facts.due) : facts.has(.dueDay) && days.holds(facts.dueDay)
-    case .reminder(let test): facts.has(.reminderDate) && test.holds(facts.reminder)
-    case .created(let test): test.holds(facts.created)
-    case .updated(let test): test.holds(facts.updated)
-    case .completed(let test): facts.has(.completedAt) && test.holds(facts.completed)
+      facts.has(.dueDate) ? instants.matches(facts.due) : facts.has(.dueDay) && days.matches(facts.dueDay)
+    case .reminder(let condition): facts.has(.reminderDate) && condition.matches(facts.reminder)
+    case .created(let condition): condition.matches(facts.created)
+    case .updated(let condition): condition.matches(facts.updated)
+    case .completed(let condition): facts.has(.completedAt) && condition.matches(facts.completed)
     case .text(let field, let pattern): Self.contains(pattern, field, facts, &folder)
     case .has(let field): facts.has(field)
     case .isDue: facts.has(.dueDate) || facts.has(.dueDay)
     case .overdue(let now, let today): facts.isOverdue(at: now, today)
     case .isParent: try isParent(facts.id)
     case .hasAttribute(let name): try facts.attribute(named: name) != nil
-    case .attribute(let name, let test): try facts.attribute(named: name).map { test.holds($0, &folder) } ?? false
+    case .attribute(let name, let condition):
+      try facts.attribute(named: name).map { condition.matches($0, &folder) } ?? false
     }
   }
 
@@ -288,7 +289,7 @@ extension FilterFacts {
 }
 
 /// Searches the stored tags of a task for a tag.
-struct TagTest: Hashable {
+struct TagCondition: Hashable {
   private let folded: [UInt8]
   /// The tag's group in `byTag`.
   let id: UUID
@@ -320,15 +321,15 @@ struct TagTest: Hashable {
 
 /// A predicate compiled to steps that jump to each other, for filters that test every task.
 ///
-/// The tests that need only a record's header come first: the state, and a text in the title. Most records are
+/// The conditions that need only a record's header come first: the state, and a text in the title. Most records are
 /// rejected there, before their fields are read. Walking the tree itself was tried: it retained and released
 /// each node on the way, a quarter of the time.
 struct RecordProgram {
   private struct Step {
-    let test: RecordTest
-    /// The bits of a `states` test, which most filters have; copying the enum would cost more than the test.
+    let condition: RecordCondition
+    /// The bits of a `states` condition, which most filters have; copying the enum would cost more than evaluating it.
     ///
-    /// Zero for any other test.
+    /// Zero for any other condition.
     let states: UInt8
     /// The index of the next step, or an outcome.
     let whenTrue: Int
@@ -344,7 +345,7 @@ struct RecordProgram {
   private var steps: [Step] = []
   private var start = Outcome.found
   /// The states in which a record can pass, as one bit each.
-  private var states = RecordTest.allStates
+  private var states = RecordCondition.allStates
   /// A pattern that the title of every passing record contains.
   private var title: FoldedPattern?
 
@@ -352,8 +353,8 @@ struct RecordProgram {
     var rest: [RecordPredicate] = []
     for operand in predicate.conjuncts {
       switch operand {
-      case .test(.states(let states)): self.states &= states
-      case .test(.text(.title, let pattern)) where title == nil: title = pattern
+      case .condition(.states(let states)): self.states &= states
+      case .condition(.text(.title, let pattern)) where title == nil: title = pattern
       default: rest.append(operand)
       }
     }
@@ -364,9 +365,9 @@ struct RecordProgram {
   private mutating func add(_ predicate: RecordPredicate, whenTrue: Int, whenFalse: Int) -> Int {
     switch predicate {
     case .constant(let value): return value ? whenTrue : whenFalse
-    case .test(let test):
-      let states: UInt8 = if case .states(let states) = test { states } else { 0 }
-      steps.append(Step(test: test, states: states, whenTrue: whenTrue, whenFalse: whenFalse))
+    case .condition(let condition):
+      let states: UInt8 = if case .states(let states) = condition { states } else { 0 }
+      steps.append(Step(condition: condition, states: states, whenTrue: whenTrue, whenFalse: whenFalse))
       return steps.count - 1
     case .not(let operand): return add(operand, whenTrue: whenFalse, whenFalse: whenTrue)
     case .all(let operands):
@@ -377,23 +378,23 @@ struct RecordProgram {
   }
 
   /// Whether a record can pass, judged by its header.
-  func mayHold(_ state: TaskState, _ title: RawSpan, _ folder: inout TextFolder) -> Bool {
+  func mayMatch(_ state: TaskState, _ title: RawSpan, _ folder: inout TextFolder) -> Bool {
     guard states & 1 << state.rawValue != 0 else { return false }
     return self.title?.isFound(in: title, with: &folder) ?? true
   }
 
   /// Whether a record passes; `isParent` asks the store.
-  func holds(
+  func matches(
     _ facts: borrowing FilterFacts, _ folder: inout TextFolder, isParent: (UUID) throws -> Bool
   ) throws -> Bool {
-    guard mayHold(facts.state, facts.title, &folder) else { return false }
+    guard mayMatch(facts.state, facts.title, &folder) else { return false }
     let steps = steps.span
     var next = start
     while next >= 0 {
       let states = steps[next].states
       let isTrue =
         try states != 0
-        ? states & 1 << facts.state.rawValue != 0 : steps[next].test.holds(facts, &folder, isParent: isParent)
+        ? states & 1 << facts.state.rawValue != 0 : steps[next].condition.matches(facts, &folder, isParent: isParent)
       next = isTrue ? steps[next].whenTrue : steps[next].whenFalse
     }
     return next == Outcome.found

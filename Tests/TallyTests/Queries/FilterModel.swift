@@ -31,7 +31,7 @@ struct FilterModel {
     case .tag(let name): task.tags.contains { Self.folded($0) == Self.folded(name) }
     case .state(let state): task.state == state
     case .parent(let id): task.parentID == id
-    case .priority(let comparison, let priority): comparison.holds(task.priority, priority)
+    case .priority(let comparison, let priority): comparison.matches(task.priority, priority)
     case .date(let field, let comparison, let date): matches(field, comparison, date, task)
     case .text(let field, let text): contains(text, field, task)
     case .has(let field): has(field, task)
@@ -110,7 +110,7 @@ extension FilterModel {
     let reference = DateReference(now: now, calendar: calendar, direction: isPast ? .backward : .forward)
     guard let resolved = try? date.resolved(against: reference) else { return false }
     switch field {
-    case .day: return task.scheduledDate.map { comparison.holds($0, self.day(of: resolved)) } ?? false
+    case .day: return task.scheduledDate.map { comparison.matches($0, self.day(of: resolved)) } ?? false
     case .due:
       if let day = task.dueDay { return matches(day, comparison, resolved) }
       return task.dueDate.map { matches($0, comparison, resolved) } ?? false
@@ -130,17 +130,17 @@ extension FilterModel {
 
   private func matches(_ instant: Timestamp, _ comparison: FilterOperator, _ date: ResolvedDate) -> Bool {
     switch date {
-    case .day(let day): comparison.holds(CalendarDay(containing: instant, in: calendar), day)
-    case .instant(let other): comparison.holds(instant, other)
+    case .day(let day): comparison.matches(CalendarDay(containing: instant, in: calendar), day)
+    case .instant(let other): comparison.matches(instant, other)
     }
   }
 
   private func matches(_ day: CalendarDay, _ comparison: FilterOperator, _ date: ResolvedDate) -> Bool {
     switch date {
-    case .day(let other): return comparison.holds(day, other)
+    case .day(let other): return comparison.matches(day, other)
     case .instant(let other):
       let next = try? day.adding(days: 1).start(in: calendar)
-      return comparison.holds(next.map { $0.adding(microseconds: -1) } ?? .latest, other)
+      return comparison.matches(next.map { $0.adding(microseconds: -1) } ?? .latest, other)
     }
   }
 
@@ -151,11 +151,11 @@ extension FilterModel {
     case .text(let value) where comparison == .contains:
       var folder = TextFolder()
       return folder.fold(value).utf8.contains(folder.fold(text).utf8)
-    case .text(let value): return comparison.holds(value, text)
+    case .text(let value): return comparison.matches(value, text)
     case .integer(let value):
-      if let number = Int64(text) { return comparison.holds(value, number) }
-      return Double(text).map { comparison.holds(Double(value), $0) } ?? false
-    case .real(let value): return Double(text).map { comparison.holds(value, $0) } ?? false
+      if let number = Int64(text) { return comparison.matches(value, number) }
+      return Double(text).map { comparison.matches(Double(value), $0) } ?? false
+    case .real(let value): return Double(text).map { comparison.matches(value, $0) } ?? false
     case .flag(let flag): return comparison == .equal && text.lowercased() == String(flag)
     case .instant(let instant): return date.map { matches(instant, comparison, $0) } ?? false
     case .day(let day): return date.map { matches(day, comparison, $0) } ?? false

@@ -6,7 +6,7 @@ import LMDB
 /// Only those rows of an index are meaningful whose task has not changed since the index was current. Whether they
 /// match the application's function can be checked only for a registered index; whether rows and entries agree can be
 /// checked for every index.
-struct OwnDataCheck {
+struct CustomDataCheck {
   let tables: Tables
   private let report: (StoreFault.Kind, TableName, UUID?) -> Void
 
@@ -17,7 +17,7 @@ struct OwnDataCheck {
     _ tables: Tables, in transaction: borrowing T, _ report: (StoreFault.Kind, TableName, UUID?) -> Void
   ) throws {
     try withoutActuallyEscaping(report) { report in
-      let check = OwnDataCheck(tables: tables, report: report)
+      let check = CustomDataCheck(tables: tables, report: report)
       try check.checkValues(in: transaction)
       try check.checkStates(in: transaction)
       try check.checkRows(in: transaction)

@@ -1,7 +1,7 @@
 import Foundation
 
 /// A comparison of an attribute with a value, which is parsed as each kind that an attribute can have.
-struct AttributeTest: Hashable {
+struct AttributeCondition: Hashable {
   private let comparison: FilterOperator
   private let text: String
   private let pattern: FoldedPattern
@@ -17,26 +17,26 @@ struct AttributeTest: Hashable {
     timeZone = reference.timeZone
   }
 
-  func holds(_ value: AttributeValue, _ folder: inout TextFolder) -> Bool {
+  func matches(_ value: AttributeValue, _ folder: inout TextFolder) -> Bool {
     switch value {
     case .text(let value):
-      return comparison == .contains ? pattern.isFound(in: value, with: &folder) : comparison.holds(value, text)
+      return comparison == .contains ? pattern.isFound(in: value, with: &folder) : comparison.matches(value, text)
     case .integer(let value):
-      if let number = Int64(text) { return comparison.holds(value, number) }
-      return Double(text).map { comparison.holds(Double(value), $0) } ?? false
-    case .real(let value): return Double(text).map { comparison.holds(value, $0) } ?? false
+      if let number = Int64(text) { return comparison.matches(value, number) }
+      return Double(text).map { comparison.matches(Double(value), $0) } ?? false
+    case .real(let value): return Double(text).map { comparison.matches(value, $0) } ?? false
     case .flag(let value): return comparison == .equal && text.lowercased() == String(value)
     case .instant(let value):
-      return date.map { InstantTest(comparison, $0, in: timeZone).holds(value.microsecondsSince1970) } ?? false
+      return date.map { InstantCondition(comparison, $0, in: timeZone).matches(value.microsecondsSince1970) } ?? false
     case .day(let value):
-      return date.map { DayTest(due: comparison, $0, in: timeZone).holds(value.dayNumber) } ?? false
+      return date.map { DayCondition(due: comparison, $0, in: timeZone).matches(value.dayNumber) } ?? false
     case .bytes: return false
     }
   }
 }
 
 /// A range of consecutive days; empty if the first one is after the last.
-struct DayTest: Hashable {
+struct DayCondition: Hashable {
   let first: Int64
   let last: Int64
 
@@ -77,7 +77,7 @@ struct DayTest: Hashable {
     }
   }
 
-  func holds(_ day: Int32) -> Bool { first <= Int64(day) && Int64(day) <= last }
+  func matches(_ day: Int32) -> Bool { first <= Int64(day) && Int64(day) <= last }
 
   /// The last day whose last microsecond is not after an instant.
   private static func lastDay(endingAtOrBefore microseconds: Int64, in timeZone: TimeZone) -> Int64 {
@@ -124,7 +124,7 @@ struct DayEnd: Hashable {
 }
 
 /// A comparison of an instant, or of its local day, with resolved bounds.
-enum InstantTest: Hashable {
+enum InstantCondition: Hashable {
   case instant(FilterOperator, Int64)
   /// After the end of one day, and not after the end of another.
   case days(after: DayEnd?, notAfter: DayEnd?)
@@ -145,15 +145,15 @@ enum InstantTest: Hashable {
     }
   }
 
-  func holds(_ microseconds: Int64) -> Bool {
+  func matches(_ microseconds: Int64) -> Bool {
     switch self {
-    case .instant(let comparison, let other): comparison.holds(microseconds, other)
+    case .instant(let comparison, let other): comparison.matches(microseconds, other)
     case .days(let start, let end):
       (start?.isBefore(microseconds) ?? true) && !(end?.isBefore(microseconds) ?? false)
     }
   }
 
-  /// The range of instants that can satisfy the test; it may contain a few others, as when a day begins twice.
+  /// The range of instants that can meet the condition; it may contain a few others, as when a day begins twice.
   var span: Range<Int64> {
     switch self {
     case .instant(.equal, let instant): instant..<instant.successor
