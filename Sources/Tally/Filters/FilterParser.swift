@@ -157,18 +157,21 @@ extension FilterParser {
       let value = try value(of: field)
       return comparison.node(.list(FilterList(text: value.text, column: scanner.column(of: value.offset))))
     case .tag: return comparison.node(.tag(try tag()))
-    case .state: return comparison.node(.state(try name(of: field, among: TaskState.allCases, \.name)))
-    case .parent: return comparison.node(.parent(try id()))
+    case .state: return comparison.node(.state(try name(try value(of: field), among: TaskState.allCases, \.name)))
+    case .parent:
+      let value = try value(of: field)
+      guard let id = UUID(text: Array(value.text.utf8)) else { throw .init(.badID, value.offset) }
+      return comparison.node(.parent(id))
     case .has: return comparison.node(try possession())
     case .is:
       // The constants have a name so that every filter can be written as a text.
       let value = try value(of: field)
       if value.text.lowercased() == "any" { return .constant(comparison == .equals) }
-      return comparison.node(.property(try name(value, of: field, among: TaskFilter.Property.allCases, \.rawValue)))
+      return comparison.node(.property(try name(value, among: TaskFilter.Property.allCases, \.rawValue)))
     case .priority:
       let value = try value(of: field)
       if let priority = Priority(written: value.text) { return comparison.filter { .priority($0, priority) }.root }
-      let priority = try name(value, of: field, among: Priority.allCases, \.name)
+      let priority = try name(value, among: Priority.allCases, \.name)
       return comparison.filter { .priority($0, priority) }.root
     case .attribute: throw .init(.missingField, scanner.offset)
     case .text(let place): return .condition(.text(place, try value(of: field).text))
@@ -196,7 +199,7 @@ extension FilterParser {
   /// Parses the text after `has:`.
   private mutating func possession() throws(FilterFault.Place) -> FilterCondition {
     guard scanner.skip("@") else {
-      return .has(try name(of: .has, among: TaskFilter.Field.allCases, \.rawValue))
+      return .has(try name(try value(of: .has), among: TaskFilter.Field.allCases, \.rawValue))
     }
     let name = try value(of: .attribute)
     guard name.text.isAttributeName else { throw .init(.badAttributeName, name.offset) }
@@ -236,18 +239,12 @@ extension FilterParser {
 
   /// Looks up a value among some names, in any case.
   func name<Value>(
-    _ value: FilterScanner.Word, of field: FilterField, among values: [Value], _ name: (Value) -> String
+    _ value: FilterScanner.Word, among values: [Value], _ name: (Value) -> String
   ) throws(FilterFault.Place) -> Value {
     guard let found = values.first(where: { name($0).lowercased() == value.text.lowercased() }) else {
       throw .init(.unknownName(value.text, among: values.map(name)), value.offset)
     }
     return found
-  }
-
-  mutating func name<Value>(
-    of field: FilterField, among values: [Value], _ name: (Value) -> String
-  ) throws(FilterFault.Place) -> Value {
-    try self.name(try value(of: field), of: field, among: values, name)
   }
 
   /// Parses a tag that a task can have.
@@ -261,12 +258,6 @@ extension FilterParser {
       throw .init(.badTag(error), value.offset)
     }
     return value.text
-  }
-
-  mutating func id() throws(FilterFault.Place) -> UUID {
-    let value = try value(of: .parent)
-    guard let id = UUID(text: Array(value.text.utf8)) else { throw .init(.badID, value.offset) }
-    return id
   }
 
   /// Parses a day or an instant, which needs quotation marks if it has several words.

@@ -76,7 +76,13 @@ extension TaskItem {
       case .createdAt: .instant(createdAt)
       case .updatedAt: .instant(updatedAt)
       case .completedAt: completedAt.map { .offsetInstant($0) }
-      case .dueDay, .priority, .tags, .parentID, .recurrence, .series, .attributes: extrasBox?.extras[field]
+      case .dueDay: dueDay.map { .day($0) }
+      case .priority: priority == .none ? nil : .priority(priority)
+      case .tags: tags.isEmpty ? nil : .tags(tags)
+      case .parentID: parentID.map { .id($0) }
+      case .recurrence: recurrence.map { .recurrence($0) }
+      case .series: series.map { .series($0) }
+      case .attributes: attributes.isEmpty ? nil : .attributes(attributes)
       }
     }
     set {
@@ -93,15 +99,15 @@ extension TaskItem {
       case .createdAt: createdAt = newValue?.instant ?? createdAt
       case .updatedAt: updatedAt = newValue?.instant ?? updatedAt
       case .completedAt: completedAt = newValue?.offsetInstant
-      case .dueDay, .priority, .tags, .parentID, .recurrence, .series, .attributes: setExtra(field, newValue)
+      case .dueDay: dueDay = newValue?.day
+      case .priority: priority = newValue?.priority ?? .none
+      case .tags: tags = newValue?.tags ?? []
+      case .parentID: parentID = newValue?.id
+      case .recurrence: recurrence = newValue?.recurrence
+      case .series: series = newValue?.series
+      case .attributes: attributes = newValue?.attributes ?? [:]
       }
     }
-  }
-
-  private mutating func setExtra(_ field: TaskField, _ value: FieldValue?) {
-    // A task is due either at an instant or on a day, never both.
-    if field == .dueDay, value != nil { dueDate = nil }
-    extras[field] = value
   }
 }
 

@@ -15,12 +15,7 @@ public struct Goal: Hashable, Sendable {
     /// Seven days, beginning with the calendar's first weekday.
     case week
 
-    var unit: Series.Unit {
-      switch self {
-      case .day: .day
-      case .week: .week
-      }
-    }
+    var unit: Series.Unit { self == .day ? .day : .week }
   }
 
   /// The number of tasks to complete, at least 1.

@@ -293,9 +293,11 @@ extension RecurrencePhrase {
 
   /// Reads how often something repeats.
   mutating func repeats() -> Repeats? {
-    if let repeats = word({ Self.adverb($0) }) { return repeats }
+    if let (count, unit) = word({ Self.adverbs[$0] }) { return Repeats(count: count, unit: unit) }
     let isEvery = skip("every")
-    if let days = word({ Self.group($0) }) { return Repeats(count: 1, unit: .week, days: Days(weekdays: days)) }
+    if let days = word({ Self.groups[$0]?.compactMap { try? RecurrenceWeekday($0) } }) {
+      return Repeats(count: 1, unit: .week, days: Days(weekdays: days))
+    }
     guard isEvery else { return nil }
     if skip("other") {
       if let interval = attempt({ $0.unitInterval() }) {
@@ -330,27 +332,14 @@ extension RecurrencePhrase {
     return skip("fortnight") || skip("fortnights") ? (2, .week) : nil
   }
 
-  private static func adverb(_ word: String) -> Repeats? {
-    switch word {
-    case "daily": Repeats(count: 1, unit: .day)
-    case "weekly": Repeats(count: 1, unit: .week)
-    case "fortnightly": Repeats(count: 2, unit: .week)
-    case "monthly": Repeats(count: 1, unit: .month)
-    case "quarterly": Repeats(count: 3, unit: .month)
-    case "yearly", "annually": Repeats(count: 1, unit: .year)
-    default: nil
-    }
-  }
+  private static let adverbs: [String: (count: Int, unit: RecurrenceUnit)] = [
+    "daily": (1, .day), "weekly": (1, .week), "fortnightly": (2, .week), "monthly": (1, .month),
+    "quarterly": (3, .month), "yearly": (1, .year), "annually": (1, .year),
+  ]
 
-  private static func group(_ word: String) -> [RecurrenceWeekday]? {
-    let numbers: ClosedRange<Int>
-    switch word {
-    case "weekday", "weekdays", "workday", "workdays": numbers = 1...5
-    case "weekend", "weekends": numbers = 6...7
-    default: return nil
-    }
-    return numbers.compactMap { try? RecurrenceWeekday($0) }
-  }
+  private static let groups: [String: ClosedRange<Int>] = [
+    "weekday": 1...5, "weekdays": 1...5, "workday": 1...5, "workdays": 1...5, "weekend": 6...7, "weekends": 6...7,
+  ]
 }
 
 extension RecurrencePhrase {
