@@ -400,7 +400,7 @@ extension TransactionCore {
     return try isSpread(batch, by: cursor)
   }
 
-  /// Notes a batch, and returns whether it is the first one of this transaction, those around it included.
+  /// Records a batch, and returns whether it is the first one of this transaction, those around it included.
   private func recordBatch(in database: DatabaseHandle) -> Bool {
     let isFirst = batched.insert(database.index).inserted
     var outer = parent
@@ -456,7 +456,7 @@ extension TransactionCore {
     }
   }
 
-  /// Takes all entries out, and returns them.
+  /// Removes all entries, and returns them.
   private func extractAll(
     from database: DatabaseHandle, by cursor: CursorHandle
   ) throws(LMDBError) -> EncodedEntries {

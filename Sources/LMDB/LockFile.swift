@@ -76,7 +76,7 @@ extension LockFile {
   private var presence: ByteLock { ByteLock(descriptor, byte: 0, owner: owner) }
   private var ownReaders: ByteLock { ByteLock(descriptor, byte: Int(getpid()), owner: owner) }
 
-  /// Takes both locks for an environment that has just been opened, and has no reader yet.
+  /// Acquires both locks for an environment that has just been opened, and has no reader yet.
   ///
   /// Throws what beginning a reader throws; `busy` if a process of another process-id namespace has the same id.
   func acquire(for handle: OpaquePointer) throws(LMDBError) {

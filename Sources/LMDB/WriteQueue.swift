@@ -208,7 +208,7 @@ package final class WriteQueue<Transaction: ~Copyable>: @unchecked Sendable {
     return (state.flushTime ?? idleTime) == time ? nil : .wait
   }
 
-  /// Takes the next writes, after giving the callers of the last commit a moment to return.
+  /// Removes and returns the next writes, after giving the callers of the last commit a moment to return.
   private func dequeueBatch() -> [Job] {
     if lastCommit.writeCount > 1 {
       state.withLock { $0.wantedCount = min(lastCommit.writeCount, Limits.batchCount) }

@@ -292,7 +292,7 @@ extension TaskStore {
       try TallyError.checkCancellation()
       let selection = try filter.map { try ExportSelection($0, in: transaction) }
       var exporter = RecordExporter(
-        output: output, selection: selection, order: order, observer: progress,
+        output: OutputBehind(to: output), selection: selection, order: order, observer: progress,
         writer: writer(transaction.calendar, transaction.now, try transaction.lists()))
       return try exporter.run(in: transaction, isPrepared: isPrepared)
     }
@@ -314,18 +314,10 @@ private struct RecordExporter {
   let order: ExportOrder
   let observer: InterchangeProgress.Observer?
   var writer: any DocumentWriter
-  private var summary = ExportSummary()
-  private var lists: [UUID: TaskList] = [:]
+  var summary = ExportSummary()
+  var lists: [UUID: TaskList] = [:]
   /// The lists of the tasks written so far: these formats contain no other lists.
-  private var writtenLists: Set<UUID> = []
-
-  init(
-    output: FileDescriptor, selection: ExportSelection?, order: ExportOrder,
-    observer: InterchangeProgress.Observer?, writer: any DocumentWriter
-  ) {
-    (self.output, self.selection, self.order) = (OutputBehind(to: output), selection, order)
-    (self.observer, self.writer) = (observer, writer)
-  }
+  var writtenLists: Set<UUID> = []
 
   mutating func run(
     in transaction: borrowing StoreTransaction<some LMDBTransaction & ~Copyable>, isPrepared: Bool

@@ -275,7 +275,7 @@ extension TaskDocument {
     return others + "\n" + parent
   }
 
-  /// Keeps a parent that was missing at an earlier import as an attribute again, so that the task does not change.
+  /// Moves a parent that was missing at an earlier import to its attribute again, so that the task does not change.
   ///
   /// - Returns: The parent, which may exist by now; `nil` if it was not missing.
   mutating func setAsideMissingParent(as old: TaskItem?) -> UUID? {

@@ -338,7 +338,7 @@ extension StoreTransaction where Base: ~Copyable {
     _ ranges: [KeyRange], of index: RawIndex, and due: [(key: ViewKey, id: UUID)], after position: ViewKey?,
     _ body: ViewBody
   ) throws -> ViewKey? {
-    var walk = TodayWalk(due: due, after: position)
+    var walk = TodayWalk(due: due[...], last: position)
     var cursor = try index.cursor(in: base)
     for (number, range) in ranges.enumerated() {
       let prefix = KeyBytes(UInt8(number))
@@ -358,13 +358,10 @@ extension StoreTransaction where Base: ~Copyable {
 
 /// Merges the planned tasks and the tasks that are only due, after a position.
 private struct TodayWalk {
-  private var due: ArraySlice<(key: ViewKey, id: UUID)>
+  /// The due tasks that have not been offered yet.
+  var due: ArraySlice<(key: ViewKey, id: UUID)>
   /// The position of the last accepted task.
   private(set) var last: ViewKey?
-
-  init(due: [(key: ViewKey, id: UUID)], after position: ViewKey?) {
-    (self.due, last) = (due[...], position)
-  }
 
   /// Passes the tasks that are only due and come before a key, or all remaining ones, to `body`; false if it
   /// refused one.
@@ -394,11 +391,15 @@ extension StoreTransaction where Base: ~Copyable {
   ///
   /// When a day ends depends on the time zone, so a single stored order for all zones is impossible.
   func scanOverdue(after position: ViewKey?, _ body: ViewBody) throws -> ViewKey? {
-    let start = position.map(OverdueStart.init)
+    let start = position.map { position in
+      let key = position.indexKey(isReversed: false)
+      // An untrusted position may be too short.
+      return key.encodedByteCount == InstantKey.width ? InstantKey(fields: key.bytes) : .start(at: .min)
+    }
     var instants = try tables.byDue.cursor(in: base)
     var days = try tables.byDue.cursor(in: base)
-    var isAtInstant = try instants.move(toFirstAtOrAfter: DueKey(.open, start?.instant ?? .start(at: .min)))
-    let firstDay = start.map { CalendarDay(containing: Timestamp(clamping: $0.instant.microseconds), in: calendar) }
+    var isAtInstant = try instants.move(toFirstAtOrAfter: DueKey(.open, start ?? .start(at: .min)))
+    let firstDay = start.map { CalendarDay(containing: Timestamp(clamping: $0.microseconds), in: calendar) }
     var isAtDay = try days.move(
       toFirstAtOrAfter: firstDay.map { .start(of: $0.dayNumber, isCompleted: false) }
         ?? DueKey(.openDay, .start(at: .min)))
@@ -426,17 +427,6 @@ extension StoreTransaction where Base: ~Copyable {
   private func overdueDay(_ key: DueKey, before end: DueKey) -> (key: ViewKey, id: UUID)? {
     guard key.encodedBytes.lexicographicallyPrecedes(end.encodedBytes) else { return nil }
     return (ViewKey(overdue: CalendarDay(clamping: Int64(key.dayNumber)), key.id, in: calendar), key.id)
-  }
-}
-
-/// The instant of a position among the overdue tasks.
-private struct OverdueStart {
-  let instant: InstantKey
-
-  init(_ position: ViewKey) {
-    let key = position.indexKey(isReversed: false)
-    // An untrusted position may be too short.
-    instant = key.encodedByteCount == InstantKey.width ? InstantKey(fields: key.bytes) : .start(at: .min)
   }
 }
 
