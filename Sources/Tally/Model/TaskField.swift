@@ -3,7 +3,8 @@ package import Foundation
 /// A field of a task: its name, how it is stored, and the kind of its values.
 ///
 /// This is the only description of a field. Records, documents, history and comparisons follow it;
-/// `docs/growing.md` lists what a new field needs. The cases are in the order of documents.
+/// `docs/growing.md` lists what a new field needs. The cases are in the order of documents; those from
+/// `dueDay` on are rare, and a task has them in one object (`TaskExtras`).
 package enum TaskField: UInt8, CaseIterable, Sendable {
   case id, text, notes, state, scheduledDate, dueDate, reminderDate, listID, sortOrder, createdAt, updatedAt
   case completedAt, dueDay, priority, tags, parentID, recurrence, series, attributes
@@ -63,7 +64,9 @@ extension TaskItem {
   /// Setting `nil` is ignored for a field that every task has.
   package subscript(field: TaskField) -> FieldValue? {
     get {
-      switch field {
+      // Most tasks have none of the rare fields, and a write reads every field.
+      if extrasBox == nil, field.rawValue >= TaskField.dueDay.rawValue { return nil }
+      return switch field {
       case .id: .id(id)
       case .text: .text(title)
       case .notes: notes.map { .text($0) }

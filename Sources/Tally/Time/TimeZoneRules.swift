@@ -117,8 +117,8 @@ extension TimeZoneDatabase {
     }
     guard let table = Self.table(at: file) else { return nil }
     // Debian records the name of a copied zone in this file.
-    let noted = (try? String(contentsOfFile: "/etc/timezone", encoding: .utf8))?.trimmingCharacters(in: .newlines)
-    return ([noted].compactMap { $0 } + TimeZone.knownTimeZoneIdentifiers).first { self.table(named: $0) == table }
+    let recorded = (try? String(contentsOfFile: "/etc/timezone", encoding: .utf8))?.trimmingCharacters(in: .newlines)
+    return ([recorded].compactMap { $0 } + TimeZone.knownTimeZoneIdentifiers).first { self.table(named: $0) == table }
   }
 
   /// The directory of a second copy of all zones, on systems that have one.
