@@ -99,7 +99,7 @@ extension LMDBEnvironment {
     let thread = currentThread()
     let reserved = try state.wait(atMost: limit) { (state) throws(LMDBError) -> Bool? in
       if state.isClosed { throw LMDBError(.closed, operation: operation) }
-      reclaimStranded(in: &state, on: thread)
+      reclaimAbandoned(in: &state, on: thread)
       guard !state.hasTransaction(on: thread) else { throw LMDBError(.busy, operation: operation) }
       guard !state.isDraining else { return nil }
       state.isDraining = true

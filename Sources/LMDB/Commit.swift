@@ -128,7 +128,7 @@ extension LMDBEnvironment {
     // liblmdb would wait for the lock this very thread holds.
     if state.writer == thread { throw LMDBError(.reentrantWrite, operation: "begin write") }
     // And here for a lock that only another thread can release.
-    if state.stranded != nil { throw LMDBError(.wrongThread, operation: "begin write") }
+    if state.abandoned != nil { throw LMDBError(.wrongThread, operation: "begin write") }
   }
 }
 
@@ -182,7 +182,7 @@ extension LMDBEnvironment {
       core.abortHandle()
       leaveWriter(core)
     } else {
-      strand(core)
+      abandon(core)
     }
   }
 
@@ -208,15 +208,15 @@ extension LMDBEnvironment {
   ///
   /// The lock between processes belongs to a thread: released from another one it stays taken for ever, and liblmdb
   /// reports success.
-  private func strand(_ core: TransactionCore) {
-    core.strandedEnvironment = self
+  private func abandon(_ core: TransactionCore) {
+    core.abandonedEnvironment = self
     state.withLock { state in
-      assert(state.stranded == nil && state.writer == core.thread, "two writers at once")
-      state.stranded = core
+      assert(state.abandoned == nil && state.writer == core.thread, "two writers at once")
+      state.abandoned = core
     }
   }
 
-  /// Finds out the result of a commit that failed, and throws unless it has taken place after all.
+  /// Determines the result of a commit that failed; throws unless the commit is in the file.
   private func resolve(commit transactionID: Int, that returnCode: Int32, _ core: TransactionCore) throws(LMDBError) {
     let error = core.failed(returnCode, "commit")
     guard core.parent == nil, isPanicked else { throw error }
@@ -228,7 +228,7 @@ extension LMDBEnvironment {
     }
   }
 
-  /// Whether a commit is in the file, and will be after a power cut, too; `nil` if nobody can know.
+  /// Whether a commit is in the file, and will be after a power cut, too; `nil` if that cannot be known.
   private func hasCommitted(_ transactionID: Int) -> Bool? {
     // Without the turn another process may have written meanwhile, with the same number.
     guard writeLock != nil else { return nil }

@@ -315,7 +315,7 @@ struct CursorHandle {
 
   /// Opens a cursor of the database without a name, whose keys are the names of all others.
   init(ofNamesIn core: TransactionCore) throws(LMDBError) {
-    // liblmdb gives it this number always, so that it needs no handle. As above.
+    // liblmdb always numbers it 1, so it needs no handle. As above.
     try unsafe self.init(of: 1, in: core, core.usableHandle("open cursor"))
   }
 

@@ -137,7 +137,7 @@ extension LMDBEnvironment {
     /// How many write transactions have begun.
     var begunWriteCount = 0
     /// A write transaction that was dropped on a foreign thread, and waits for its own.
-    var stranded: TransactionCore?
+    var abandoned: TransactionCore?
     /// The thread that has an uncommitted handle of a database.
     var databaseOpener: UInt?
     /// The thread of ``groupCommit(_:)``, once it has been called.
@@ -172,13 +172,13 @@ extension LMDBEnvironment {
     return try body()
   }
 
-  /// Counts a transaction or call in, after waiting while somebody drains the environment.
+  /// Counts a transaction or call in, after waiting while another thread drains the environment.
   func enter<R>(_ operation: String, _ body: (inout State) throws(LMDBError) -> R) throws(LMDBError) -> R {
     let thread = currentThread()
     let entered = try state.wait(atMost: options.waitLimit) { (state) throws(LMDBError) -> R? in
       if state.isClosed { throw LMDBError(.closed, operation: operation) }
       if state.hasLostMap { throw LMDBError(.panic, operation: operation) }
-      reclaimStranded(in: &state, on: thread)
+      reclaimAbandoned(in: &state, on: thread)
       if state.isDraining && !state.hasTransaction(on: thread) { return nil }
       let result = try body(&state)
       state.liveCount += 1
@@ -200,14 +200,14 @@ extension LMDBEnvironment {
   }
 
   /// Aborts a write transaction that was dropped elsewhere, now that its own thread is here.
-  func reclaimStranded(in state: inout State, on thread: UInt) {
-    guard let stranded = state.stranded, stranded.thread == thread else { return }
-    assert(state.writer == thread && state.liveCount > 0, "a stranded transaction is no longer live")
-    state.stranded = nil
+  func reclaimAbandoned(in state: inout State, on thread: UInt) {
+    guard let abandoned = state.abandoned, abandoned.thread == thread else { return }
+    assert(state.writer == thread && state.liveCount > 0, "an abandoned transaction is no longer live")
+    state.abandoned = nil
     state.writer = nil
     state.liveCount -= 1
     if state.databaseOpener == thread { state.databaseOpener = nil }
-    stranded.abortHandle()
+    abandoned.abortHandle()
     endWriteTurn(in: &state)
     // Others may wait for the end of this transaction, or for their turn to open databases; the lock is held here.
     self.state.wakeAll()
@@ -323,7 +323,7 @@ extension LMDBEnvironment {
     case MDB_MAP_FULL:
       return LMDBError(returnCode: returnCode, operation: operation, message: mapUsage())
     case Errno.ioError.rawValue where SystemCalls.isFilesystemFull(at: path, neededBytes: Self.leastRoomInBytes):
-      // liblmdb reports a short write, which is what a full disk gives, as a failure of the disk.
+      // A full disk makes a write short, and liblmdb reports that as a failure of the disk.
       return LMDBError(.diskFull, operation: operation, returnCode: returnCode)
     default:
       return LMDBError(returnCode: returnCode, operation: operation)

@@ -217,7 +217,7 @@ extension LMDBEnvironment {
     /// Whether the path is that of a file, such as a copy, that nobody changes while it is open; then it is opened for
     /// reading only, without a lock, so that it may lie where nothing can be written.
     ///
-    /// Another file may take its name: this environment goes on with the one that it has. The corresponding C flags are
+    /// Another file may take its name: this environment continues to read the one it opened. The corresponding C flags are
     /// `MDB_NOSUBDIR` and `MDB_NOLOCK`.
     public var isFrozenFile = false
     /// How safe a commit is once the call has returned.

@@ -11,9 +11,9 @@ import TallySystem
 
 /// A slot in the table of readers that some process has taken.
 public struct Reader: Sendable, Hashable {
-  /// The process that took the slot.
+  /// The process that acquired the slot.
   public let processID: Int32
-  /// The thread that took it; a slot kept for later transactions may serve others.
+  /// The thread that acquired the slot; later transactions of other threads may reuse it.
   public let threadID: UInt
   /// The transaction whose snapshot is being read, or `nil` if the slot is idle.
   public let transactionID: Int?

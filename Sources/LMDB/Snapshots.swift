@@ -162,7 +162,7 @@ extension LMDBEnvironment {
   /// How often the first two pages are read while commits change them.
   private static let pageAttempts = 1_000
 
-  /// Runs a body with the file and the meta page of an acknowledged snapshot, which is kept meanwhile.
+  /// Runs a body with the file and the meta page of an acknowledged snapshot, which stays live meanwhile.
   ///
   /// The newest meta page may be that of a commit that has not been acknowledged yet, and may be half written. Commit N + 2,
   /// which overwrites the page of N, begins only after N + 1 has been acknowledged. So the page is right if N was certainly

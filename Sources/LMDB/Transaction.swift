@@ -5,7 +5,7 @@ import SystemPackage
 ///
 /// Only ``ReadTransaction`` and ``WriteTransaction`` conform.
 public protocol LMDBTransaction: ~Copyable {
-  /// The way into the transaction for this module's own calls; nobody else can do anything with it.
+  /// The way into the transaction for this module's own calls; other code can do nothing with it.
   var access: TransactionAccess {
     @_lifetime(borrow self)
     get
@@ -14,7 +14,7 @@ public protocol LMDBTransaction: ~Copyable {
 
 /// The inside of a transaction, which ends with the borrow of it.
 ///
-/// Public only because a protocol names it. It cannot be kept: what it leads to is freed with the transaction. Copies end
+/// Public only because a protocol names it. It cannot be stored: what it leads to is freed with the transaction. Copies end
 /// with the borrow as well; without them the compiler (6.3.1) ends itself where it optimises.
 public struct TransactionAccess: ~Escapable {
   @usableFromInline
@@ -94,8 +94,8 @@ public struct WriteTransaction: ~Copyable, LMDBTransaction {
   /// Throws `badTransaction` after an earlier failure; `wrongThread` on another thread than it began on, in which case
   /// the write lock stays taken until the thread it began on calls the environment again, which aborts it; `diskFull`,
   /// `ioFailure`; `commitOutcomeUnknown` if the disk failed at the very last step and the outcome is unknown.
-  /// With ``LMDBEnvironment/Options/writeWaitLimit``, by which nobody else can have written meanwhile, that is looked up,
-  /// and the commit throws only if it has not taken place. Every later call throws `panic` in either case.
+  /// With ``LMDBEnvironment/Options/writeWaitLimit``, which keeps other writers out meanwhile, the file is read
+  /// again, and the commit throws only if it is not there. Every later call throws `panic` in either case.
   ///
   /// The corresponding C function is `mdb_txn_commit`.
   public consuming func commit() throws(LMDBError) {
@@ -156,8 +156,8 @@ final class TransactionCore {
   var openedDatabases: [UInt32] = []
   /// Databases into which a batch of entries has been written here.
   var batched: Set<UInt32> = []
-  /// Keeps the environment of a stranded transaction alive until its thread has freed it.
-  var strandedEnvironment: LMDBEnvironment?
+  /// Keeps the environment of an abandoned transaction alive until its thread has freed it.
+  var abandonedEnvironment: LMDBEnvironment?
   // Guarded by the state of the environment.
   var isLive = true
   var thread: UInt
@@ -241,8 +241,8 @@ extension TransactionCore {
 
   /// Marks the transaction as one that can only be aborted.
   ///
-  /// A full map is the environment's trouble, not the nested transaction's: it marks the parents too, so that somebody
-  /// who swallows a nested failure still has the whole run again on a larger map.
+  /// A full map is the environment's trouble, not the nested transaction's: it marks the parents too, so that a caller
+  /// who ignores a nested failure still has the whole run again on a larger map.
   func fail(_ code: LMDBError.Code) {
     if failure == nil { failure = code }
     if code == .mapFull { parent?.fail(code) }

@@ -39,7 +39,7 @@ package final class WriteQueue<Transaction: ~Copyable>: @unchecked Sendable {
     var flushTime: ContinuousClock.Instant?
     var thread: Thread?
     var isFinishing = false
-    /// Writes that came while the queue was finishing, and wait until it is known whether it goes on.
+    /// Writes that came while the queue was finishing, and wait until it is known whether it resumes.
     var late: [Job] = []
     /// The error of later writes, once the queue has ended.
     var refusal: (any Error)?
@@ -275,7 +275,7 @@ extension WriteQueue where Transaction: ~Copyable {
   /// How many writes wait for the next commit; for tests.
   package var waitingCount: Int { state.withLock { $0.waiting.count } }
 
-  /// Whether new writes wait until it is known whether the queue goes on; for tests.
+  /// Whether new writes wait until it is known whether the queue resumes; for tests.
   package var isEnding: Bool { state.withLock { $0.isFinishing } }
 
   /// How many such writes wait; for tests.

@@ -53,7 +53,7 @@ extension LMDBEnvironment {
   private func waitForThreads(_ thread: UInt, _ limit: Duration) throws(LMDBError) {
     let isAcquired = try state.wait(atMost: limit) { (state) throws(LMDBError) -> Bool? in
       if state.isClosed { throw LMDBError(.closed, operation: "begin write") }
-      reclaimStranded(in: &state, on: thread)
+      reclaimAbandoned(in: &state, on: thread)
       try refuseEndlessWait(thread, state)
       guard !state.isWriteTurnTaken else { return nil }
       state.isWriteTurnTaken = true

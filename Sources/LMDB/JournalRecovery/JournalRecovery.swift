@@ -26,7 +26,7 @@ package struct JournalRecovery {
     fileNames.contains { (try? directory.appending($0).stat(followTargetSymlink: false)) != nil }
   }
 
-  /// Whether no journal says anything of the data file in a directory that nobody has open.
+  /// Whether a directory's journal is missing or clean; nobody may have the environment open.
   package static func isClean(in directory: FilePath) throws(LMDBError) -> Bool {
     try LMDBError.translating("look at the journal") {
       guard let file = try JournalFile(in: directory, readOnly: true) else { return true }

@@ -285,7 +285,7 @@ extension Recurrence {
     guard phrase.isAtEnd else { throw phrase.fault }
   }
 
-  /// Reads the longest recurrence at the start of some words, where the sentence goes on with something else.
+  /// Reads the longest recurrence at the start of some words, where the sentence continues with something else.
   ///
   /// - Parameter words: The words, with each comma as a separate word.
   /// - Returns: The recurrence and the number of its words; `nil` if the words do not begin with one.
