@@ -25,7 +25,7 @@ import Testing
     ["move", "--to", "today"],
     ["snooze", "--until", "2h"], ["filters", "add"], ["export", "--format", "csv"], ["stats", "--by", "week"],
     ["completed", "--limit", "3"], ["trash", "restore"], ["add", "--list=Work"], ["done", "--only"],
-    ["find", "--explain"],
+    ["find", "--explain"], ["remind", "--exec", "x"],
     ["--store", "x", "search", "--limit", "2"],
   ])
   func manyWordsMeanWhatTheParserSays(start: [String]) throws {
@@ -38,6 +38,22 @@ import Testing
       let all = try #require(try RootCommand.parseAsRoot(arguments) as? any CompleteCommand).parsed
       #expect("\(many.completing(few).own)" == "\(all.own)", "\(start)")
       #expect("\(few.global)" == "\(all.global)" && few.words == all.words)
+    }
+  }
+
+  /// The bug: of more than 128 numbers, those after the first were lost.
+  @Test func manyNumbersGoToTheParser() throws {
+    let arguments = ["conflicts", "dismiss"] + (1...200).map { "\($0)" }
+    #expect(try ManyWords(arguments).few == arguments)
+  }
+
+  /// What is set aside must be added again: a command that takes a repeated argument either takes it as words or leaves
+  /// it to the parser.
+  @Test func wordsAreSetAsideOnlyForCommandsThatTakeThem() throws {
+    for path in Commands.names where !path.isEmpty {
+      let arguments = path + (1...200).map { "w\($0)" }
+      let isDivided = try ManyWords(arguments).few.count < arguments.count
+      #expect(!isDivided || RootCommand.takesManyWords(path), "\(path)")
     }
   }
 

@@ -251,7 +251,7 @@ struct ManyWords {
     }
   }
 
-  /// Adds the words that were set aside to the parsed command.
+  /// Adds the words that were set aside to the parsed command, which takes many words.
   func completing(_ command: ParsedCommand) -> ParsedCommand {
     guard !others.isEmpty else { return command }
     func completed<Own: SessionCommand>(_ own: Own) -> any SessionCommand {
@@ -265,7 +265,9 @@ struct ManyWords {
   private mutating func divide(_ arguments: [String]) {
     guard let name = GlobalOptions.indexOfCommand(in: arguments), arguments[name] != "help" else { return }
     let question = CompletionQuestion(words: Array(arguments.prefix(name + 2)), prefix: "")
-    guard question.positionals.last?.isRepeating == true else { return }
+    guard question.positionals.last?.isRepeating == true, RootCommand.takesManyWords(question.commandPath) else {
+      return
+    }
     var left = question.positionals.count
     let start = name + question.commandPath.count
     few = Array(arguments[..<start])

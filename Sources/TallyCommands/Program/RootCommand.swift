@@ -96,6 +96,12 @@ extension RootCommand {
     return command(named: name).flatMap { parsed($0, named: name, from: rest) }
   }
 
+  /// Whether the command that words name takes any number of words as they are.
+  static func takesManyWords(_ path: [String]) -> Bool {
+    let command = allCommands.first { $0.path == path }?.command as? any CompleteCommand.Type
+    return command?.takesManyWords == true
+  }
+
   /// The command of a name of one word.
   static func command(named name: String) -> (any SessionCommand.Type)? {
     let commands = groups.flatMap(\.commands)
@@ -139,6 +145,7 @@ extension RootCommand {
 }
 
 extension CompleteCommand {
+  static var takesManyWords: Bool { Own.manyWords != nil }
   var parsed: ParsedCommand { ParsedCommand(words: RootCommand.words(naming: Self.self), own: own, global: global) }
 }
 

@@ -55,6 +55,8 @@ struct RemindCommand: TextCommand {
   @Argument(help: ArgumentHelp("Arguments of the program.", valueName: "argument"))
   var arguments: [String] = []
 
+  static var manyWords: WritableKeyPath<Self, [String]>? { \.arguments }
+
   func validate() throws {
     if exec != nil, notify { throw ValidationError("Give only one of --exec and --notify.") }
     if service, once { throw ValidationError("Give only one of --service and --once.") }

@@ -137,6 +137,7 @@ protocol SessionCommand: ParsableArguments {
   var countsWeeks: Bool { get }
 
   /// The argument that takes any number of words; `nil` for a command without one.
+  /// The parser reads the words of another one, such as numbers.
   static var manyWords: WritableKeyPath<Self, [String]>? { get }
 
   /// Checks what several arguments decide together.
