@@ -125,8 +125,9 @@ package final class TemporaryItem: Sendable {
   /// Removes the orphans in a directory; a failure to do so does not fail the caller.
   package static func sweep(_ directory: FilePath) {
     for name in (try? SystemCalls.names(in: directory)) ?? [] {
+      guard let kind = kind(of: name) else { continue }
       let path = directory.appending(name)
-      guard let kind = kind(of: name), let lock = try? lock(path, kind), lock.isOnFile(at: path) else { continue }
+      guard let lock = try? lock(path, kind), lock.isOnFile(at: path) else { continue }
       remove(path, kind)
       lock.release()
     }
