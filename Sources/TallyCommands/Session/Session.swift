@@ -242,10 +242,10 @@ extension Session {
 
   /// Prints records: one array for programs that read JSON, a line of `--plain` for each.
   func answer(
-    _ name: StaticString, _ records: [Facts], columns: [String], _ printForPeople: () throws -> Void
+    _ name: StaticString, _ records: @autoclosure () -> [Facts], columns: [String], _ printForPeople: () throws -> Void
   ) throws {
-    let facts = Facts.object([(Facts.Name(name), .array(records))])
-    try answer(facts, plain: .records([("\(name)", columns)]), printForPeople)
+    try answer(
+      .object([(Facts.Name(name), .array(records()))]), plain: .records([("\(name)", columns)]), printForPeople)
   }
 
   /// Prints one text, alone for people.

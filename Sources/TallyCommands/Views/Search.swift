@@ -46,9 +46,11 @@ struct SearchCommand: TextCommand {
       var lists: KnownLists = [:]
       let named = try matches.map { try transaction.name($0.task, knowing: &lists) }.withHandlesOfOneLength
       let found = zip(named, matches).map { SearchResult(named: $0, match: $1) }
-      let facts: Facts = ["query": .text(words.joined(separator: " ")), "matches": .array(found.map(\.facts))]
       let columns = NamedTask.columns.map { "task." + $0 }
-      try session.answer(facts, plain: .records([(path: "matches", columns: columns)])) {
+      try session.answer(
+        ["query": .text(words.joined(separator: " ")), "matches": .array(found.map(\.facts))],
+        plain: .records([(path: "matches", columns: columns)])
+      ) {
         let rows = TaskRows(session, handleWidth: PrintedView.handleWidth(taskCount: try transaction.taskCount))
         try session.output.write(rows.text(of: found, hasMore: hasMore))
       }
