@@ -15,7 +15,8 @@ struct HubAccountOptions: ParsableArguments {
 
   var areGiven: Bool { accountFile != nil || hubSecretFile != nil }
 
-  func validate() throws {
+  /// Refuses two accounts; the commands call it after their own checks.
+  func check() throws {
     if accountFile != nil, hubSecretFile != nil {
       throw ValidationError("Give only one of --account-file and --hub-secret-file.")
     }
@@ -63,6 +64,7 @@ struct SyncSetupCommand: SessionCommand {
     if noEncryption, passphraseFile != nil {
       throw ValidationError("Give only one of --passphrase-file and --no-encryption.")
     }
+    try account.check()
   }
 
   func run(in session: Session) throws {
@@ -302,6 +304,7 @@ struct SyncMoveCommand: SessionCommand {
     if sameHub, account.areGiven {
       throw ValidationError("Give --same-hub without an account: the hub knows this device.")
     }
+    try account.check()
   }
 
   func run(in session: Session) throws {
