@@ -98,8 +98,12 @@ extension RootCommand {
 
   /// Whether the command that words name takes any number of words as they are.
   static func takesManyWords(_ path: [String]) -> Bool {
-    let command = allCommands.first { $0.path == path }?.command as? any CompleteCommand.Type
-    return command?.takesManyWords == true
+    func takes<Own: SessionCommand>(_ command: Own.Type) -> Bool { Own.manyWords != nil }
+    guard let name = path.first, let command = command(named: name) else { return false }
+    // To find a command below another one, all of them are described, which takes longer than most commands do.
+    guard path.count > 1 else { return takes(command) }
+    let subcommand = allCommands.first { $0.path == path }?.command as? any CompleteCommand.Type
+    return subcommand?.takesManyWords == true
   }
 
   /// The command of a name of one word.
