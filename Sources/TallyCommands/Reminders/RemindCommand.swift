@@ -120,13 +120,14 @@ struct ReminderProgram {
     arguments: @escaping @Sendable (NamedTask) -> [String]
   ) throws {
     self.store = store
-    let path = program.contains("/") ? FilePath(program) : try environment.program(named: program)
-    guard let path, path.isExecutable else {
+    // As it is written: a path that ends in a slash names a directory.
+    let path = program.contains("/") ? program : try environment.program(named: program)?.string
+    guard let path, FileManager.default.isExecutableFile(atPath: path) else {
       throw CommandFailure(
         .notFound, code: "programNotFound", "There is no program '\(program.escapedForDisplay())' to run",
         remedy: "Give a path, or a name found in PATH; arguments follow after --")
     }
-    executable = URL(filePath: path.string)
+    executable = URL(filePath: path)
     self.arguments = arguments
     self.environment = environment
   }
