@@ -30,7 +30,7 @@ struct CommandFailure: Error {
     CommandFailure(.usage, code: code, message, remedy: remedy)
   }
 
-  /// An input that cannot be read.
+  /// An input that cannot be read; `input` is the beginning of the message with its verb, as in `The input could not`.
   static func unreadable(_ input: String, _ error: any Error, remedy: String) -> CommandFailure {
     CommandFailure(.inputUnreadable, code: "inputUnreadable", "\(input) be read: \(error)", remedy: remedy)
   }

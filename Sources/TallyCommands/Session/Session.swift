@@ -136,8 +136,8 @@ protocol SessionCommand: ParsableArguments {
   /// Loading the locale to know would cost every command milliseconds.
   var countsWeeks: Bool { get }
 
-  /// The argument that takes any number of words; `nil` for a command without one.
-  /// The parser reads the words of another one, such as numbers.
+  /// The argument that takes any number of words; `nil` for a command without one, or with one of another type, such as
+  /// numbers, all of which the parser reads.
   static var manyWords: WritableKeyPath<Self, [String]>? { get }
 
   /// Checks what several arguments decide together.
@@ -194,8 +194,8 @@ extension CommandConfiguration {
   /// - Parameters:
   ///   - path: The words that name it.
   ///   - abstract: What it does, in one line.
-  ///   - forms: What can follow the words, a line for each form; `[<options>]` follows each of them. Without it, the
-  ///     command alone, and one of its own commands if it has some.
+  ///   - forms: What can follow the words, a line for each form; `[<options>]` follows each of them. `nil` for the
+  ///     command alone, and a line for its own commands if it has some.
   ///   - discussion: The rest of its help.
   ///   - subcommands: The commands below it.
   init(

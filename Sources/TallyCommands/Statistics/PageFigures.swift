@@ -199,7 +199,7 @@ extension StatisticsReport {
     return rowsFigure("weekday", "weekday", rows)
   }
 
-  /// A chart of horizontal bars, at most so many, and a table of all of them.
+  /// A chart of the first rows as horizontal bars, and a table of all of them.
   private func rowsFigure(
     _ id: String, _ noun: String, _ all: [(name: String, completed: Int)], shownCount: Int = .max
   ) -> PageFigure {
