@@ -150,6 +150,7 @@ extension StoreTransaction where Base: ~Copyable {
     case .ranges(let ranges, let isReversed):
       return try scan(ranges, of: definition.index, isReversed: isReversed, after: position, body)
     case .today(let ranges):
+      let today = today
       let due = try tasksDue(on: today, plannedFor: today) { ViewKey(in: $0, $1, inToday: today) }
       // On most days, no task is due today without being planned for it. Walking the ranges alone is faster.
       if due.isEmpty { return try scan(ranges, of: definition.index, isReversed: false, after: position, body) }
@@ -255,16 +256,17 @@ extension StoreTransaction where Base: ~Copyable {
     return nil
   }
 
-  /// The tasks due on a day but not planned for another, in the order of their keys.
+  /// The tasks due on a day, without those planned for a day if one is given, in the order of their keys.
   ///
   /// They are sorted on each read; the cost is the number of that day's tasks.
   private func tasksDue(
     on day: CalendarDay, plannedFor planned: CalendarDay? = nil, key: (TaskState, OrderKey) -> ViewKey
   ) throws -> [(key: ViewKey, id: UUID)] {
     var found: [(key: ViewKey, id: UUID)] = []
-    found.reserveCapacity(32)
     try forEachTask(dueOn: day, plannedFor: planned) { state, order, isPlanned in
-      if !isPlanned { found.append((key(state, order), order.id)) }
+      guard !isPlanned else { return }
+      if found.isEmpty { found.reserveCapacity(32) }
+      found.append((key(state, order), order.id))
     }
     return found.sorted { $0.key < $1.key }
   }
@@ -502,7 +504,6 @@ struct RangeWalk {
     guard isAtEntry, let prefix = prefix ?? finished?.prefix else { return }
     last = ViewKey(prefix: prefix, try cursor.key(), isReversed: isReversed)
   }
-
 }
 
 extension KeyRange {
