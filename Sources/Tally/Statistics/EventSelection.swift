@@ -266,6 +266,15 @@ extension StoreTransaction where Base: ~Copyable {
     let first = max(history.lowerBound, context.options.from?.dayNumber ?? .min)
     let last = min(history.upperBound, context.options.to?.dayNumber ?? .max)
     guard first <= last else { return [] }
-    return Array(RangeSet(context.completionDays(first...last).intervals.map { $0.start..<$0.end }).ranges)
+    // Every count of completions comes here: `RangeSet` would merge the spans too, by generic code that is not specialized.
+    var spans: [Range<Int64>] = []
+    for interval in context.completionDays(first...last).intervals {
+      if let previous = spans.last, previous.upperBound == interval.start {
+        spans[spans.count - 1] = previous.lowerBound..<interval.end
+      } else {
+        spans.append(interval.start..<interval.end)
+      }
+    }
+    return spans
   }
 }
