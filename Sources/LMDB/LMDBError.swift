@@ -163,7 +163,6 @@ extension LMDBError {
     public static let undecodable = Code(
       "undecodable", "The stored bytes are not what their codec writes",
       remedy: "Read them with the codec that wrote them")
-    /// A value has no encoded form.
     /// This process has the environment open already, perhaps under another path.
     public static let alreadyOpen = Code(
       "alreadyOpen", "This process has the environment open already", remedy: "Share the open one")

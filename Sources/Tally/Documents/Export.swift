@@ -363,7 +363,6 @@ private struct RecordExporter {
       }
     }
   }
-
 }
 
 /// Writes blocks of an export to a file on a separate thread while the next ones are being made.
