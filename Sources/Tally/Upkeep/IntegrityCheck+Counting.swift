@@ -26,7 +26,7 @@ extension IntegrityCheck {
   private mutating func checkRest<T: LMDBTransaction & ~Copyable>(in transaction: borrowing T) throws {
     if try !HistoryCheck.passes(tables, in: transaction) { add(.invalidRecord, "history", nil) }
     try checkSearchIndex(in: transaction)
-    try CustomDataCheck.run(tables, in: transaction) { add($0, $1.rawValue, $2) }
+    try OwnDataCheck.run(tables, in: transaction) { add($0, $1.rawValue, $2) }
   }
 
   /// Compares the counters, byte for byte, with those computed from the records.
