@@ -5,7 +5,7 @@ usage: run-tests.py [--build DIRECTORY] [--workers COUNT] [--record] [PATTERN ..
 
 Without a pattern all suites run but those of the hub and of the screens, which need more; with some, those whose
 `Module.Suite` has one of these regular expressions in it. DIRECTORY is what the build has written, .build/debug unless
-given. There are as many workers as processors, or TALLY_WORKERS. A suite that took long the last time begins early;
+given. There is a worker more than there are processors, as some tests wait, or TALLY_WORKERS. A suite that took long the last time begins early;
 --record writes these times to Scripts/test-seconds.txt, by which a new clone begins.
 """
 
@@ -134,7 +134,7 @@ class Run:
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / ".build/debug")
-    parser.add_argument("--workers", type=int, default=int(os.environ.get("TALLY_WORKERS") or os.cpu_count()))
+    parser.add_argument("--workers", type=int, default=int(os.environ.get("TALLY_WORKERS") or os.cpu_count() + 1))
     parser.add_argument("--record", action="store_true")
     parser.add_argument("patterns", nargs="*", metavar="PATTERN")
     arguments = parser.parse_args()
