@@ -78,9 +78,12 @@ extension ForeignRecord {
 extension FieldValue? {
   /// Whether two values are the same byte for byte: `==` is true for texts that Unicode considers equivalent.
   fileprivate func isIdentical(to other: FieldValue?) -> Bool {
-    switch self {
-    case .text(let text)?: other?.text.map { $0.utf8.elementsEqual(text.utf8) } == true
-    case .tags?, .attributes?: self?.storedBytes == other?.storedBytes
+    // Not by the stored bytes: a document may have names and tags that are too long to be stored.
+    switch (self, other) {
+    case (.text(let left)?, .text(let right)?): left.utf8.elementsEqual(right.utf8)
+    case (.tags(let left)?, .tags(let right)?): left.elementsEqual(right) { $0.utf8.elementsEqual($1.utf8) }
+    case (.attributes(let left)?, .attributes(let right)?):
+      left == right && left.allSatisfy { name, value in value.isIdentical(to: right[name]) }
     default: self == other
     }
   }
@@ -88,6 +91,13 @@ extension FieldValue? {
 
 extension String? {
   fileprivate func isIdentical(to other: String?) -> Bool { map { Array($0.utf8) } == other.map { Array($0.utf8) } }
+}
+
+extension AttributeValue {
+  fileprivate func isIdentical(to other: AttributeValue?) -> Bool {
+    guard case .text(let left) = self, case .text(let right)? = other else { return self == other }
+    return left.utf8.elementsEqual(right.utf8)
+  }
 }
 
 extension String {

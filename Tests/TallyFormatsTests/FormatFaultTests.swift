@@ -40,6 +40,17 @@ struct FormatFaultTests {
     }
   }
 
+  /// The stored forms count bytes of names and tags in two bytes, but a document may have any number of them.
+  @Test(arguments: [("attributes", "{\"\"b\"\":\"\"c\"\"}"), ("tags", "[\"\"b\"\"]")])
+  func aNameOrTagOfAnyLengthIsLeftOutBesideTheExtension(field: String, exact: String) throws {
+    let long = String(repeating: "x", count: 70_000)
+    let (column, cell) = field == "tags" ? ("tags", long) : (long, "y")
+    try withStore { (store: TaskStore) throws in
+      try store.importText("text,\(column),tally\na,\(cell),\"{\"\"\(field)\"\":\(exact)}\"\n", as: .csv)
+      #expect(try store.tasks.map(\.title) == ["a"])
+    }
+  }
+
   /// Bytes that are not UTF-8 are read as Windows wrote them, and named.
   @Test(arguments: [
     (DocumentFormat.todotxt, "", "b"), (.ical, "BEGIN:VCALENDAR\nBEGIN:VTODO\nSUMMARY:", "b"), (.csv, "text\n", "b"),
