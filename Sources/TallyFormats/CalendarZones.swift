@@ -282,11 +282,18 @@ struct WrittenZone {
 enum WindowsZones {
   /// The name in the tz database; `nil` for one that Windows does not have.
   static func identifier(of name: String) -> String? {
-    if ["UTC", "Coordinated Universal Time"].contains(name) { return "Etc/UTC" }
-    return name.contains(" Standard Time") ? identifiers[name.replacing(" Standard Time", with: "")] : nil
+    let ending = " Standard Time"
+    return name.hasSuffix(ending) ? identifiers[String(name.dropLast(ending.count))] : others[name]
   }
 
-  /// By the names without the words "Standard Time".
+  /// The zones whose names do not end with the words "Standard Time".
+  private static let others: [String: String] = [
+    "UTC": "Etc/UTC", "Coordinated Universal Time": "Etc/UTC", "Central Standard Time (Mexico)": "America/Mexico_City",
+    "Eastern Standard Time (Mexico)": "America/Cancun", "Mountain Standard Time (Mexico)": "America/Mazatlan",
+    "Pacific Standard Time (Mexico)": "America/Tijuana",
+  ]
+
+  /// The other zones, by their names without these words.
   private static let identifiers: [String: String] = [
     "Afghanistan": "Asia/Kabul", "Alaskan": "America/Anchorage", "Arab": "Asia/Riyadh", "Arabian": "Asia/Dubai",
     "Arabic": "Asia/Baghdad", "Argentina": "America/Buenos_Aires", "Atlantic": "America/Halifax",
@@ -295,28 +302,27 @@ enum WindowsZones {
     "Canada Central": "America/Regina", "Cape Verde": "Atlantic/Cape_Verde", "Caucasus": "Asia/Yerevan",
     "Cen. Australia": "Australia/Adelaide", "Central America": "America/Guatemala", "Central Asia": "Asia/Bishkek",
     "Central Brazilian": "America/Cuiaba", "Central Europe": "Europe/Budapest", "Central European": "Europe/Warsaw",
-    "Central Pacific": "Pacific/Guadalcanal", "Central": "America/Chicago", "Central (Mexico)": "America/Mexico_City",
-    "China": "Asia/Shanghai", "Dateline": "Etc/GMT+12", "E. Africa": "Africa/Nairobi",
-    "E. Australia": "Australia/Brisbane", "E. Europe": "Europe/Chisinau", "E. South America": "America/Sao_Paulo",
-    "Eastern": "America/New_York", "Eastern (Mexico)": "America/Cancun", "Egypt": "Africa/Cairo",
-    "Ekaterinburg": "Asia/Yekaterinburg", "Fiji": "Pacific/Fiji", "FLE": "Europe/Kiev", "Georgian": "Asia/Tbilisi",
-    "GMT": "Europe/London", "Greenland": "America/Godthab", "Greenwich": "Atlantic/Reykjavik",
-    "GTB": "Europe/Bucharest", "Hawaiian": "Pacific/Honolulu", "India": "Asia/Calcutta", "Iran": "Asia/Tehran",
-    "Israel": "Asia/Jerusalem", "Jordan": "Asia/Amman", "Kaliningrad": "Europe/Kaliningrad", "Korea": "Asia/Seoul",
-    "Mauritius": "Indian/Mauritius", "Middle East": "Asia/Beirut", "Montevideo": "America/Montevideo",
-    "Morocco": "Africa/Casablanca", "Mountain": "America/Denver", "Mountain (Mexico)": "America/Mazatlan",
-    "Myanmar": "Asia/Rangoon", "N. Central Asia": "Asia/Novosibirsk", "Namibia": "Africa/Windhoek",
-    "Nepal": "Asia/Katmandu", "New Zealand": "Pacific/Auckland", "Newfoundland": "America/St_Johns",
-    "North Asia East": "Asia/Irkutsk", "North Asia": "Asia/Krasnoyarsk", "Pacific SA": "America/Santiago",
-    "Pacific": "America/Los_Angeles", "Pacific (Mexico)": "America/Tijuana", "Pakistan": "Asia/Karachi",
+    "Central Pacific": "Pacific/Guadalcanal", "Central": "America/Chicago", "China": "Asia/Shanghai",
+    "Dateline": "Etc/GMT+12", "E. Africa": "Africa/Nairobi", "E. Australia": "Australia/Brisbane",
+    "E. Europe": "Europe/Chisinau", "E. South America": "America/Sao_Paulo", "Eastern": "America/New_York",
+    "Egypt": "Africa/Cairo", "Ekaterinburg": "Asia/Yekaterinburg", "Fiji": "Pacific/Fiji", "FLE": "Europe/Kiev",
+    "Georgian": "Asia/Tbilisi", "GMT": "Europe/London", "Greenland": "America/Godthab",
+    "Greenwich": "Atlantic/Reykjavik", "GTB": "Europe/Bucharest", "Hawaiian": "Pacific/Honolulu",
+    "India": "Asia/Calcutta", "Iran": "Asia/Tehran", "Israel": "Asia/Jerusalem", "Jordan": "Asia/Amman",
+    "Kaliningrad": "Europe/Kaliningrad", "Korea": "Asia/Seoul", "Mauritius": "Indian/Mauritius",
+    "Middle East": "Asia/Beirut", "Montevideo": "America/Montevideo", "Morocco": "Africa/Casablanca",
+    "Mountain": "America/Denver", "Myanmar": "Asia/Rangoon", "N. Central Asia": "Asia/Novosibirsk",
+    "Namibia": "Africa/Windhoek", "Nepal": "Asia/Katmandu", "New Zealand": "Pacific/Auckland",
+    "Newfoundland": "America/St_Johns", "North Asia East": "Asia/Irkutsk", "North Asia": "Asia/Krasnoyarsk",
+    "Pacific SA": "America/Santiago", "Pacific": "America/Los_Angeles", "Pakistan": "Asia/Karachi",
     "Paraguay": "America/Asuncion", "Romance": "Europe/Paris", "Russian": "Europe/Moscow",
     "SA Eastern": "America/Cayenne", "SA Pacific": "America/Bogota", "SA Western": "America/La_Paz",
     "SE Asia": "Asia/Bangkok", "Singapore": "Asia/Singapore", "South Africa": "Africa/Johannesburg",
     "Sri Lanka": "Asia/Colombo", "Syria": "Asia/Damascus", "Taipei": "Asia/Taipei", "Tasmania": "Australia/Hobart",
     "Tokyo": "Asia/Tokyo", "Tonga": "Pacific/Tongatapu", "Turkey": "Europe/Istanbul",
-    "US Eastern": "America/Indianapolis", "US Mountain": "America/Phoenix", "UTC": "Etc/UTC",
-    "Coordinated Universal Time": "Etc/UTC", "Venezuela": "America/Caracas", "Vladivostok": "Asia/Vladivostok",
-    "W. Australia": "Australia/Perth", "W. Central Africa": "Africa/Lagos", "W. Europe": "Europe/Berlin",
-    "West Asia": "Asia/Tashkent", "West Pacific": "Pacific/Port_Moresby", "Yakutsk": "Asia/Yakutsk",
+    "US Eastern": "America/Indianapolis", "US Mountain": "America/Phoenix", "Venezuela": "America/Caracas",
+    "Vladivostok": "Asia/Vladivostok", "W. Australia": "Australia/Perth", "W. Central Africa": "Africa/Lagos",
+    "W. Europe": "Europe/Berlin", "West Asia": "Asia/Tashkent", "West Pacific": "Pacific/Port_Moresby",
+    "Yakutsk": "Asia/Yakutsk",
   ]
 }
