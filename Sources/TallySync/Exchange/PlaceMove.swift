@@ -58,6 +58,8 @@ extension StoreSync {
       try await target.prepare()
       try await target.checkWritable()
       guard try await target.belongs(to: space) else { throw TallyError.placeOfOtherSpace }
+    } catch let error as TallyError {
+      throw error
     } catch {
       throw TallyError.unreachable(error)
     }
@@ -91,6 +93,8 @@ extension StoreSync {
       let copied = own == former ? try await target.copyStream(of: own, from: old.transport) : 0
       return try await settle(
         at: place, through: target, after: old, copied: Copied(count: copied), isNewReplica: own != former)
+    } catch let error as TallyError {
+      throw error
     } catch let error as CancellationError {
       throw error
     } catch {

@@ -90,9 +90,8 @@ extension TallyError {
   static let syncBusy = TallyError(
     .syncBusy, "Another process synchronises this store", remedy: "Let it finish, or stop it")
 
-  /// The folder or hub cannot be reached, or refuses; a `TallyError` stays as it is.
+  /// The folder or hub cannot be reached, or refuses.
   static func unreachable(_ cause: any Error) -> TallyError {
-    if let error = cause as? TallyError { return error }
     if let refusal = (cause as? any SyncTransportError)?.refusal { return refused(refusal) }
     if let fault = cause as? FolderFault, fault.kind == .notPermitted {
       return TallyError(
