@@ -415,7 +415,8 @@ public final class FolderTransport: SyncTransport {
   }
 
   private func store(_ segment: [UInt8], of replica: ReplicaID) throws -> AppendAnswer {
-    let directory = listing.directory(.replicas, of: replica)
+    // Fails if the folder has disappeared since the call began: a stream without files would count as lost.
+    let directory = try ownDirectory(.replicas, of: replica)
     guard SegmentFrame(segment[...])?.replica == replica, let head = SegmentHead(of: segment), head.number > 0 else {
       throw FolderFault(kind: .invalid, path: directory, reason: "the bytes are not one segment of the replica")
     }
@@ -430,7 +431,7 @@ public final class FolderTransport: SyncTransport {
     disk.removeLeftOvers(entries)
     // A file of the name that is there was damaged, or it would be known.
     let isDamaged = entries.contains { $0.path == path }
-    try publish(segment, as: .segments(range), .replicas, of: replica, isReplacing: isDamaged)
+    try FolderFault.at(path) { try disk.publish(segment, as: path, isReplacing: isDamaged) }
     recordOwnChange(.replicas, of: replica)
     return .stored
   }
@@ -469,13 +470,13 @@ public final class FolderTransport: SyncTransport {
     return directory
   }
 
-  /// Publishes a file of a replica, whose directory is created if it is missing.
+  /// Publishes a file of a replica, or replaces one; the directory is created if it is missing.
   func publish(
-    _ bytes: [UInt8], as name: FolderName, _ part: FolderListing.Part, of replica: ReplicaID, isReplacing: Bool = true
+    _ bytes: [UInt8], as name: FolderName, _ part: FolderListing.Part, of replica: ReplicaID
   ) throws(FolderFault) {
     _ = try ownDirectory(part, of: replica)
     let path = listing.path(of: name, part, of: replica)
-    try FolderFault.at(path) { try disk.publish(bytes, as: path, isReplacing: isReplacing) }
+    try FolderFault.at(path) { try disk.publish(bytes, as: path, isReplacing: true) }
   }
 
   /// Records the files of this replica as known, so that a wait does not end because of them.
