@@ -67,7 +67,7 @@ extension StoreTransaction where Base: ~Copyable {
     return try membership().listed.keys.allSatisfy { try $0 == own || card(of: $0) != nil }
   }
 
-  /// Whether a replica has written nothing since its successor named that it had become it.
+  /// Whether a replica has written nothing since its successor said that it had become it.
   fileprivate func isSilentFormerIdentity(_ replica: ReplicaID) throws -> Bool {
     guard let time = try DeviceRecords(in: self).timeOfSuccession(of: replica) else { return false }
     // A time in the future proves nothing.

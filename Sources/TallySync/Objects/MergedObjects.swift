@@ -143,7 +143,9 @@ extension ObjectState {
     if let value = registers[.changed]?.value, let time = try? FieldValue(.instant, storedBytes: value).instant {
       return time
     }
-    let latest = latestTime { field, register in field != .life && register?.renumberingCount ?? 0 == 0 }
+    let latest = latestTime { field, register in
+      register.map { field != .life && $0.renumberingCount == 0 } ?? true
+    }
     return Timestamp(clamping: latest ?? 0)
   }
 }
