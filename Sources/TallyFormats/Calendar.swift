@@ -233,7 +233,6 @@ struct CalendarRecord: ForeignRecord {
     if case .text(let text)? = task.attributes["RECURRENCE-ID"] { occurrence = text }
     return id(ofUID: uid, occurrence: occurrence) == task.id ? uid : task.id.uuidString.lowercased()
   }
-
 }
 
 extension CalendarRecord {

@@ -126,7 +126,6 @@ public enum DocumentFormat: String, CaseIterable, Sendable {
   private static func isOfTickTick(_ text: Substring) -> Bool {
     text.contains("\"List Name\"") && text.contains("\"Title\"") || text.contains("List Name,Title,")
   }
-
 }
 
 /// What a caller knows about a document of another program.

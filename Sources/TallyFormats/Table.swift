@@ -192,7 +192,6 @@ struct TableRecord: ForeignRecord {
     get { cells[Self.extensionColumn] }
     set { cells[Self.extensionColumn] = newValue }
   }
-
 }
 
 extension TableRecord {

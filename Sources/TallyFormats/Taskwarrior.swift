@@ -109,7 +109,6 @@ struct TaskwarriorRecord: ForeignRecord {
     get { values[Self.extensionKey]?.text }
     set { values[Self.extensionKey] = newValue.map { .text($0) } }
   }
-
 }
 
 extension TaskwarriorRecord {

@@ -24,7 +24,6 @@ struct Register: Hashable, Sendable {
     let otherPlace = (other.time, other.renumberingCount, other.replica)
     return place == otherPlace ? other.value.lexicographicallyPrecedes(value) : place > otherPlace
   }
-
 }
 
 /// A change of one object, as segments carry it.

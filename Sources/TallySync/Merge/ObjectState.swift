@@ -295,7 +295,6 @@ extension ObjectState {
   func settingLife(toDeleted isDeleted: Bool, at clock: Int64, by replica: ReplicaID) -> ObjectState {
     setting(.life, to: isDeleted ? LifeValue.deleted : LifeValue.alive, at: clock, by: replica)
   }
-
 }
 
 /// An element of an observed-remove set: a tag, or the completion of a task.

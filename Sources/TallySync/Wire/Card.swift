@@ -122,7 +122,6 @@ struct CardClearPart: Hashable, Sendable {
   ///
   /// A replica that has only such a key, and has never seen a card of the author, sees by them that it is a member.
   let proofs: [ContentHash]
-
 }
 
 extension CardClearPart {
