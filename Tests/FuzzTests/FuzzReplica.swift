@@ -34,7 +34,7 @@ final class FuzzReplica: Sendable {
       _ = try transaction.complete(Self.id(6))
     }
     try store.writeAndWait { transaction in
-      try transaction.beginSynchronising()
+      try transaction.beginSynchronizing()
       try transaction.noteEverything()
       _ = try join([], in: &transaction)
       try transaction.delete(Self.id(7))

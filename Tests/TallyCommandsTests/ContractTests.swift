@@ -264,18 +264,18 @@ struct ContractTests {
   @Test func colourIsForTerminalsOrIfForced() throws {
     try withProgram { program in
       try Fixture.fill(program)
-      func isColoured(_ variables: [String: String], _ arguments: [String] = []) throws -> Bool {
+      func isColored(_ variables: [String: String], _ arguments: [String] = []) throws -> Bool {
         var program = program
         program.environment.merge(variables) { $1 }
         return try program.run(["today"] + arguments).output.contains("\u{1B}[")
       }
-      #expect(try !isColoured(["TERM": "xterm"]))
-      #expect(try isColoured(["FORCE_COLOR": "1"]))
-      #expect(try isColoured(["FORCE_COLOR": "1", "NO_COLOR": "1", "TERM": "dumb"]))
-      #expect(try !isColoured(["FORCE_COLOR": "1"], ["--no-color"]))
-      #expect(try !isColoured(["FORCE_COLOR": "1"], ["--json"]))
-      #expect(try !isColoured(["FORCE_COLOR": "1"], ["--plain"]))
-      #expect(try !isColoured(["FORCE_COLOR": "0"]))
+      #expect(try !isColored(["TERM": "xterm"]))
+      #expect(try isColored(["FORCE_COLOR": "1"]))
+      #expect(try isColored(["FORCE_COLOR": "1", "NO_COLOR": "1", "TERM": "dumb"]))
+      #expect(try !isColored(["FORCE_COLOR": "1"], ["--no-color"]))
+      #expect(try !isColored(["FORCE_COLOR": "1"], ["--json"]))
+      #expect(try !isColored(["FORCE_COLOR": "1"], ["--plain"]))
+      #expect(try !isColored(["FORCE_COLOR": "0"]))
     }
   }
 

@@ -9,7 +9,7 @@ struct DeviceCommandTests {
     try #require(try JSONSerialization.jsonObject(with: Data(outcome.output.utf8)) as? [String: Any])
   }
 
-  private func synchronise(_ devices: Devices) throws {
+  private func synchronize(_ devices: Devices) throws {
     for name in ["first", "second", "first", "second"] { _ = try devices.answer(name, "now") }
   }
 
@@ -35,7 +35,7 @@ struct DeviceCommandTests {
       let merged = try json(devices.run("first", "lists", "merge", "Week end", "Week end", "--json"))
       #expect((merged["changed"] as? [Any])?.count == 1 && (merged["deleted"] as? [Any])?.count == 1)
       _ = try devices.run("first", "add", "bread", "--list", "Week end")
-      try synchronise(devices)
+      try synchronize(devices)
       for name in ["first", "second"] {
         #expect(try devices.run(name, "list", "Week end", "--plain").output.split(separator: "\n").count == 3)
       }
@@ -84,14 +84,14 @@ struct DeviceCommandTests {
   private func withConflicts(_ count: Int, _ body: (Devices, [String]) throws -> Void) throws {
     try withTwoDevices { devices in
       for number in 0..<count { _ = try devices.run("first", "add", "task \(number)") }
-      try synchronise(devices)
+      try synchronize(devices)
       let found = try json(devices.run("first", "all", "--json"))
       let sections = try #require(found["sections"] as? [[String: Any]])
       let handles = sections.flatMap { $0["tasks"] as? [[String: Any]] ?? [] }.compactMap { $0["handle"] as? String }
       for name in ["first", "second"] {
         for handle in handles { _ = try devices.run(name, "edit", handle, "--title", "by \(name)") }
       }
-      try synchronise(devices)
+      try synchronize(devices)
       try body(devices, handles)
     }
   }
@@ -103,14 +103,14 @@ struct DeviceCommandTests {
       #expect(shown.errors.contains("conflicts dismiss"), "\(shown)")
       let one = try json(devices.run("first", "conflicts", "dismiss", "2", "--json"))
       #expect((one["dismissed"] as? [[String: Any]])?.compactMap { $0["id"] as? Int } == [2])
-      try synchronise(devices)
+      try synchronize(devices)
       #expect(try devices.run("second", "conflicts", "--plain").output.split(separator: "\n").count == 2)
       let missing = try devices.program.run(["--store", devices.store("first"), "conflicts", "dismiss", "99"])
       #expect(missing.status == 1, "\(missing)")
       let nothing = try devices.program.run(["--store", devices.store("first"), "conflicts", "dismiss"])
       #expect(nothing.status == 64, "\(nothing)")
       for name in ["second", "first"] { _ = try devices.run(name, "conflicts", "dismiss", "--all") }
-      try synchronise(devices)
+      try synchronize(devices)
       for name in ["first", "second"] {
         #expect(try devices.run(name, "conflicts", "--plain").output.isEmpty)
         #expect(try !devices.run(name, "sync", "now").errors.contains("conflict"))
@@ -157,7 +157,7 @@ struct DeviceCommandTests {
       #expect(conflicts.count == 2 && (restored["kept"] as? [Any])?.isEmpty == true)
       // Both devices have written at the same time, so their ids decide which value has lost.
       let lost = try #require(conflicts.first?["lost"] as? String)
-      try synchronise(devices)
+      try synchronize(devices)
       for name in ["first", "second"] {
         #expect(try devices.run(name, "conflicts", "--plain").output.isEmpty)
         for handle in handles { #expect(try devices.run(name, "show", handle, "--plain").output.contains(lost)) }
@@ -172,14 +172,14 @@ struct DeviceCommandTests {
       _ = try devices.run("second", "sync", "members", "rename", "laptop", "phone of Ada")
       let renamed = try json(devices.run("second", "sync", "members", "rename", "tablet", "--json"))
       #expect(renamed["name"] as? String == "tablet")
-      try synchronise(devices)
+      try synchronize(devices)
       for name in ["first", "second"] {
         let members = try #require(try devices.answer(name, "members")["replicas"] as? [[String: Any]])
         #expect(Set(members.compactMap { $0["name"] as? String }) == ["phone of Ada", "tablet"])
       }
       // Two devices of the same name.
       _ = try devices.run("first", "sync", "members", "rename", "tablet")
-      try synchronise(devices)
+      try synchronize(devices)
       let members = try #require(try devices.answer("first", "members")["replicas"] as? [[String: Any]])
       let handles = members.compactMap { $0["handle"] as? String }
       let status = try devices.run("first", "sync", "status")
@@ -200,11 +200,11 @@ struct DeviceCommandTests {
   @Test func theHistorySaysWhichDeviceMadeAChange() throws {
     try withTwoDevices { devices in
       _ = try devices.run("first", "add", "one")
-      try synchronise(devices)
+      try synchronize(devices)
       let tasks = try json(devices.run("second", "inbox", "--json"))["sections"] as? [[String: Any]]
       let handle = try #require((tasks?.first?["tasks"] as? [[String: Any]])?.first?["handle"] as? String)
       _ = try devices.run("second", "edit", handle, "--title", "two")
-      try synchronise(devices)
+      try synchronize(devices)
       for command in [["history"], ["history", handle]] {
         let changes = try #require(
           try json(devices.program.run(["--store", devices.store("first"), "--json"] + command))["changes"]

@@ -12,7 +12,7 @@ struct Replica {
   init(of store: TaskStore, as id: ReplicaID) throws {
     (self.store, self.id) = (store, id)
     try store.writeAndWait { transaction in
-      try transaction.beginSynchronising()
+      try transaction.beginSynchronizing()
       try transaction.noteEverything()
     }
   }

@@ -339,12 +339,12 @@ final class WrittenHistory {
   // MARK: - Exchanging
 
   /// Exchanges through the place, sometimes with a snapshot.
-  func synchronise(_ device: Int) async throws {
+  func synchronize(_ device: Int) async throws {
     if hasSnapshots, random.oneIn(12) {
       try await stores[device].write { try $0.changeSyncSettings { $0.needsSnapshot = true } }
     }
     let before = try values(of: device)
-    try await StoreSync(stores[device]).synchronise(through: MemoryTransport(place))
+    try await StoreSync(stores[device]).synchronize(through: MemoryTransport(place))
     log(-1, device, before, try values(of: device))
     noteSent(by: device)
     for index in writes.indices where writes[index].device == device { writes[index].isInPlace = true }
@@ -388,7 +388,7 @@ final class WrittenHistory {
   }
 
   /// Exchanges until all devices have everything.
-  func synchroniseAll() async throws {
-    for _ in 0..<3 { for device in stores.indices { try await synchronise(device) } }
+  func synchronizeAll() async throws {
+    for _ in 0..<3 { for device in stores.indices { try await synchronize(device) } }
   }
 }

@@ -46,10 +46,10 @@ struct WrittenValueTests {
       if step == (history.hasSnapshots ? stepCount / 2 : 0) { try await history.addDevice() }
       try await history.act()
       if history.random.oneIn(4) {
-        try await history.synchronise(Int.random(in: history.stores.indices, using: &history.random))
+        try await history.synchronize(Int.random(in: history.stores.indices, using: &history.random))
       }
     }
-    try await history.synchroniseAll()
+    try await history.synchronizeAll()
     return history
   }
 }

@@ -40,7 +40,7 @@ enum DeliveryBenchmarks {
     try await Task.sleep(for: .milliseconds(400))
     let start = Moment.now
     try await store.write { _ = try $0.update(id) { $0.title = title } }
-    try await StoreSync(store).synchronise()
+    try await StoreSync(store).synchronize()
     let sent = Moment.now
     benchmark.measurement(total, try await arrival.value.nanoseconds(since: start))
     benchmark.measurement(sending, sent.nanoseconds(since: start))
@@ -77,10 +77,10 @@ private struct Devices: Sendable {
     let space = try await SyncedSpace(name)
     let other = try space.makeStore("other")
     try await StoreSync(other).join(space.setup.invitation, in: space.folder, deviceName: "other")
-    try await StoreSync(other).synchronise()
+    try await StoreSync(other).synchronize()
     try space.expectSameTasks(in: other)
     // The first device learns of the second one.
-    try await StoreSync(space.store).synchronise()
+    try await StoreSync(space.store).synchronize()
     agent = Task { try await StoreSync(other).run { _ in } }
     ids = try other.read { try $0.view(.today).tasks.map(\.id) }
     (self.space, self.other) = (space, other)

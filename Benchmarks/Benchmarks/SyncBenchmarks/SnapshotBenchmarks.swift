@@ -35,11 +35,11 @@ enum SnapshotBenchmarks {
     let (space, number) = try opened.next()
     let folder = try space.makeFolder("folder-\(number)")
     let writer = try space.transport(at: folder)
-    try await StoreSync(space.store).synchronise(through: writer)
+    try await StoreSync(space.store).synchronize(through: writer)
     let (reader, store) = (try space.transport(at: folder), try space.makeStore("store-\(number)"))
     let sync = StoreSync(store)
     try await sync.join(space.setup.invitation, in: folder, deviceName: "device \(number)")
-    try await sync.synchronise(through: reader)
+    try await sync.synchronize(through: reader)
     try space.expectSameTasks(in: store)
     let (making, merging) = (try writer.work(before: .putPart), try reader.work(after: .part))
     benchmark.measurement(made, making.end.nanoseconds(since: making.start))
@@ -50,7 +50,7 @@ enum SnapshotBenchmarks {
     try store.close()
     // Only a replica that misses a segment of its own notices that a folder is gone.
     try await space.store.write { _ = try $0.add("Water the plants", to: .inbox) }
-    try await StoreSync(space.store).synchronise(through: writer)
+    try await StoreSync(space.store).synchronize(through: writer)
   }
 
   /// Joins a space with an empty store until it has all tasks.
@@ -60,7 +60,7 @@ enum SnapshotBenchmarks {
     let sync = StoreSync(store)
     let start = Moment.now
     try await sync.join(space.setup.invitation, in: space.folder, deviceName: "device \(number)")
-    try await sync.synchronise()
+    try await sync.synchronize()
     let end = Moment.now
     benchmark.measurement(joined, end.nanoseconds(since: start))
     benchmark.measurement(joinedOnProcessor, end.processorNanoseconds(since: start))

@@ -21,7 +21,7 @@ struct SyncedSpace: Sendable {
     self.store = try store ?? dataSet.openCopy("\(name)-first")
     let folder = try Self.makeFolder("folder", in: scratch)
     setup = try await StoreSync(self.store).setUp(in: folder, deviceName: "first")
-    try await StoreSync(self.store).synchronise()
+    try await StoreSync(self.store).synchronize()
   }
 
   /// The folder that the space was set up in.

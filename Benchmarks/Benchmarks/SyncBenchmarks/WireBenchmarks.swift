@@ -22,8 +22,8 @@ enum WireBenchmarks {
     let other = try space.makeStore("other")
     try await StoreSync(other).join(space.setup.invitation, in: space.folder, deviceName: "other")
     try await other.write { _ = try $0.add("Water the plants", to: .inbox) }
-    try await StoreSync(other).synchronise()
-    try await StoreSync(space.store).synchronise()
+    try await StoreSync(other).synchronize()
+    try await StoreSync(space.store).synchronize()
 
     let ids = try space.store.read { try $0.view(.today).tasks.prefix(2).map(\.id) }
     try await space.store.write { _ = try $0.complete(ids[1]) }
@@ -37,7 +37,7 @@ enum WireBenchmarks {
     for title in titles { try await space.store.write { _ = try $0.add(title, to: .list(list)) } }
     let textByteCount = titles.map(\.utf8.count).reduce(0, +)
     benchmark.measurement(create, (try await space.byteCountOfSegments() - textByteCount) / titles.count)
-    try await StoreSync(other).synchronise()
+    try await StoreSync(other).synchronize()
     try space.expectSameTasks(in: other)
     for store in [space.store, other] { try store.close() }
   }
@@ -47,7 +47,7 @@ extension SyncedSpace {
   /// Sends what waits, and counts its bytes.
   fileprivate func byteCountOfSegments() async throws -> Int {
     let transport = try transport(at: folder)
-    try await StoreSync(store).synchronise(through: transport)
+    try await StoreSync(store).synchronize(through: transport)
     let byteCount = transport.byteCount(.append)
     guard byteCount > 0 else { throw WrongAnswer(description: "nothing was sent") }
     return byteCount

@@ -30,12 +30,12 @@ struct DeviceLoad: AsyncParsableCommand {
     let beforeUpload = ContinuousClock.now
     let invitation = try await stores[0].sync.setUp(atHub: hub.url, account: hub.account, deviceName: "first")
       .invitation
-    try await stores[0].sync.synchronise()
+    try await stores[0].sync.synchronize()
     let uploaded = ContinuousClock.now - beforeUpload
     let requests = try await requestCount()
     let start = ContinuousClock.now
     try await stores[1].sync.join(hubInvitation: invitation, deviceName: "second")
-    try await stores[1].sync.synchronise()
+    try await stores[1].sync.synchronize()
     let joined = ContinuousClock.now - start
     let durations = try await relay(stores)
     for store in stores { try store.close() }
@@ -63,7 +63,7 @@ struct DeviceLoad: AsyncParsableCommand {
     for number in 0..<changes {
       let id = try await stores[number % 2].write { try $0.add("Change \(number)", to: .inbox).id }
       let (start, own, other) = (ContinuousClock.now, stores[number % 2], stores[1 - number % 2])
-      async let sent = own.sync.synchronise()
+      async let sent = own.sync.synchronize()
       while try other.read({ try $0.task(id) }) == nil { try await Task.sleep(for: .milliseconds(1)) }
       durations.append(.now - start)
       _ = try await sent

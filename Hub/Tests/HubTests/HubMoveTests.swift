@@ -45,7 +45,7 @@ struct HubMoveTests {
           try await access.createSpace(space, account: try await access.createAccount().token, as: token) == token)
         try await stores[0].sync.move(toHub: hub.url)
         #expect(try await stores[0].sync.place().token == token)
-        try await stores[0].sync.synchronise()
+        try await stores[0].sync.synchronize()
       }
     }
   }
@@ -79,7 +79,7 @@ struct HubMoveTests {
       try await withDirectory { directory in
         try await withStores(1) { stores in
           let replica = try await stores[0].sync.setUp(atHub: hub.url, deviceName: "first").replica
-          try await stores[0].sync.synchronise()
+          try await stores[0].sync.synchronize()
           try await stores[0].sync.move(to: directory)
           try await requireExchange(between: stores)
           try await stores[0].sync.move(toHub: hub.url)
@@ -120,7 +120,7 @@ struct HubMoveTests {
       try await withSpace(of: 2) { stores, folder in
         try await stores[0].sync.move(toHub: hub.url)
         try await stores[1].sync.move(hubInvitation: try await stores[0].sync.inviteToHub(as: .reader))
-        for store in [stores[1], stores[0]] { _ = try? await store.sync.synchronise() }
+        for store in [stores[1], stores[0]] { _ = try? await store.sync.synchronize() }
         let replica = try await stores[1].sync.status().replica
         try await stores[1].sync.move(to: folder)
         try await stores[1].sync.move(toHub: hub.url)
@@ -179,7 +179,7 @@ struct HubMoveTests {
       try await withOlderHub(before: hub) { older in
         try await withStores(1) { stores in
           let setup = try await stores[0].sync.setUp(atHub: older, deviceName: "first")
-          try await stores[0].sync.synchronise()
+          try await stores[0].sync.synchronize()
           #expect(try await stores[0].sync.recoveryCode() == setup.recoveryCode)
         }
       }
@@ -255,7 +255,7 @@ struct HubMoveTests {
   /// Requires that what each of the stores writes arrives at all of them.
   private func requireExchange(between stores: [TaskStore]) async throws {
     for store in stores { try await store.write { _ = try $0.add("\(UUID())", to: .inbox) } }
-    for _ in 0..<2 { for store in stores { try await store.sync.synchronise() } }
+    for _ in 0..<2 { for store in stores { try await store.sync.synchronize() } }
     let hashes = Set(try await statuses(of: stores).map(\.stateHash))
     #expect(hashes.count == 1)
     #expect(try Set(stores.map { try $0.titles.sorted() }).count == 1)

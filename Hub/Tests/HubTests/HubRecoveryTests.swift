@@ -20,31 +20,31 @@ struct HubRecoveryTests {
         let (lost, phone, new, friend) = (stores[0], stores[1], stores[2], stores[3])
         let setup = try await lost.sync.setUp(atHub: hub.url, deviceName: "lost")
         try await lost.write { _ = try $0.add("written on the lost device", to: .inbox) }
-        try await lost.sync.synchronise()
+        try await lost.sync.synchronize()
         try await phone.sync.join(hubInvitation: setup.invitation, deviceName: "phone")
         try await phone.write { _ = try $0.add("written on the phone", to: .inbox) }
-        try await phone.sync.synchronise()
+        try await phone.sync.synchronize()
         // The phone may not invite, and the lost device is in the hands of a thief.
         await #expect(throws: HubFault.self) { try await phone.sync.inviteToHub() }
         let code = try #require(setup.recoveryCode)
         try await new.sync.restore(atHub: hub.url, recoveryCode: code, deviceName: "new")
-        try await new.sync.synchronise()
+        try await new.sync.synchronize()
         #expect(try new.titles == ["written on the lost device", "written on the phone"])
         #expect(try await new.sync.status().isRecoveryCodeOutdated == false)
         let invitation = try await new.sync.inviteToHub()
         try await friend.sync.join(hubInvitation: invitation, deviceName: "friend")
-        try await friend.sync.synchronise()
+        try await friend.sync.synchronize()
         let thief = try await lost.sync.status().replica
         try await new.sync.revokeAtHub(thief)
         let revoked = try await new.sync.revoke(thief)
         #expect(revoked.recoveryCode != code)
         try await new.write { _ = try $0.add("not for the thief", to: .inbox) }
-        try await new.sync.synchronise()
-        let error = await #expect(throws: TallyError.self) { try await lost.sync.synchronise() }
+        try await new.sync.synchronize()
+        let error = await #expect(throws: TallyError.self) { try await lost.sync.synchronize() }
         #expect(error?.code == .deviceRevoked)
         #expect(try !lost.titles.contains("not for the thief"))
         for store in [phone, friend] {
-          try await store.sync.synchronise()
+          try await store.sync.synchronize()
           #expect(try store.titles.contains("not for the thief"))
         }
         try await requireReplaced(code, at: hub)
@@ -57,13 +57,13 @@ struct HubRecoveryTests {
     try await withHub { hub in
       try await withStores(3) { stores in
         let setup = try await stores[0].sync.setUp(atHub: hub.url, deviceName: "first")
-        try await stores[0].sync.synchronise()
+        try await stores[0].sync.synchronize()
         try await stores[1].sync.join(hubInvitation: setup.invitation, deviceName: "second")
-        try await stores[1].sync.synchronise()
-        try await stores[0].sync.synchronise()
+        try await stores[1].sync.synchronize()
+        try await stores[0].sync.synchronize()
         let second = try await stores[1].sync.status().replica
         try await stores[0].sync.setRole(.owner, of: second)
-        try await stores[1].sync.synchronise()
+        try await stores[1].sync.synchronize()
         let space = try await stores[0].sync.status().space
         #expect(try await hub.store.recoveries(in: space).count == 2)
         // The first one is lost; the second one shuts it out without any code.
@@ -84,9 +84,9 @@ struct HubRecoveryTests {
     try await withHub { hub in
       try await withStores(2) { stores in
         let setup = try await stores[0].sync.setUp(atHub: hub.url, deviceName: "first")
-        try await stores[0].sync.synchronise()
+        try await stores[0].sync.synchronize()
         try await stores[1].sync.join(hubInvitation: setup.invitation, deviceName: "second")
-        try await stores[1].sync.synchronise()
+        try await stores[1].sync.synchronize()
         let (place, space) = (try await stores[1].sync.place(), try await stores[1].sync.status().space)
         let token = try #require(place.token)
         // A code of its own making is not taken, and it may not change a role.
@@ -115,7 +115,7 @@ struct HubRecoveryTests {
     try await withHub { hub in
       try await withStores(1) { stores in
         let code = try #require(try await stores[0].sync.setUp(atHub: hub.url, deviceName: "first").recoveryCode)
-        try await stores[0].sync.synchronise()
+        try await stores[0].sync.synchronize()
         let (proof, token) = (try RecoveryProof(code: code), "the token that only the new device has")
         let hash = Array(SHA256.hash(data: Array(token.utf8)))
         let signature = try proof.signature(forTokenHash: hash)
@@ -138,7 +138,7 @@ struct HubRecoveryTests {
     try await withHub(strict) { hub in
       try await withStores(2) { stores in
         let code = try #require(try await stores[0].sync.setUp(atHub: hub.url, deviceName: "first").recoveryCode)
-        try await stores[0].sync.synchronise()
+        try await stores[0].sync.synchronize()
         let mistyped = String(code.dropLast(4)) + "0000"
         let error = await #expect(throws: TallyError.self) {
           try await stores[1].sync.restore(atHub: hub.url, recoveryCode: mistyped, deviceName: "second")
@@ -158,7 +158,7 @@ struct HubRecoveryTests {
         }
         // The right code from the same address is still accepted.
         try await stores[1].sync.restore(atHub: hub.url, recoveryCode: code, deviceName: "second")
-        try await stores[1].sync.synchronise()
+        try await stores[1].sync.synchronize()
       }
     }
   }
@@ -193,18 +193,18 @@ struct HubRecoveryTests {
         try await stores[0].sync.join(
           recoveryCode: old.text, to: space, at: SyncPlace(hub.url, token: token), deviceName: "first")
         try await stores[0].write { _ = try $0.add("old task", to: .inbox) }
-        try await stores[0].sync.synchronise()
+        try await stores[0].sync.synchronize()
         let verifier = try RecoveryProof(code: old.text).verifier
         #expect(verifier.isShared)
         #expect(try await hub.store.recoveries(in: space) == [verifier.bytes])
         try await stores[1].sync.restore(atHub: hub.url, recoveryCode: old.text, deviceName: "second")
-        try await stores[1].sync.synchronise()
+        try await stores[1].sync.synchronize()
         #expect(try stores[1].titles == ["old task"])
         // A reader would have that code, too: it is replaced, and the owner gets a code of its own.
         let invitation = try await stores[1].sync.inviteToHub(as: .reader)
         try await stores[2].sync.join(hubInvitation: invitation, deviceName: "reader")
-        try await stores[2].sync.synchronise()
-        try await stores[1].sync.synchronise()
+        try await stores[2].sync.synchronize()
+        try await stores[1].sync.synchronize()
         #expect(try await !hub.store.recoveries(in: space).contains(verifier.bytes))
         #expect(try await hub.store.recoveries(in: space).count == 1)
         #expect(try await stores[1].sync.status().isRecoveryCodeOutdated)
@@ -292,7 +292,7 @@ struct HubRecoveryTests {
   private func requireRestores(_ code: String, at hub: RunningHub, expecting title: String?) async throws {
     try await withStores(1) { stores in
       try await stores[0].sync.restore(atHub: hub.url, recoveryCode: code, deviceName: "newest")
-      try await stores[0].sync.synchronise()
+      try await stores[0].sync.synchronize()
       if let title { #expect(try stores[0].titles.contains(title)) }
       _ = try await stores[0].sync.inviteToHub()
     }

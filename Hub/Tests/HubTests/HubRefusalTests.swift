@@ -18,13 +18,13 @@ struct HubRefusalTests {
         let sync = StoreSync(store)
         let transport = HubTransport(at: url, space: try await sync.status().space, token: "x")
         for _ in 0..<2 {
-          let error = await #expect(throws: TallyError.self) { try await sync.synchronise(through: transport) }
+          let error = await #expect(throws: TallyError.self) { try await sync.synchronize(through: transport) }
           #expect(error?.code == .syncRefused)
           let known = try await sync.status()
           #expect(known.refused == "Not now." && known.pending == 1)
         }
         await refusing.accept()
-        try await sync.synchronise(through: transport)
+        try await sync.synchronize(through: transport)
         let known = try await sync.status()
         #expect(known.refused == nil && known.pending == 0)
         let bodies = await refusing.bodies
@@ -39,7 +39,7 @@ struct HubRefusalTests {
       try await withStore { store in
         let transport = HubTransport(at: url, space: SpaceID(), token: "x")
         let error = await #expect(throws: TallyError.self) {
-          try await StoreSync(store).synchronise(through: transport)
+          try await StoreSync(store).synchronize(through: transport)
         }
         #expect(error?.code == .syncRefused)
         let known = try await StoreSync(store).status()
@@ -58,7 +58,7 @@ struct HubRefusalTests {
       try await withStore { store in
         let transport = HubTransport(at: url, space: SpaceID(), token: "x")
         let error = await #expect(throws: TallyError.self) {
-          try await StoreSync(store).synchronise(through: transport)
+          try await StoreSync(store).synchronize(through: transport)
         }
         #expect(error?.code == .syncUnreachable)
         let known = try await StoreSync(store).status()

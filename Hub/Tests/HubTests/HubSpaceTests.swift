@@ -21,12 +21,12 @@ struct HubSpaceTests {
       try await withStores(2) { stores in
         try await stores[0].write { _ = try $0.add("before", to: .inbox) }
         let invitation = try await stores[0].sync.setUp(atHub: hub.url, deviceName: "first").invitation
-        try await stores[0].sync.synchronise()
+        try await stores[0].sync.synchronize()
         try await stores[1].sync.join(hubInvitation: invitation, deviceName: "second")
-        try await stores[1].sync.synchronise()
+        try await stores[1].sync.synchronize()
         try await stores[1].write { _ = try $0.add("after", to: .inbox) }
-        try await stores[1].sync.synchronise()
-        try await stores[0].sync.synchronise()
+        try await stores[1].sync.synchronize()
+        try await stores[0].sync.synchronize()
         for store in stores {
           #expect(try store.read { try Set($0.view(.inbox).tasks.map(\.title)) } == ["before", "after"])
         }
@@ -64,7 +64,7 @@ struct HubSpaceTests {
           for number in 0..<100 {
             try await stores[0].write { _ = try $0.add("task \(number) with a longer title", to: .inbox) }
           }
-          let error = await #expect(throws: TallyError.self) { try await stores[0].sync.synchronise() }
+          let error = await #expect(throws: TallyError.self) { try await stores[0].sync.synchronize() }
           #expect(error?.code == .syncRefused)
           let status = try await stores[0].sync.status()
           #expect(status.pending == 100)
@@ -78,20 +78,20 @@ struct HubSpaceTests {
     try await withHub { hub in
       try await withStores(2) { stores in
         let invitation = try await stores[0].sync.setUp(atHub: hub.url, deviceName: "first").invitation
-        try await stores[0].sync.synchronise()
+        try await stores[0].sync.synchronize()
         try await stores[1].sync.join(hubInvitation: invitation, deviceName: "second")
         try await stores[1].write { _ = try $0.add("kept", to: .inbox) }
-        try await stores[1].sync.synchronise()
+        try await stores[1].sync.synchronize()
         try await stores[0].sync.revokeAtHub(try await stores[1].sync.status().replica)
         try await stores[1].write { _ = try $0.add("late", to: .inbox) }
-        let error = await #expect(throws: TallyError.self) { try await stores[1].sync.synchronise() }
+        let error = await #expect(throws: TallyError.self) { try await stores[1].sync.synchronize() }
         #expect(error?.code == .deviceRevoked)
         let status = try await stores[1].sync.status()
         #expect(status.pending == 1)
         #expect(status.refused == error?.message)
         // The hub alone shuts nobody out for good: only a record of the space is believed.
         #expect(!status.isRevoked)
-        try await stores[0].sync.synchronise()
+        try await stores[0].sync.synchronize()
         #expect(try stores[0].read { try $0.view(.inbox).tasks.map(\.title) } == ["kept"])
       }
     }
@@ -102,16 +102,16 @@ struct HubSpaceTests {
       try await withStores(2) { stores in
         _ = try await stores[0].sync.setUp(atHub: hub.url, deviceName: "first")
         try await stores[0].write { _ = try $0.add("seen", to: .inbox) }
-        try await stores[0].sync.synchronise()
+        try await stores[0].sync.synchronize()
         let invitation = try await stores[0].sync.inviteToHub(as: .reader)
         try await stores[1].sync.join(hubInvitation: invitation, deviceName: "second")
-        try await stores[1].sync.synchronise()
+        try await stores[1].sync.synchronize()
         #expect(try stores[1].read { try $0.view(.inbox).tasks.map(\.title) } == ["seen"])
         // What it writes itself stays with it, and does not keep it from reading.
         try await stores[1].write { _ = try $0.add("own", to: .inbox) }
         try await stores[0].write { _ = try $0.add("later", to: .inbox) }
-        try await stores[0].sync.synchronise()
-        let error = await #expect(throws: TallyError.self) { try await stores[1].sync.synchronise() }
+        try await stores[0].sync.synchronize()
+        let error = await #expect(throws: TallyError.self) { try await stores[1].sync.synchronize() }
         #expect(error?.code == .syncRefused)
         #expect(try stores[1].read { try Set($0.view(.inbox).tasks.map(\.title)) } == ["seen", "own", "later"])
         #expect(try await stores[1].sync.status().pending == 1)

@@ -65,10 +65,10 @@ extension StoreWriteTransaction {
   /// Starts recording the changes of this and every later write for other replicas.
   ///
   /// Versions that cannot do so open the store for reading only.
-  package mutating func beginSynchronising() throws {
+  package mutating func beginSynchronizing() throws {
     var header = try header()
-    guard !header.synchronises else { return }
-    header.writerFeatures.insert(.synchronises)
+    guard !header.synchronizes else { return }
+    header.writerFeatures.insert(.synchronizes)
     try changeIfNeeded { [header] (tables, _, base) throws(LMDBError) in
       try tables.meta.put(header, forKey: .header, in: &base)
       return false
@@ -134,10 +134,10 @@ extension StoreWriteTransaction {
   /// Ends synchronisation: the store no longer records changes, and removes what it has stored for other replicas.
   ///
   /// Afterwards, deleted objects cannot be restored.
-  package mutating func endSynchronising() throws {
+  package mutating func endSynchronizing() throws {
     guard let tables = syncTables else { return }
     var header = try header()
-    header.writerFeatures.remove(.synchronises)
+    header.writerFeatures.remove(.synchronizes)
     try changeIfNeeded { [header] (all, _, base) throws(LMDBError) in
       try all.meta.put(header, forKey: .header, in: &base)
       try tables.pending.removeAll(in: &base)

@@ -122,7 +122,7 @@ struct Repair {
 
   private func newHeader(in transaction: inout WriteTransaction) throws -> StoreHeader {
     var header = StoreHeader(storeID: UUIDv7.next(), sequence: 0)
-    if try SyncTables.areUsed(in: &transaction) { header.writerFeatures.insert(.synchronises) }
+    if try SyncTables.areUsed(in: &transaction) { header.writerFeatures.insert(.synchronizes) }
     return header
   }
 

@@ -81,11 +81,11 @@ struct TerminalColor {
     let nearest = [red, green, blue].map { part in
       levels.indices.min { abs(levels[$0] - part) < abs(levels[$1] - part) } ?? 0
     }
-    let grey = min(max((red + green + blue) / 3 - 3, 0) / 10, 23)
-    let level = 8 + 10 * grey
+    let gray = min(max((red + green + blue) / 3 - 3, 0) / 10, 23)
+    let level = 8 + 10 * gray
     let inCube = (levels[nearest[0]], levels[nearest[1]], levels[nearest[2]])
-    let isGreyNearer = distance(to: (level, level, level)) < distance(to: inCube)
-    return isGreyNearer ? 232 + grey : 16 + 36 * nearest[0] + 6 * nearest[1] + nearest[2]
+    let isGrayNearer = distance(to: (level, level, level)) < distance(to: inCube)
+    return isGrayNearer ? 232 + gray : 16 + 36 * nearest[0] + 6 * nearest[1] + nearest[2]
   }
 
   private func distance(to other: (red: Int, green: Int, blue: Int)) -> Int {
@@ -113,14 +113,14 @@ enum ColorDepth: Comparable {
       self = .full
     } else if forced == "2" || terminal.contains("256color") {
       self = .indexed
-    } else if forced.isEmpty, !isForced, Self.isColourless(terminal) {
+    } else if forced.isEmpty, !isForced, Self.isColorless(terminal) {
       self = .none
     } else {
       self = .named
     }
   }
 
-  private static func isColourless(_ terminal: String) -> Bool {
+  private static func isColorless(_ terminal: String) -> Bool {
     terminal.isEmpty || terminal == "unknown" || terminal.hasSuffix("-mono")
       || ["vt1", "vt2", "vt3", "vt4", "vt5", "dumb"].contains(where: terminal.hasPrefix)
   }

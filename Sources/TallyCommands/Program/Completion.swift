@@ -169,7 +169,7 @@ extension Session {
 
   /// The names of the devices of the space, or their handles where several have the same name.
   fileprivate func devicesToComplete() throws -> [ShellCompletion.Candidate] {
-    guard isSynchronising else { return [] }
+    guard isSynchronizing else { return [] }
     let members = try inSpace { try await $0.members() }
     return members.map { member in
       let isAlone = members.count { $0.name == member.name } == 1
@@ -181,7 +181,7 @@ extension Session {
 
   /// The numbers of the conflicts.
   fileprivate func conflictsToComplete() throws -> [ShellCompletion.Candidate] {
-    guard isSynchronising else { return [] }
+    guard isSynchronizing else { return [] }
     return try inSpace { try await $0.conflicts() }.map {
       ShellCompletion.Candidate(text: "\($0.id)", label: "\($0.field): \($0.lost)")
     }

@@ -55,7 +55,7 @@ struct ChangeDevices {
 extension Session {
   /// Reads changes from one snapshot, with the devices of the space, which are read just before.
   func readChanges<R>(_ body: (inout StoreReadTransaction, ChangeDevices) throws -> R) throws -> R {
-    guard isSynchronising, let store = try? openStore(for: .changing) else { return try read { try body(&$0, .none) } }
+    guard isSynchronizing, let store = try? openStore(for: .changing) else { return try read { try body(&$0, .none) } }
     let members = try? wait { try await StoreSync(store).members() }
     return try store.read { try body(&$0, members.map(ChangeDevices.init) ?? .none) }
   }
@@ -120,9 +120,9 @@ extension ClockDifference {
 extension Session {
   /// Exchanges changes for the first time; the store is in its space even if that fails.
   @discardableResult
-  func synchroniseFirst(_ sync: StoreSync) -> SyncReport? {
+  func synchronizeFirst(_ sync: StoreSync) -> SyncReport? {
     do {
-      return try wait { try await sync.synchronise() }
+      return try wait { try await sync.synchronize() }
     } catch {
       report("Nothing was exchanged yet: \((error as? TallyError)?.message ?? "\(error)").")
       return nil
@@ -147,7 +147,7 @@ extension Session {
 
   /// What a body returns for the space of the store; `nil` for a store that does not synchronise, which is not opened.
   func readSpace<R: Sendable>(_ body: @escaping @Sendable (StoreSync) async throws -> R) throws -> R? {
-    guard isSynchronising else { return nil }
+    guard isSynchronizing else { return nil }
     return try inSpace { sync in try await sync.isSetUp ? body(sync) : nil }
   }
 
@@ -158,7 +158,7 @@ extension Session {
   }
 
   /// Whether the store may belong to a space, without opening it.
-  var isSynchronising: Bool {
+  var isSynchronizing: Bool {
     FileManager.default.fileExists(atPath: storePath.appending(StoreSync.replicaFileName).string)
   }
 

@@ -92,7 +92,7 @@ struct SyncSetupCommand: SessionCommand {
         return try await sync.setUp(
           in: FilePath(folder), deviceName: deviceName, isEncrypted: !noEncryption, passphrase: passphrase)
       }
-      session.synchroniseFirst(StoreSync(store, connector: client))
+      session.synchronizeFirst(StoreSync(store, connector: client))
       return setup
     }
     let facts: Facts = [
@@ -249,7 +249,7 @@ struct SyncJoinCommand: SessionCommand {
           try await sync.join(passphrase: passphrase, in: folder, deviceName: name)
         }
       }
-      let report = session.synchroniseFirst(sync)
+      let report = session.synchronizeFirst(sync)
       return try session.wait { (try await sync.status(), try await sync.members().first?.shownCode, report) }
     }
     try session.answer(
@@ -321,7 +321,7 @@ struct SyncMoveCommand: SessionCommand {
       guard let client else { return try await sync.move(to: FilePath(place)) }
       return try await client.move(sync, to: place, as: account)
     }
-    let missing = move.changesMissing(after: session.synchroniseFirst(sync))
+    let missing = move.changesMissing(after: session.synchronizeFirst(sync))
     let status = try session.wait { try await sync.status() }
     let facts: Facts = [
       "space": .text(status.space.description), "replica": .text(status.replica.description),

@@ -47,7 +47,7 @@ struct SyncNowCommand: SessionCommand {
 
   func run(in session: Session) throws {
     let sync = try session.sync(session.openStore(for: .changing))
-    let report = try session.wait { try await sync.synchronise() }
+    let report = try session.wait { try await sync.synchronize() }
     try session.answer(report.facts, plain: .record(SyncReport.columns)) {
       session.say(report.words)
       for blocked in report.blocked where !blocked.isIncomplete {
@@ -172,7 +172,7 @@ private final class EventPrinter: @unchecked Sendable {
 
   func report(_ event: SyncEvent) {
     switch event {
-    case .synchronised(let report):
+    case .synchronized(let report):
       guard report.sent + report.received > 0 || report.blocked != blocked else { return }
       let words = report.blocked == blocked ? [] : report.blocked.map { $0.words(session.clock) }
       blocked = report.blocked

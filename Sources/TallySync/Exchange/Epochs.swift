@@ -226,9 +226,9 @@ extension StoreSync {
   ///   publishes it; ask again for the code.
   public func revoke(_ replica: ReplicaID, passphrase: String? = nil) async throws -> RevokedReplica {
     guard try store.requireSyncSettings().isEncrypted else { throw TallyError.spaceNotEncrypted }
-    try await synchronise()
+    try await synchronize()
     let (former, doubtful) = try await makeEpoch(revoking: replica)
-    try await synchronise()
+    try await synchronize()
     // Another replica may have made a later epoch meanwhile.
     let (code, settings) = try await store.changeSyncSettings { (try $0.showRecoveryCode(), $0) }
     guard let code else { throw SyncFault.damagedSettings }

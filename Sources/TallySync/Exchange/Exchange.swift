@@ -10,7 +10,7 @@ extension StoreSync {
   /// - Throws: `TallyError` with `notSynchronising`, `syncUnreachable` or `syncRefused` (nothing is lost, changes wait),
   ///   `syncBusy`, `deviceRevoked` or `spaceKeyMissing`.
   @discardableResult
-  public func synchronise() async throws -> SyncReport {
+  public func synchronize() async throws -> SyncReport {
     while true {
       let connection = try await connect()
       do {
@@ -25,9 +25,9 @@ extension StoreSync {
   ///
   /// - Parameter transport: The place.
   /// - Returns: A summary.
-  /// - Throws: As ``synchronise()``.
+  /// - Throws: As ``synchronize()``.
   @discardableResult
-  public func synchronise(through transport: some SyncTransport) async throws -> SyncReport {
+  public func synchronize(through transport: some SyncTransport) async throws -> SyncReport {
     let lock = try await acquireTurn()
     defer { lock.release() }
     return try await exchange(through: transport).report
@@ -52,7 +52,7 @@ extension StoreSync {
 
   /// Connects to the place of the store's space.
   ///
-  /// - Throws: As ``synchronise()``.
+  /// - Throws: As ``synchronize()``.
   func connect() async throws -> Connection {
     let (space, place) = try await spaceAndPlace()
     return Connection(space: space, place: place, transport: try transport(to: place, space: space))
@@ -65,7 +65,7 @@ extension StoreSync {
 
   /// Exchanges through the place of the store's space; missing parts are created.
   ///
-  /// - Throws: ``PlaceChanged``; as ``synchronise()``.
+  /// - Throws: ``PlaceChanged``; as ``synchronize()``.
   func exchange(through connection: Connection) async throws -> Exchange {
     let lock = try await acquireTurn()
     defer { lock.release() }
@@ -82,7 +82,7 @@ extension StoreSync {
     try await store.setSyncSetting(\.isStopped, to: false)
     let (count, listsBefore) = try store.read { (try $0.taskCount, try $0.lists()) }
     let progress = try await recordingRefusals {
-      try await SyncEngine(store: store, transport: transport).synchronise()
+      try await SyncEngine(store: store, transport: transport).synchronize()
     }
     let report = try store.readSynchronization { transaction in
       let deleted = try progress.received.deletedTaskIDs.filter { try transaction.task($0) == nil }

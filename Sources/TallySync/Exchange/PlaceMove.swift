@@ -161,7 +161,7 @@ extension StoreSync {
     if let transport {
       do {
         // Without its missing parts: a folder that was renamed is not created again.
-        let progress = try await SyncEngine(store: store, transport: transport).synchronise()
+        let progress = try await SyncEngine(store: store, transport: transport).synchronize()
         hasExchanged = progress.refusal == nil
       } catch let error as TallyError where [.syncUnreachable, .syncRefused, .spaceKeyMissing].contains(error.code) {
         // The move continues without it, and reports that.

@@ -11,7 +11,7 @@ import TallySystem
 /// let setup = try await sync.setUp(in: "/home/me/Sync", deviceName: "laptop")
 /// // On the other device, with the text of `setup.invitation`:
 /// try await StoreSync(otherStore).join(invitation, in: "/home/me/Sync", deviceName: "phone")
-/// let report = try await sync.synchronise()
+/// let report = try await sync.synchronize()
 /// ```
 ///
 /// All state is in the store, so several values for one store are equivalent. Processes synchronise one at a time.
@@ -182,7 +182,7 @@ public struct StoreSync: Sendable {
   /// - Throws: `TallyError` with `notSynchronising`.
   public func place() async throws -> SyncPlace { try store.requireSyncSettings().syncPlace }
 
-  /// Stops synchronising until the next ``synchronise()``; changes wait in the store.
+  /// Stops synchronising until the next ``synchronize()``; changes wait in the store.
   ///
   /// - Throws: `TallyError` with `notSynchronising`.
   public func stop() async throws { try await store.changeSyncSettings { $0.isStopped = true } }
@@ -195,7 +195,7 @@ public struct StoreSync: Sendable {
     defer { lock.release() }
     try await store.write { transaction in
       _ = try transaction.requireSyncSettings()
-      try transaction.endSynchronising()
+      try transaction.endSynchronizing()
     }
     try ReplicaFile(of: store).remove()
   }
@@ -256,7 +256,7 @@ public struct StoreSync: Sendable {
     try ReplicaFile(of: store).write(settings.replicaID)
     try await store.write { transaction in
       guard try transaction.syncSettings() == nil else { throw TallyError.alreadySynchronises }
-      try transaction.beginSynchronising()
+      try transaction.beginSynchronizing()
       try transaction.setSyncSettings(settings)
       try transaction.noteEverything(refusingLargeTexts: true)
     }
@@ -278,7 +278,7 @@ public struct StoreSync: Sendable {
 /// An event of the agent that synchronises a store.
 public enum SyncEvent: Sendable {
   /// It has exchanged changes, or found nothing to exchange.
-  case synchronised(SyncReport)
+  case synchronized(SyncReport)
   /// It has failed, and tries again after a number of seconds.
   case failed(TallyError, retryInSeconds: Double)
   /// Synchronisation was stopped; it resumes at the next synchronisation.
@@ -367,7 +367,7 @@ extension StoreSync {
     if try store.requireSyncSettings().isStopped { return (.stopped, nil) }
     do {
       let exchange = try await exchange(through: connection)
-      return (.synchronised(exchange.report), exchange.isUnfinished ? 30 : nil)
+      return (.synchronized(exchange.report), exchange.isUnfinished ? 30 : nil)
     } catch let error as TallyError where Self.retriedCodes.contains(error.code) {
       let seconds = min(30, Double(1 << min(failures, 5)))
       return (.failed(error, retryInSeconds: seconds), seconds)

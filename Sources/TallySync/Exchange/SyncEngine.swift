@@ -49,7 +49,7 @@ struct SyncEngine {
   ///
   /// - Returns: How much was sent and received.
   /// - Throws: `TallyError` with `syncUnreachable`, `deviceRevoked` or `spaceKeyMissing`; what the store throws.
-  func synchronise() async throws -> Progress {
+  func synchronize() async throws -> Progress {
     var progress = Progress()
     if try store.requireSyncSettings().isRevoked == true {
       throw TallyError.deviceRevoked

@@ -38,7 +38,7 @@ struct Act {
     case "narrow-disk": try NarrowDiskAct(self).run()
     case "history": try HistoryAct(self).run()
     case "clock": try ClockAct(self).run()
-    case "synchronise": try SynchroniseAct(self).run()
+    case "synchronise": try SynchronizeAct(self).run()
     case "check-sync-images": try SyncImageCheck(self).run()
     case "sync-device": try SyncDeviceAct(self).run()
     case "check-damage": try DamageCheck(self).run()

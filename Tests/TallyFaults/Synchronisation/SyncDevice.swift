@@ -33,8 +33,8 @@ struct SyncDevice {
   }
 
   @discardableResult
-  func synchronise() throws -> SyncReport {
-    try waiting { [sync] in try await sync.synchronise() }
+  func synchronize() throws -> SyncReport {
+    try waiting { [sync] in try await sync.synchronize() }
   }
 
   /// How the store stands; `nil` if it belongs to no space yet.

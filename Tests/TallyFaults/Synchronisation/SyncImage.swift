@@ -80,7 +80,7 @@ struct SyncImage {
     try FolderCopier.copy(from: pair.a.appending("folder"), to: directory.appending("folder"))
     let device = try SyncDevice(at: directory)
     try device.join(pair.readInvitation())
-    try device.synchronise()
+    try device.synchronize()
     var history = pair.history(of: SyncedPair.first)
     let count = try history.count(in: device.store)
     guard count >= reports.published else {
@@ -115,7 +115,7 @@ struct SyncedDevices {
   ) throws -> String? {
     for _ in 0..<exchangeCount {
       try exchange()
-      for device in devices { try device.synchronise() }
+      for device in devices { try device.synchronize() }
     }
     var hashes: Set<String> = []
     for device in devices {

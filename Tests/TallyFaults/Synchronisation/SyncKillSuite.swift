@@ -73,7 +73,7 @@ private struct KilledSpace {
         invitation = try device.setUp()
         try SyncHistory.addShared(to: device.store)
       }
-      try device.synchronise()
+      try device.synchronize()
       try device.store.close()
     }
   }
@@ -141,7 +141,7 @@ struct SyncDeviceAct {
           try history.commit(to: device.store)
           try file.writeAll("\(history.count)\n".utf8)
         }
-        try device.synchronise()
+        try device.synchronize()
       }
       try device.store.close()
     }

@@ -63,26 +63,26 @@ struct SyncedPair {
     let (a, b) = (try SyncDevice(at: a), try SyncDevice(at: b))
     try write(Array(b.setUp().utf8), to: invitation)
     try SyncHistory.addShared(to: b.store)
-    try b.synchronise()
+    try b.synchronize()
     if let status = try b.status() { try write(Array("\(status.replica)".utf8), to: directory.appending("second")) }
     try FolderCopier.copy(from: b.folder, to: a.folder)
     try a.join(readInvitation())
-    try a.synchronise()
+    try a.synchronize()
     var history = history(of: Self.first)
     for _ in 0..<segmentCount {
       try history.commit(to: a.store)
-      try a.synchronise()
+      try a.synchronize()
     }
     try exchange()
-    try b.synchronise()
+    try b.synchronize()
     for device in [a, b] { try device.store.close() }
     try FileManager.default.copyItem(atPath: b.directory.string, toPath: checkpoint(0).string)
   }
 }
 
 /// Lets the two devices of a pair work, and acknowledges what the first one has done:
-/// `synchronise DIRECTORY SEED durable|relaxed ROUNDS`.
-struct SynchroniseAct {
+/// `synchronize DIRECTORY SEED durable|relaxed ROUNDS`.
+struct SynchronizeAct {
   private let pair: SyncedPair
   private let roundCount: Int
   private let output: FileDescriptor
@@ -117,7 +117,7 @@ struct SynchroniseAct {
         try a.store.close()
         a = try SyncDevice(at: pair.a, isRelaxed: pair.isRelaxed)
       }
-      try a.synchronise()
+      try a.synchronize()
       try acknowledge("published", history.count)
     }
     try a.store.close()
@@ -129,7 +129,7 @@ struct SynchroniseAct {
     var history = pair.history(of: SyncedPair.second)
     history.advance(to: try history.count(in: b.store))
     for _ in 0..<2 { try history.commit(to: b.store) }
-    try b.synchronise()
+    try b.synchronize()
     try b.store.close()
     try FileManager.default.copyItem(atPath: b.directory.string, toPath: pair.checkpoint(round).string)
     try acknowledge("checkpoint", round)

@@ -15,10 +15,10 @@ struct DeviceTests {
 
   @Test(arguments: [0, 1]) func aNameArrivesEverywhere(renamer: Int) async throws {
     try await withFolderSpace { space in
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       let replica = try await space.sync(1).status().replica
       try await space.sync(renamer).renameMember(replica, to: "  Kitchen tablet ")
-      for _ in 0..<2 { try await space.synchroniseAll() }
+      for _ in 0..<2 { try await space.synchronizeAll() }
       for number in 0...1 { #expect(try await names(space, number)[replica] == "Kitchen tablet") }
       #expect(try await space.sync(1).status().name == "Kitchen tablet")
       // Older versions read it from the card.
@@ -30,12 +30,12 @@ struct DeviceTests {
 
   @Test func ofTwoNamesThatTwoDevicesGiveOneTheLaterHolds() async throws {
     try await withFolderSpace(3) { space in
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       let replica = try await space.sync(2).status().replica
       try await space.sync(0).renameMember(replica, to: "earlier")
       space.clock.now = space.clock.now.adding(seconds: 60)
       try await space.sync(1).renameMember(replica, to: "later")
-      for _ in 0..<2 { try await space.synchroniseAll() }
+      for _ in 0..<2 { try await space.synchronizeAll() }
       for number in 0...2 {
         #expect(try await names(space, number)[replica] == "later")
         #expect(try await space.sync(number).conflicts() == [])
@@ -60,11 +60,11 @@ struct DeviceTests {
   @Test func aFormerIdentityIsMarkedOnOtherDevices() async throws {
     try await withFolderSpace(3) { space in
       try await space.stores[0].write { _ = try $0.add("one", to: .inbox) }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       let (former, backup) = (try await space.sync(0).status().replica, space.directory.appending("backup.mdb"))
       try space.stores[0].backup(to: backup)
       try space.restore(0, from: backup)
-      for _ in 0..<2 { try await space.synchroniseAll() }
+      for _ in 0..<2 { try await space.synchronizeAll() }
       let now = try await space.sync(0).status().replica
       #expect(now != former)
       for number in 0..<3 {
@@ -77,9 +77,9 @@ struct DeviceTests {
       let revoked = try await space.sync(1).revoke(now)
       #expect(revoked.formerReplicas == [former])
       #expect(Set(try await space.sync(1).members().filter(\.isRevoked).map(\.replica)) == [now, former])
-      let shutOut = await #expect(throws: TallyError.self) { try await space.sync(0).synchronise() }
+      let shutOut = await #expect(throws: TallyError.self) { try await space.sync(0).synchronize() }
       #expect(shutOut?.code == .deviceRevoked)
-      try await space.sync(2).synchronise()
+      try await space.sync(2).synchronize()
     }
   }
 
@@ -89,7 +89,7 @@ struct DeviceTests {
   @Test(arguments: [0, 1, 2]) func aDeviceThatIsInUseIsNotRevokedAsAFormerIdentity(lie: Int) async throws {
     try await withFolderSpace(4) { space in
       for store in space.stores { try await store.write { _ = try $0.add("one", to: .inbox) } }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       let (liar, honest) = (try await space.sync(2).status().replica, try await space.sync(1).status().replica)
       // The device that writes it is the liar, or an accomplice.
       let writer = lie == 2 ? 3 : 2
@@ -104,13 +104,13 @@ struct DeviceTests {
       space.clock.now = start.adding(seconds: 10)
       if lie == 0 {
         try await space.stores[1].write { _ = try $0.add("still here", to: .inbox) }
-        try await space.sync(1).synchronise()
+        try await space.sync(1).synchronize()
       }
-      try await space.sync(writer).synchronise()
+      try await space.sync(writer).synchronize()
       let revoked = try await space.sync(0).revoke(liar)
       #expect(revoked.formerReplicas == [] && revoked.doubtfulReplicas == [honest])
       #expect(try await space.sync(0).members().filter(\.isRevoked).map(\.replica) == [liar])
-      try await space.sync(1).synchronise()
+      try await space.sync(1).synchronize()
     }
   }
 
@@ -143,13 +143,13 @@ struct DeviceTests {
       for number in 0...1 { #expect(try await space.sync(number).recoveryCode() == setup.recoveryCode) }
       try space.addStore()
       try await space.sync(2).join(try #require(setup.recoveryCode), in: space.folder, deviceName: "c")
-      for _ in 0..<2 { try await space.synchroniseAll() }
+      for _ in 0..<2 { try await space.synchronizeAll() }
       let revoked = try await space.sync(1).revoke(space.sync(2).status().replica)
-      try await space.sync(0).synchronise()
+      try await space.sync(0).synchronize()
       #expect(try await space.sync(0).status().isRecoveryCodeOutdated)
       #expect(try await space.sync(0).recoveryCode() == revoked.recoveryCode)
       #expect(try await !space.sync(0).status().isRecoveryCodeOutdated)
-      _ = try? await space.sync(2).synchronise()
+      _ = try? await space.sync(2).synchronize()
       let error = await #expect(throws: TallyError.self) { _ = try await space.sync(2).recoveryCode() }
       #expect(error?.code == .deviceRevoked)
       try space.close()
@@ -173,9 +173,9 @@ struct DeviceTests {
         try transaction.setActionName("add")
         return try transaction.add("one", to: .inbox).id
       }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       try await space.stores[1].write { _ = try $0.update(id) { $0.title = "two" } }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       let (first, second) = (try await space.sync(0).status().replica, try await space.sync(1).status().replica)
       let own = try space.stores[0].read { try $0.history(of: id) }
       #expect(own.map(\.isFromElsewhere) == [true, false])
@@ -190,12 +190,12 @@ struct DeviceTests {
   @Test func aSnapshotOfOneAuthorNamesItAndOneOfSeveralNobody() async throws {
     try await withFolderSpace(2) { space in
       let id = try await space.stores[0].write { try $0.add("one", to: .inbox).id }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       let first = try await space.sync(0).status().replica
       for isOfOne in [true, false] {
         if !isOfOne {
           try await space.stores[1].write { _ = try $0.update(id) { $0.title = "two" } }
-          try await space.synchroniseAll()
+          try await space.synchronizeAll()
         }
         let invitation = try await space.sync(0).invite()
         let file = space.directory.appending("all-\(isOfOne).tally")
@@ -233,7 +233,7 @@ struct ClockTests {
   }
 
   private func exchange(_ stores: [TaskStore]) async throws {
-    for _ in 0..<2 { for store in stores { try await StoreSync(store).synchronise() } }
+    for _ in 0..<2 { for store in stores { try await StoreSync(store).synchronize() } }
   }
 
   private static let year: Int64 = 31_556_952
@@ -252,7 +252,7 @@ struct ClockTests {
       )
       #expect(first.map(\.name) == ["second"] && first.map(\.secondsAhead) == [seconds])
       #expect(second.map(\.name) == ["first"] && second.map(\.secondsAhead) == [-seconds])
-      #expect(try await StoreSync(stores[0]).synchronise().clocks == first)
+      #expect(try await StoreSync(stores[0]).synchronize().clocks == first)
       // The clock is set right: the next change shows that.
       clocks[1].now = clocks[0].now.adding(seconds: 1)
       clocks[0].now = clocks[1].now
@@ -283,9 +283,9 @@ struct ClockTests {
       let id = try await stores[0].write { try $0.add("one", to: .inbox).id }
       try await exchange(stores)
       try await stores[1].write { _ = try $0.update(id) { $0.title = "sealed long ago" } }
-      try await StoreSync(stores[1]).synchronise()
+      try await StoreSync(stores[1]).synchronize()
       clocks[0].now = clocks[0].now.adding(seconds: 30 * 86_400)
-      try await StoreSync(stores[0]).synchronise()
+      try await StoreSync(stores[0]).synchronize()
       #expect(try await StoreSync(stores[0]).status().clocks == [])
     }
   }

@@ -60,14 +60,14 @@ final class FolderSpace: Sendable {
   func sync(_ number: Int) -> StoreSync { StoreSync(stores[number]) }
 
   /// Synchronises all stores until nothing is left.
-  func synchroniseAll(sourceLocation: SourceLocation = #_sourceLocation) async throws {
+  func synchronizeAll(sourceLocation: SourceLocation = #_sourceLocation) async throws {
     for _ in 0..<2 {
       for store in stores {
-        try await StoreSync(store).synchronise()
+        try await StoreSync(store).synchronize()
         try checkInvariants(of: store)
       }
     }
-    for store in stores { try await StoreSync(store).synchronise() }
+    for store in stores { try await StoreSync(store).synchronize() }
   }
 
   /// Expects equal tasks, statistics and hashes of states.

@@ -15,7 +15,7 @@ struct GeneratedValueTests {
       let id = try await space.stores[0].write { transaction in
         try transaction.add("water", to: .inbox) { $0.recurrence = try Recurrence(phrase: "every day") }.id
       }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       try await body(space, id)
     }
   }
@@ -39,7 +39,7 @@ struct GeneratedValueTests {
         _ = try transaction.add("part", to: .inbox) { $0.parentID = id }
         return id
       }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       space.clock.now = space.clock.now.adding(seconds: 60)
       let next = try await space.stores[first].write { transaction in
         let task = try transaction.complete(id)
@@ -52,11 +52,11 @@ struct GeneratedValueTests {
         }
         _ = try transaction.update(part.id) { $0.title = "my part" }
       }
-      try await space.sync(first).synchronise()
+      try await space.sync(first).synchronize()
       try await space.stores[first].write { _ = try $0.update(next.id) { $0.tags = [] } }
       space.clock.now = space.clock.now.adding(seconds: 60)
       try await space.stores[1 - first].write { _ = try $0.complete(id) }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       try await space.expectEqualStores()
       for store in space.stores {
         let task = try #require(try store.read { try $0.task(next.id) })
@@ -77,7 +77,7 @@ struct GeneratedValueTests {
       try await space.stores[0].write { _ = try $0.complete(id) }
       try await space.stores[0].write { _ = try $0.undo() }
       try await space.sync(0).restore([next])
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       for store in space.stores { #expect(try store.read { try $0.task(next) }?.title == "mine") }
       try await space.expectEqualStores()
     }
@@ -100,7 +100,7 @@ struct GeneratedValueTests {
       try await space.stores[1].write { _ = try $0.undo() }
       space.clock.now = space.clock.now.adding(seconds: 60)
       try await space.stores[0].write { _ = try $0.complete(id) }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       for store in space.stores {
         let task = try #require(try store.read { try $0.task(next) })
         #expect(task.title == "mine" && task.notes == "mine" && task.tags == ["mine"])
@@ -117,7 +117,7 @@ struct GeneratedValueTests {
       try await space.stores[0].write { _ = try $0.delete(next) }
       space.clock.now = space.clock.now.adding(seconds: 60)
       try await space.stores[1].write { _ = try $0.complete(id) }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       #expect(try space.stores.allSatisfy { try $0.read { try $0.task(next) == nil } })
       try await space.expectEqualStores()
     }
@@ -131,10 +131,10 @@ struct GeneratedValueTests {
       try await space.stores[0].write { _ = try $0.delete(next) }
       space.clock.now = space.clock.now.adding(seconds: 60)
       try await space.stores[1].write { _ = try $0.complete(id) }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       #expect(try await space.sync(0).trash().map(\.name) == ["mine"])
       try await space.sync(0).restore([next])
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       #expect(try space.stores[1].read { try $0.task(next) }?.title == "mine")
       try await space.expectEqualStores()
     }
@@ -147,17 +147,17 @@ struct GeneratedValueTests {
         try transaction.add("water", to: .inbox) { $0.recurrence = try Recurrence(phrase: "every day") }.id
       }
       let next = try await complete(id, in: space.stores[0])
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       try await space.stores[1].write { _ = try $0.update(next) { $0.notes = "mine" } }
       space.clock.now = space.clock.now.adding(seconds: 60)
       try await space.stores[0].write { _ = try $0.reopen(id) }
       #expect(try space.stores[0].read { try $0.task(next) } == nil)
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       #expect(try space.stores[0].read { try $0.task(next) }?.notes == "mine")
       try await space.expectEqualStores()
       // Completed again, it is the same task.
       try await space.stores[0].write { _ = try $0.complete(id) }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       #expect(try space.stores[1].read { try $0.task(next) }?.notes == "mine")
       try await space.expectEqualStores()
     }
@@ -171,10 +171,10 @@ struct GeneratedValueTests {
       }
       for _ in 0..<3 {
         try await space.stores[0].write { _ = try $0.complete(id) }
-        try await space.synchroniseAll()
+        try await space.synchronizeAll()
         #expect(try space.stores[1].read { try $0.view(.all).tasks.count } == 2)
         try await space.stores[0].write { _ = try $0.reopen(id) }
-        try await space.synchroniseAll()
+        try await space.synchronizeAll()
         #expect(try space.stores[1].read { try $0.view(.all).tasks.count } == 1)
         try await space.expectEqualStores()
         space.clock.now = space.clock.now.adding(seconds: 60)
@@ -189,7 +189,7 @@ struct GeneratedValueTests {
       space.clock.now = space.clock.now.adding(seconds: 60)
       try await space.stores[0].write { _ = try $0.complete(id) }
       try await space.stores[0].write { _ = try $0.undo() }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       #expect(try space.stores.allSatisfy { try $0.read { try $0.task(next) != nil } })
       #expect(try space.stores.allSatisfy { try $0.read { try $0.task(id)?.isCompleted == true } })
       try await space.expectEqualStores()
@@ -200,7 +200,7 @@ struct GeneratedValueTests {
   @Test func theFirstDayOfARuleDoesNotBeatADayThatAPersonGave() async throws {
     try await withFolderSpace { space in
       let id = try await space.stores[0].write { try $0.add("water", to: .inbox).id }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       let day = CalendarDay(clamping: 22_000)
       try await space.stores[1].write { _ = try $0.update(id) { $0.scheduledDate = day } }
       space.clock.now = space.clock.now.adding(seconds: 60)
@@ -208,7 +208,7 @@ struct GeneratedValueTests {
         _ = try transaction.update(id) { $0.recurrence = try Recurrence(text: "FREQ=DAILY") }
       }
       #expect(try space.stores[0].read { try $0.task(id) }?.scheduledDate != nil)
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       let task = try #require(try space.stores[0].read { try $0.task(id) })
       #expect(task.scheduledDate == day && task.recurrence != nil)
       try await space.expectEqualStores()
@@ -218,7 +218,7 @@ struct GeneratedValueTests {
   /// The same document is imported on two devices; in between, a person edits its tasks on one of them.
   @Test func animportOfUnchangedValuesDoesNotBeatAnEdit() async throws {
     try await withFolderSpace { space in
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       let source = try space.addStore()
       let id = try await source.write { transaction in
         let list = try transaction.addList(name: "Home").id
@@ -236,7 +236,7 @@ struct GeneratedValueTests {
       space.clock.now = space.clock.now.adding(seconds: 60)
       _ = try space.stores[1].importDocument(from: file)
       try await StoreSync(source).join(space.sync(0).invite(), in: space.folder, deviceName: "source")
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       for store in space.stores {
         #expect(try store.read { try $0.task(id) }?.title == "edited")
         #expect(try store.read { try $0.lists().map(\.colorHex) } == ["112233"])

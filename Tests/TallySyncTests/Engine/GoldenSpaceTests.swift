@@ -57,10 +57,10 @@ struct GoldenSpaceTests {
       let folder = directory.appending("folder")
       try FileManager.default.createDirectory(atPath: folder.string, withIntermediateDirectories: true)
       _ = try await sync.move(to: folder)
-      try await sync.synchronise()
+      try await sync.synchronize()
       let other = try TaskStore(at: directory.appending("other"), configuration: .testing(clock: .noon))
       try await StoreSync(other).join(try await sync.invite(), in: folder, deviceName: "third")
-      for sync in [StoreSync(other), sync, StoreSync(other)] { try await sync.synchronise() }
+      for sync in [StoreSync(other), sync, StoreSync(other)] { try await sync.synchronize() }
       try StoreSpace.expectEqual([store, other])
       #expect(try await StoreSync(other).status().stateHash == sync.status().stateHash)
       for store in [store, other] {
@@ -86,20 +86,20 @@ struct GoldenSpaceTests {
       for title in ["bread", "eggs"] { try transaction.add(title, to: .list(list)) }
       return list
     }
-    try await space.synchroniseAll()
+    try await space.synchronizeAll()
     try await space.sync(0).renameMember(try await space.sync(1).status().replica, to: "phone")
-    try await space.synchroniseAll()
+    try await space.synchronizeAll()
     let raced = try await first.task(titled: "raced")
     // Two values lose a race; one of them is dismissed.
     for number in 0..<2 {
       try await first.write { try $0.update(raced) { $0.title = number == 0 ? "dismissed" : "from the first" } }
       later()
       try await second.write { try $0.update(raced) { $0.title = "from the second" + (number == 0 ? " before" : "") } }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       if number == 0 { _ = try await space.sync(0).dismissConflicts() }
     }
     try await second.becomeNewReplica(placeHasLost: false)
-    try await space.synchroniseAll()
+    try await space.synchronizeAll()
     // A filter that is deleted here while another device saves it, and a task that comes back.
     later()
     try await second.write { _ = try $0.saveFilter(TaskFilter(text: "is:done"), as: "saved elsewhere") }
@@ -110,15 +110,15 @@ struct GoldenSpaceTests {
       try await first.write { try $0.delete(task) }
     }
     let trash = try await space.sync(0).trash()
-    try await space.synchroniseAll()
+    try await space.synchronizeAll()
     let lost = try await space.sync(2).status().replica
     _ = try await space.sync(0).revoke(lost)
-    try await space.synchroniseAllButTheLast()
+    try await space.synchronizeAllButTheLast()
     // A segment that is sealed, and that the place does not take.
     try await first.write { _ = try $0.add("sealed", to: .list(mine)) }
     let folder = try FolderTransport.create(at: space.folder, space: try await space.sync(0).status().space.bytes)
     let refusing = RefusingTransport(folder, refusing: [.append: POSIXError(.EIO)])
-    await #expect(throws: TallyError.self) { try await space.sync(0).synchronise(through: refusing) }
+    await #expect(throws: TallyError.self) { try await space.sync(0).synchronize(through: refusing) }
     try await first.write { _ = try $0.add("waits", to: .list(mine)) }
     try await space.sync(0).restore(trash.filter { $0.name == "restored" }.map(\.id))
     try await first.write { _ = try $0.mergeList(theirs, into: mine) }
@@ -129,8 +129,8 @@ struct GoldenSpaceTests {
 
 extension FolderSpace {
   /// Synchronises all stores but a revoked one.
-  fileprivate func synchroniseAllButTheLast() async throws {
-    for _ in 0..<2 { for number in stores.indices.dropLast() { try await sync(number).synchronise() } }
+  fileprivate func synchronizeAllButTheLast() async throws {
+    for _ in 0..<2 { for number in stores.indices.dropLast() { try await sync(number).synchronize() } }
   }
 }
 

@@ -16,10 +16,10 @@ struct ImpossibleValueTests {
         try Outbox.seal([change], &settings, in: &transaction)
         try transaction.setSyncSettings(settings)
       }
-      try await space.sync(0).synchronise()
+      try await space.sync(0).synchronize()
       try await space.stores[1].write { _ = try $0.add("good", to: .inbox) }
-      try await space.sync(1).synchronise()
-      let report = try await space.sync(2).synchronise()
+      try await space.sync(1).synchronize()
+      let report = try await space.sync(2).synchronize()
       #expect(report.blocked.count == 1)
       #expect(try space.stores[2].read { try $0.view(.inbox).tasks.map(\.title) } == ["good"])
     }
@@ -35,8 +35,8 @@ struct ImpossibleValueTests {
     try await withFolderSpace(3) { space in
       try await space.sync(0).seal { $0.setting(field, to: value, at: 2, by: $1) }
       try await space.stores[1].write { _ = try $0.add("good", to: .inbox) }
-      try await space.sync(1).synchronise()
-      let report = try await space.sync(2).synchronise()
+      try await space.sync(1).synchronize()
+      let report = try await space.sync(2).synchronize()
       let blocked = try #require(report.blocked.first)
       #expect(report.blocked.count == 1 && blocked.needsUpgrade && !blocked.isIncomplete, "\(blocked)")
       #expect(blocked.reason.contains("'\(name)'") && blocked.remedy?.contains("newest version") == true)
@@ -45,7 +45,7 @@ struct ImpossibleValueTests {
       #expect(try space.stores[2].read { try $0.view(.inbox).tasks.map(\.title) } == ["good"])
       // Everything else works, and the waiting segment causes no writes.
       let writes = try space.stores[2].begunWriteCount
-      try await space.sync(2).synchronise()
+      try await space.sync(2).synchronize()
       #expect(try space.stores[2].begunWriteCount == writes)
     }
   }
@@ -54,7 +54,7 @@ struct ImpossibleValueTests {
   @Test func bytesThatAreNoTextAskForNoUpgrade() async throws {
     try await withFolderSpace { space in
       try await space.sync(0).seal { $0.setting(.notes, to: [0xFF, 0xFE], at: 2, by: $1) }
-      let blocked = try #require(try await space.sync(1).synchronise().blocked.first)
+      let blocked = try #require(try await space.sync(1).synchronize().blocked.first)
       #expect(!blocked.needsUpgrade && !blocked.isIncomplete && blocked.reason.contains("not what Tally writes"))
     }
   }
@@ -62,7 +62,7 @@ struct ImpossibleValueTests {
   @Test func aSnapshotThatCannotBeReadIsLeftOut() async throws {
     try await withFolderSpace { space in
       try await space.stores[0].write { _ = try $0.add("good", to: .inbox) }
-      try await space.sync(0).synchronise()
+      try await space.sync(0).synchronize()
       let (name, part) = try await space.sync(0).change { transaction, settings in
         let replica = settings.replicaID
         let ahead = StreamPosition(number: 99, hash: ContentHash(of: [1]))
@@ -76,7 +76,7 @@ struct ImpossibleValueTests {
         return (SnapshotName(replica: replica, number: 1, digest: digest, partCount: 1), envelope.bytes)
       }
       try await space.sync(0).connect().transport.putPart(part, number: 0, of: name)
-      try await space.sync(1).synchronise()
+      try await space.sync(1).synchronize()
       #expect(try space.stores[1].read { try $0.view(.inbox).tasks.map(\.title) } == ["good"])
     }
   }
@@ -94,7 +94,7 @@ extension StoreSync {
       try Outbox.seal([ObjectChange(object: .random, state: state)], &settings, in: &transaction)
       try transaction.setSyncSettings(settings)
     }
-    try await synchronise()
+    try await synchronize()
   }
 
   fileprivate func change<R: Sendable>(

@@ -66,8 +66,8 @@ struct LargeTextTests {
       _ = try source.export(to: file)
       let error = #expect(throws: TallyError.self) { try space.stores[0].importDocument(from: file) }
       #expect(error?.code == .valueOutOfRange)
-      try await space.sync(0).synchronise()
-      try await space.sync(1).synchronise()
+      try await space.sync(0).synchronize()
+      try await space.sync(1).synchronize()
       try StoreSpace.expectEqual(Array(space.stores.prefix(2)))
       // A store that has such a text refuses to join, and stays as it is.
       let invitation = try await space.sync(0).invite()
@@ -81,7 +81,7 @@ struct LargeTextTests {
       try await space.sync(2).join(invitation, in: space.folder, deviceName: "third")
       // An undo that would bring the text back is refused, too.
       await #expect(throws: TallyError.self) { try await source.write { _ = try $0.undo() } }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       try await space.expectEqualStores()
     }
   }
@@ -99,15 +99,15 @@ struct LargeTextTests {
           for number in 0..<60 { task.attributes["a\(number)"] = .text(String(repeating: "x", count: 1_000)) }
         }
       }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       try await space.expectEqualStores()
       #expect(try space.stores[1].read { try $0.task(id) }?.notes == text)
       // A newcomer reads a snapshot.
       try await space.stores[0].write { try $0.changeSyncSettings { $0.needsSnapshot = true } }
-      try await space.sync(0).synchronise()
+      try await space.sync(0).synchronize()
       let third = try space.addStore()
       try await StoreSync(third).join(space.sync(0).invite(), in: space.folder, deviceName: "third")
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       try await space.expectEqualStores()
       // A file has all texts, too.
       let file = space.directory.appending("file.tally")
@@ -121,24 +121,24 @@ struct LargeTextTests {
   @Test func aTextOfAnEarlierVersionStaysAndIsNamed() async throws {
     try await withFolderSpace { space in
       let id = try await space.stores[0].write { try $0.add("one", to: .inbox).id }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       try await space.stores[0].write { transaction in
         transaction.origin = .replica
         _ = try transaction.update(id) { $0.notes = Self.large }
       }
       try await space.stores[0].write { try $0.noteAsChanged(.notes, isList: false, id: id) }
-      let report = try await space.sync(0).synchronise()
+      let report = try await space.sync(0).synchronize()
       #expect(report.unsentTexts == ["one"])
       let status = try await space.sync(0).status()
       #expect(status.tooLarge == 1 && status.unsentTexts == ["one"])
       // Other fields can still be written.
       try await space.stores[0].write { _ = try $0.update(id) { $0.title = "two" } }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       let other = try #require(try space.stores[1].read { try $0.task(id) })
       #expect(other.title == "two" && other.notes == nil)
       space.clock.now = space.clock.now.adding(seconds: 60)
       try await space.stores[1].write { _ = try $0.update(id) { $0.notes = "short" } }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       #expect(try await space.sync(0).conflicts().contains { $0.lost == Self.large })
       #expect(try await space.sync(0).status().tooLarge == 0)
       try await space.expectEqualStores()

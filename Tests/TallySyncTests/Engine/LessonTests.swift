@@ -16,12 +16,12 @@ struct LessonTests {
   @Test func ofEqualTimesOnThreeReplicasOneValueWins() async throws {
     try await withPlace(of: 3) { space, place in
       let id = try await space.stores[0].write { try $0.add("one", to: .inbox).id }
-      try await space.synchroniseAll(through: place)
+      try await space.synchronizeAll(through: place)
       // The clock stands still: the times are equal.
       for (number, store) in space.stores.enumerated() {
         try await store.write { _ = try $0.update(id) { $0.title = "by \(number)" } }
       }
-      try await space.synchroniseAll(through: place)
+      try await space.synchronizeAll(through: place)
       try await space.expectEqualStores()
     }
   }
@@ -29,11 +29,11 @@ struct LessonTests {
   @Test func aTaskThatIsDeletedAndCreatedAgainIsAliveEverywhere() async throws {
     try await withPlace { space, place in
       let id = try await space.stores[0].write { try $0.add("one", to: .inbox).id }
-      try await space.synchroniseAll(through: place)
+      try await space.synchronizeAll(through: place)
       try await space.stores[0].write { try $0.delete(id) }
-      try await space.synchroniseAll(through: place)
+      try await space.synchronizeAll(through: place)
       try await space.stores[0].write { _ = try $0.undo() }
-      try await space.synchroniseAll(through: place)
+      try await space.synchronizeAll(through: place)
       for store in space.stores { #expect(try store.read { try $0.task(id) } != nil) }
       try await space.expectEqualStores()
     }
@@ -42,11 +42,11 @@ struct LessonTests {
   @Test func aWriteThatIsEqualToAnothersReachesTheThirdReplica() async throws {
     try await withPlace(of: 3) { space, place in
       let id = try await space.stores[0].write { try $0.add("one", to: .inbox).id }
-      try await space.synchroniseAll(through: place)
+      try await space.synchronizeAll(through: place)
       for number in 0...1 { try await space.stores[number].write { _ = try $0.update(id) { $0.title = "same" } } }
-      try await space.sync(0).synchronise(through: MemoryTransport(place))
-      try await space.sync(1).synchronise(through: MemoryTransport(place))
-      try await space.sync(2).synchronise(through: MemoryTransport(place))
+      try await space.sync(0).synchronize(through: MemoryTransport(place))
+      try await space.sync(1).synchronize(through: MemoryTransport(place))
+      try await space.sync(2).synchronize(through: MemoryTransport(place))
       #expect(try space.stores[2].read { try $0.task(id) }?.title == "same")
       for number in 0...2 { #expect(try await space.sync(number).conflicts() == []) }
     }
@@ -55,10 +55,10 @@ struct LessonTests {
   @Test func aPlaceThatLosesEverythingIsFilledAgain() async throws {
     try await withPlace { space, place in
       try await space.stores[0].write { _ = try $0.add("one", to: .inbox) }
-      try await space.synchroniseAll(through: place)
+      try await space.synchronizeAll(through: place)
       await place.loseEverything()
       try await space.stores[1].write { _ = try $0.add("two", to: .inbox) }
-      try await space.synchroniseAll(through: place)
+      try await space.synchronizeAll(through: place)
       for store in space.stores { #expect(try store.read { try $0.view(.inbox).tasks.count } == 2) }
       try await space.expectEqualStores()
     }
@@ -66,12 +66,12 @@ struct LessonTests {
 
   @Test func aPlaceThatGoesBackInTimeGetsWhatItHasLost() async throws {
     try await withPlace { space, place in
-      try await space.synchroniseAll(through: place)
+      try await space.synchronizeAll(through: place)
       let early = await place.save()
       try await space.stores[0].write { _ = try $0.add("lost", to: .inbox) }
-      try await space.sync(0).synchronise(through: MemoryTransport(place))
+      try await space.sync(0).synchronize(through: MemoryTransport(place))
       await place.restore(early)
-      try await space.synchroniseAll(through: place)
+      try await space.synchronizeAll(through: place)
       #expect(try space.stores[1].read { try $0.view(.inbox).tasks.map(\.title) } == ["lost"])
       try await space.expectEqualStores()
     }
@@ -82,12 +82,12 @@ struct LessonTests {
       try await space.stores[0].write { _ = try $0.add("one", to: .inbox) }
       await place.refuseSegments("The account is full")
       let error = await #expect(throws: TallyError.self) {
-        try await space.sync(0).synchronise(through: MemoryTransport(place))
+        try await space.sync(0).synchronize(through: MemoryTransport(place))
       }
       #expect(error?.code == .syncRefused && error?.message.contains("The account is full") == true)
       #expect(try await space.sync(0).status().pending == 1)
       await place.refuseSegments(nil)
-      try await space.synchroniseAll(through: place)
+      try await space.synchronizeAll(through: place)
       #expect(try space.stores[1].read { try $0.view(.inbox).tasks.count } == 1)
     }
   }
@@ -98,18 +98,18 @@ struct LessonTests {
       let (touched, other) = try await space.stores[0].write { transaction in
         (try transaction.add("touched", to: .inbox).id, try transaction.add("other", to: .inbox).id)
       }
-      try await space.synchroniseAll(through: place)
+      try await space.synchronizeAll(through: place)
       let noon = space.clock.now
       space.clock.now = noon.adding(seconds: seconds)
       try await space.stores[1].write { _ = try $0.update(touched) { $0.title = "by the wrong clock" } }
-      try await space.synchroniseAll(through: place)
+      try await space.synchronizeAll(through: place)
       space.clock.now = noon.adding(seconds: 60)
       try await space.stores[0].write { transaction in
         // It has seen the value, so that it wins whatever the clocks say.
         try transaction.update(touched) { $0.title = "seen and changed" }
         try transaction.update(other) { $0.title = "changed" }
       }
-      try await space.synchroniseAll(through: place)
+      try await space.synchronizeAll(through: place)
       let states = try await space.states(of: [touched, other], in: 1)
       #expect(states[0].registers[.title]?.value == Array("seen and changed".utf8))
       #expect(states[1].registers[.title]?.time == space.clock.now.microsecondsSince1970)
@@ -120,14 +120,14 @@ struct LessonTests {
   @Test func aBadSegmentAfterGoodOnesIsNotCountedAndTheGoodOnesAre() async throws {
     try await withFolderSpace { space in
       try await space.stores[0].write { _ = try $0.add("good", to: .inbox) }
-      try await space.sync(0).synchronise()
+      try await space.sync(0).synchronize()
       try await space.sync(0).sealImpossibleTask()
-      try await space.sync(0).synchronise()
-      let report = try await space.sync(1).synchronise()
+      try await space.sync(0).synchronize()
+      let report = try await space.sync(1).synchronize()
       #expect(report.received == 1 && report.blocked.count == 1)
       #expect(try space.stores[1].read { try $0.view(.inbox).tasks.map(\.title) } == ["good"])
       // It stays so, and says so, every time.
-      #expect(try await space.sync(1).synchronise().blocked.count == 1)
+      #expect(try await space.sync(1).synchronize().blocked.count == 1)
     }
   }
 
@@ -136,7 +136,7 @@ struct LessonTests {
       try await space.stores[0].write { transaction in
         for number in 0..<Self.changeCount { _ = try transaction.add("task \(number)", to: .inbox) }
       }
-      try await space.synchroniseAll(through: place)
+      try await space.synchronizeAll(through: place)
       for store in space.stores { #expect(try store.read { try $0.view(.inbox).tasks.count } == Self.changeCount) }
     }
   }
@@ -144,11 +144,11 @@ struct LessonTests {
   @Test func aCompletionIsNotLostToALaterEdit() async throws {
     try await withPlace { space, place in
       let id = try await space.stores[0].write { try $0.add("one", to: .inbox).id }
-      try await space.synchroniseAll(through: place)
+      try await space.synchronizeAll(through: place)
       try await space.stores[0].write { _ = try $0.complete(id) }
       space.clock.now = space.clock.now.adding(seconds: 60)
       try await space.stores[1].write { _ = try $0.update(id) { $0.state = .active } }
-      try await space.synchroniseAll(through: place)
+      try await space.synchronizeAll(through: place)
       for store in space.stores { #expect(try store.read { try $0.task(id) }?.isCompleted == true) }
       try await space.expectEqualStores()
     }
@@ -158,16 +158,16 @@ struct LessonTests {
   @Test func fiveHundredReplicasOfOneTaskAreAllCounted() async throws {
     try await withPlace { space, place in
       let id = try await space.stores[0].write { try $0.add("one", to: .inbox).id }
-      try await space.synchroniseAll(through: place)
+      try await space.synchronizeAll(through: place)
       let replicas = (0..<500).map { _ in ReplicaID(UUID()) }
       try await space.sync(0).sealCompletions(of: id, by: replicas)
-      try await space.synchroniseAll(through: place)
+      try await space.synchronizeAll(through: place)
       let state = try await space.states(of: [id], in: 1)[0]
       #expect(state.sets[.completions]?[[]]?.additions.count == 500)
       for store in space.stores { #expect(try store.read { try $0.statistics().completed.allTime } == 1) }
       // A reopening that has seen 500 completions leaves none.
       try await space.stores[1].write { _ = try $0.reopen(id) }
-      try await space.synchroniseAll(through: place)
+      try await space.synchronizeAll(through: place)
       for store in space.stores { #expect(try store.read { try $0.task(id) }?.isCompleted == false) }
       try await space.expectEqualStores()
     }
@@ -182,9 +182,9 @@ struct LessonTests {
 
 extension FolderSpace {
   /// Synchronises all stores through a place in memory until nothing is left.
-  func synchroniseAll(through place: MemoryPlace) async throws {
+  func synchronizeAll(through place: MemoryPlace) async throws {
     for _ in 0..<3 {
-      for store in stores { try await StoreSync(store).synchronise(through: MemoryTransport(place)) }
+      for store in stores { try await StoreSync(store).synchronize(through: MemoryTransport(place)) }
     }
   }
 

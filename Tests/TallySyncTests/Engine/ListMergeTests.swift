@@ -22,7 +22,7 @@ struct ListMergeTests {
         }
         lists.append(list)
       }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       try await body(space, lists)
     }
   }
@@ -44,12 +44,12 @@ struct ListMergeTests {
       for (number, name) in ["Groceries", "groceries", "Other"].enumerated() {
         try await space.stores[number].write { _ = try $0.addList(name: name) }
       }
-      try await space.sync(0).synchronise()
-      let report = try await space.sync(1).synchronise()
+      try await space.sync(0).synchronize()
+      let report = try await space.sync(1).synchronize()
       #expect(report.listsOfOneName.map { Set($0.map(\.name)) } == [["Groceries", "groceries"]])
       // The next exchange does not say it again, because it brings no list.
-      #expect(try await space.sync(1).synchronise().listsOfOneName == [])
-      #expect(try await space.sync(2).synchronise().listsOfOneName.count == 1)
+      #expect(try await space.sync(1).synchronize().listsOfOneName == [])
+      #expect(try await space.sync(2).synchronize().listsOfOneName.count == 1)
     }
   }
 
@@ -58,7 +58,7 @@ struct ListMergeTests {
       try await space.stores[1].write { transaction in
         for id in lists[1...] { try transaction.mergeList(id, into: lists[0]) }
       }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       try await expectOneList(space, taskCount: 3, among: [lists[0]])
     }
   }
@@ -67,13 +67,13 @@ struct ListMergeTests {
   @Test(arguments: [true, false]) func aMergeThatWasUndoneTakesNoTasks(isSentBetween: Bool) async throws {
     try await withListsOfOneName { space, lists in
       try await space.stores[0].write { _ = try $0.mergeList(lists[0], into: lists[1]) }
-      if isSentBetween { try await space.synchroniseAll() }
+      if isSentBetween { try await space.synchronizeAll() }
       try await space.stores[0].write { _ = try $0.undo() }
-      if isSentBetween { try await space.synchroniseAll() }
+      if isSentBetween { try await space.synchronizeAll() }
       let late = try await space.stores[1].write { try $0.add("late", to: .list(lists[0])).id }
       space.clock.now = space.clock.now.adding(seconds: 1)
       try await space.stores[0].write { _ = try $0.deleteList(lists[0]) }
-      for _ in 0..<2 { try await space.synchroniseAll() }
+      for _ in 0..<2 { try await space.synchronizeAll() }
       for store in space.stores {
         let task = try #require(try store.read { try $0.task(late) })
         #expect(task.listID == nil)
@@ -87,8 +87,8 @@ struct ListMergeTests {
       try await space.stores[0].write { _ = try $0.mergeList(lists[0], into: lists[1]) }
       if !isAtOnce { space.clock.now = space.clock.now.adding(seconds: 5) }
       try await space.stores[1].write { _ = try $0.mergeList(lists[1], into: lists[0]) }
-      try await space.synchroniseAll()
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
+      try await space.synchronizeAll()
       try await expectOneList(space, taskCount: 2, among: lists)
     }
   }
@@ -98,7 +98,7 @@ struct ListMergeTests {
       for number in 0..<3 {
         try await space.stores[number].write { _ = try $0.mergeList(lists[number], into: lists[(number + 1) % 3]) }
       }
-      for _ in 0..<2 { try await space.synchroniseAll() }
+      for _ in 0..<2 { try await space.synchronizeAll() }
       try await expectOneList(space, taskCount: 3, among: lists)
     }
   }
@@ -108,16 +108,16 @@ struct ListMergeTests {
       try await space.stores[0].write { transaction in
         for task in try transaction.view(.all).tasks { try transaction.delete(task.id) }
       }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       for number in 0...1 {
         try await space.stores[number].write { _ = try $0.mergeList(lists[number], into: lists[1 - number]) }
       }
-      for _ in 0..<2 { try await space.synchroniseAll() }
+      for _ in 0..<2 { try await space.synchronizeAll() }
       try await expectOneList(space, taskCount: 0, among: lists)
       // The list that is left can be deleted for good.
       let left = try #require(try space.stores[0].read { try $0.lists().first })
       try await space.stores[0].write { try $0.deleteList(left.id) }
-      for _ in 0..<2 { try await space.synchroniseAll() }
+      for _ in 0..<2 { try await space.synchronizeAll() }
       for store in space.stores { #expect(try store.read { try $0.lists() } == []) }
     }
   }
@@ -130,8 +130,8 @@ struct ListMergeTests {
         let parent = try transaction.add("with a part", to: .list(lists[1])).id
         try transaction.add("part", to: .inbox) { $0.parentID = parent }
       }
-      try await space.synchroniseAll()
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
+      try await space.synchronizeAll()
       try await expectOneList(space, taskCount: 5, among: [lists[0]])
       // Undo takes back the merge, and not what followed from it.
       try await space.stores[0].write { _ = try $0.undo() }
@@ -144,7 +144,7 @@ struct ListMergeTests {
       try await space.stores[0].write { _ = try $0.mergeList(lists[0], into: lists[1]) }
       try await space.stores[1].write { _ = try $0.mergeList(lists[1], into: lists[2]) }
       try await space.stores[2].write { _ = try $0.add("late", to: .list(lists[0])) }
-      for _ in 0..<2 { try await space.synchroniseAll() }
+      for _ in 0..<2 { try await space.synchronizeAll() }
       try await expectOneList(space, taskCount: 4, among: [lists[2]])
     }
   }
@@ -154,7 +154,7 @@ struct ListMergeTests {
       try await space.stores[0].write { _ = try $0.deleteList(lists[1]) }
       space.clock.now = space.clock.now.adding(seconds: 5)
       try await space.stores[1].write { _ = try $0.add("late", to: .list(lists[1])) }
-      for _ in 0..<2 { try await space.synchroniseAll() }
+      for _ in 0..<2 { try await space.synchronizeAll() }
       for store in space.stores { #expect(try store.read { try $0.view(.inbox).tasks.map(\.title) } == ["late"]) }
     }
   }
@@ -163,15 +163,15 @@ struct ListMergeTests {
   @Test func aMergeThatWasTakenBackIsNoneAnyMore() async throws {
     try await withListsOfOneName { space, lists in
       try await space.stores[0].write { _ = try $0.mergeList(lists[0], into: lists[1]) }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       try await space.stores[0].write { _ = try $0.undo() }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       space.clock.now = space.clock.now.adding(seconds: 5)
       try await space.stores[0].write { _ = try $0.mergeList(lists[1], into: lists[0]) }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       space.clock.now = space.clock.now.adding(seconds: 5)
       try await space.stores[1].write { try $0.deleteList(lists[0]) }
-      for _ in 0..<2 { try await space.synchroniseAll() }
+      for _ in 0..<2 { try await space.synchronizeAll() }
       for store in space.stores { #expect(try store.read { try $0.lists() } == []) }
       try await space.expectEqualStores()
     }

@@ -64,7 +64,7 @@ struct MissingChangesTests {
   ) async throws {
     let (files, sync) = (try stream.copy(), StoreSync(store))
     try damage.strike(stream.file(number))
-    let report = try await sync.synchronise()
+    let report = try await sync.synchronize()
     let incomplete = try #require(report.incomplete.first)
     #expect(report.incomplete.count == 1 && incomplete.replica == stream.author && incomplete.name == "first")
     #expect(incomplete.missing == [number...number] && incomplete.reason.contains(damage.words), "\(incomplete)")
@@ -76,10 +76,10 @@ struct MissingChangesTests {
     // The report stays the same, with the same time, and nothing is written for it.
     let writes = try store.begunWriteCount
     stream.space.clock.now = stream.space.clock.now.adding(seconds: 60)
-    let later = try await sync.synchronise()
+    let later = try await sync.synchronize()
     #expect(try later.blocked == report.blocked && store.begunWriteCount == writes)
     try stream.restore(files)
-    let complete = try await sync.synchronise()
+    let complete = try await sync.synchronize()
     #expect(try complete.blocked == [] && stream.count(in: store) == 6)
     let last = try await sync.status()
     #expect(last.blocked == [])
@@ -89,19 +89,19 @@ struct MissingChangesTests {
     try await withStream { stream in
       for title in ["b", "c"] {
         try await stream.space.stores[2].write { _ = try $0.add(title, to: .inbox) }
-        try await stream.space.sync(2).synchronise()
+        try await stream.space.sync(2).synchronize()
       }
       let third = try await stream.space.sync(2).status().replica
       let files = try stream.copy()
       for number in [1, 3, 4] as [UInt64] { try Damage.removed.strike(stream.file(number)) }
       try Damage.torn.strike(stream.file(2, of: third))
       let store = try await stream.newcomer()
-      let report = try await StoreSync(store).synchronise()
+      let report = try await StoreSync(store).synchronize()
       let found = Dictionary(uniqueKeysWithValues: report.incomplete.map { ($0.replica, $0) })
       #expect(found[stream.author]?.missing == [1...1, 3...4] && found[third]?.missing == [2...2])
       #expect(found[stream.author]?.reason == "Segments 1 and 3 to 4 have not arrived.")
       try stream.restore(files)
-      let complete = try await StoreSync(store).synchronise()
+      let complete = try await StoreSync(store).synchronize()
       #expect(try complete.blocked == [] && stream.count(in: store) == 8)
     }
   }
@@ -112,11 +112,11 @@ struct MissingChangesTests {
       let files = try stream.copy()
       try FileManager.default.removeItem(atPath: stream.directory.string)
       let store = try await stream.newcomer()
-      let report = try await StoreSync(store).synchronise()
+      let report = try await StoreSync(store).synchronize()
       #expect(report.incomplete.map(\.replica) == [stream.author] && report.incomplete.first?.missing == [1...5])
       #expect(report.incomplete.first?.name == nil)
       try stream.restore(files)
-      let complete = try await StoreSync(store).synchronise()
+      let complete = try await StoreSync(store).synchronize()
       #expect(try complete.blocked == [] && stream.count(in: store) == 6)
     }
   }
@@ -125,16 +125,16 @@ struct MissingChangesTests {
     try await withStream { stream in
       let store = try await stream.newcomer()
       try FileManager.default.setAttributes([.posixPermissions: 0], ofItemAtPath: stream.directory.string)
-      let report = try await StoreSync(store).synchronise()
+      let report = try await StoreSync(store).synchronize()
       let (own, count) = (stream.space.sync(0), try stream.count(in: store))
-      let error = await #expect(throws: TallyError.self) { try await own.synchronise() }
+      let error = await #expect(throws: TallyError.self) { try await own.synchronize() }
       try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: stream.directory.string)
       #expect(report.incomplete.map(\.replica) == [stream.author] && count == 1)
       #expect(report.incomplete.first?.reason.contains("cannot be read") == true)
       // The author does not mistake what it cannot read for lost.
       #expect(error?.code == .syncUnreachable)
       #expect(try await own.status().replica == stream.author)
-      let complete = try await StoreSync(store).synchronise()
+      let complete = try await StoreSync(store).synchronize()
       #expect(try complete.blocked == [] && stream.count(in: store) == 6)
     }
   }
@@ -146,9 +146,9 @@ struct MissingChangesTests {
         try FileManager.default.removeItem(atPath: stream.transport.listing.space.appending(path).string)
       }
       let store = try await stream.newcomer()
-      #expect(try await StoreSync(store).synchronise().incomplete.map(\.replica) == [stream.author])
+      #expect(try await StoreSync(store).synchronize().incomplete.map(\.replica) == [stream.author])
       try stream.restore(files)
-      #expect(try await StoreSync(store).synchronise().blocked == [])
+      #expect(try await StoreSync(store).synchronize().blocked == [])
     }
   }
 
@@ -157,12 +157,12 @@ struct MissingChangesTests {
     try await withStream { stream in
       for number in [2, 3] as [UInt64] { try Damage.removed.strike(stream.file(number)) }
       let store = try await stream.newcomer()
-      #expect(try await StoreSync(store).synchronise().incomplete.first?.missing == [2...3])
-      try await stream.space.sync(0).synchronise()
-      let complete = try await StoreSync(store).synchronise()
+      #expect(try await StoreSync(store).synchronize().incomplete.first?.missing == [2...3])
+      try await stream.space.sync(0).synchronize()
+      let complete = try await StoreSync(store).synchronize()
       #expect(try complete.blocked == [] && stream.count(in: store) == 6)
       let other = try await stream.newcomer()
-      #expect(try await StoreSync(other).synchronise().blocked == [])
+      #expect(try await StoreSync(other).synchronize().blocked == [])
     }
   }
 
@@ -173,7 +173,7 @@ struct MissingChangesTests {
       try await stream.space.stores[0].write { transaction in
         for number in 0..<30 { try transaction.add("task \(number)", to: .inbox) { $0.notes = notes } }
       }
-      try await stream.space.sync(0).synchronise()
+      try await stream.space.sync(0).synchronize()
       let name = try #require(try await stream.transport.snapshots().first)
       #expect(name.partCount > 1)
       // As after a month, when only the last file is left.
@@ -185,14 +185,14 @@ struct MissingChangesTests {
       let bytes = try Data(contentsOf: URL(filePath: part.string))
       try damage.strike(part)
       let store = try await stream.newcomer()
-      let incomplete = try #require(try await StoreSync(store).synchronise().incomplete.first)
+      let incomplete = try #require(try await StoreSync(store).synchronize().incomplete.first)
       #expect(incomplete.replica == stream.author && incomplete.reason.contains("snapshot"), "\(incomplete)")
       try bytes.write(to: URL(filePath: part.string))
-      let complete = try await StoreSync(store).synchronise()
+      let complete = try await StoreSync(store).synchronize()
       #expect(try complete.blocked == [] && stream.count(in: store) == 36)
       // A device that has read everything misses nothing.
       try damage.strike(part)
-      #expect(try await StoreSync(store).synchronise().blocked == [])
+      #expect(try await StoreSync(store).synchronize().blocked == [])
     }
   }
 
@@ -200,18 +200,18 @@ struct MissingChangesTests {
   @Test(arguments: [6, 7, 11, 99_999_998, 9_999_999_999] as [UInt64], [true, false])
   func aFileThatTheDeviceHasNotWrittenIsForgottenWithItsName(number: UInt64, isPlaceholder: Bool) async throws {
     try await withStream { stream in
-      try await stream.space.sync(1).synchronise()
+      try await stream.space.sync(1).synchronize()
       let bytes = try Data(contentsOf: URL(filePath: stream.file(5).string))
       let name = FolderName.segments(.init(first: number, last: number, digest: [1, 2, 3, 4, 5, 6, 7, 8]))
       let path = stream.directory.appending((isPlaceholder ? .placeholder(name) : name).text).string
       try bytes.write(to: URL(filePath: path))
-      #expect(try await stream.space.sync(1).synchronise().incomplete.map(\.replica) == [stream.author])
+      #expect(try await stream.space.sync(1).synchronize().incomplete.map(\.replica) == [stream.author])
       try FileManager.default.removeItem(atPath: path)
-      #expect(try await stream.space.sync(1).synchronise().blocked == [])
+      #expect(try await stream.space.sync(1).synchronize().blocked == [])
       let status = try await stream.space.sync(1).status()
       #expect(status.blocked == [] && status.members.allSatisfy { $0.behind == 0 })
       let newcomer = try await stream.newcomer()
-      #expect(try await StoreSync(newcomer).synchronise().blocked == [])
+      #expect(try await StoreSync(newcomer).synchronize().blocked == [])
     }
   }
 
@@ -223,7 +223,7 @@ struct MissingChangesTests {
         let name = FolderName.segments(.init(first: last, last: last, digest: [1, 2, 3, 4, 5, 6, 7, 8]))
         try bytes.write(to: URL(filePath: stream.directory.appending(name.text).string))
       }
-      let blocked = try #require(try await stream.space.sync(1).synchronise().incomplete.first)
+      let blocked = try #require(try await stream.space.sync(1).synchronize().incomplete.first)
       #expect(blocked.missing.count == BlockReason.mostRuns && blocked.reason.contains("and more"))
       let status = try await stream.space.sync(1).status()
       #expect(status.blocked == [blocked])
@@ -241,9 +241,9 @@ struct MissingChangesTests {
         try Data(repeating: 1, count: 400).write(to: URL(filePath: path.string))
       }
       #expect(try await stream.transport.incompleteSnapshots().map(\.value) == [[]])
-      #expect(try await stream.space.sync(1).synchronise().blocked == [])
+      #expect(try await stream.space.sync(1).synchronize().blocked == [])
       let newcomer = try await stream.newcomer()
-      #expect(try await StoreSync(newcomer).synchronise().received > 0)
+      #expect(try await StoreSync(newcomer).synchronize().received > 0)
     }
   }
 
@@ -251,9 +251,9 @@ struct MissingChangesTests {
   @Test(arguments: Damage.possible) func whatARevokedDeviceHasNotSentIsNotMissed(damage: Damage) async throws {
     try await withStream { stream in
       try damage.strike(stream.file(3))
-      #expect(try await stream.space.sync(1).synchronise().incomplete.map(\.replica) == [stream.author])
+      #expect(try await stream.space.sync(1).synchronize().incomplete.map(\.replica) == [stream.author])
       _ = try await stream.space.sync(1).revoke(stream.author)
-      let report = try await stream.space.sync(1).synchronise()
+      let report = try await stream.space.sync(1).synchronize()
       let status = try await stream.space.sync(1).status()
       #expect(report.blocked == [] && !status.blocked.contains(where: \.isIncomplete))
     }
@@ -263,9 +263,9 @@ struct MissingChangesTests {
     try await withStream { stream in
       _ = try await stream.space.sync(1).revoke(stream.author)
       try Damage.removed.strike(stream.file(5))
-      #expect(try await stream.space.sync(1).synchronise().blocked == [])
+      #expect(try await stream.space.sync(1).synchronize().blocked == [])
       let store = try await stream.newcomer(invitedBy: 1)
-      #expect(try await StoreSync(store).synchronise().blocked == [])
+      #expect(try await StoreSync(store).synchronize().blocked == [])
       #expect(try stream.count(in: store) == 6)
     }
   }
@@ -323,12 +323,12 @@ private func withStream(_ body: (SegmentStream) async throws -> Void) async thro
   try await withFolderSpace(3) { space in
     for number in 1...5 {
       try await space.stores[0].write { _ = try $0.add("task \(number)", to: .inbox) }
-      try await space.sync(0).synchronise()
-      if number == 2 { try await space.sync(1).synchronise() }
+      try await space.sync(0).synchronize()
+      if number == 2 { try await space.sync(1).synchronize() }
     }
-    try await space.sync(2).synchronise()
+    try await space.sync(2).synchronize()
     try await space.stores[2].write { _ = try $0.add("of the third", to: .inbox) }
-    try await space.sync(2).synchronise()
+    try await space.sync(2).synchronize()
     let transport = try #require(try await space.sync(0).connect().transport as? FolderTransport)
     let stream = SegmentStream(space: space, transport: transport, author: try await space.sync(0).status().replica)
     #expect(try transport.segmentFiles(of: stream.author).files.count == 5)

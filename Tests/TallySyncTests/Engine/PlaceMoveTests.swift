@@ -18,7 +18,7 @@ struct PlaceMoveTests {
       for (number, store) in space.stores.enumerated() {
         try await store.write { _ = try $0.add("\(number)", to: .inbox) }
       }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       let folder = space.directory.appending("other folder")
       let replicas = [try await space.sync(0).status().replica, try await space.sync(1).status().replica]
       try await body(space, folder, replicas)
@@ -37,7 +37,7 @@ struct PlaceMoveTests {
     for (number, store) in space.stores.enumerated() {
       try await store.write { _ = try $0.add("moved \(number)", to: .inbox) }
     }
-    try await space.synchroniseAll()
+    try await space.synchronizeAll()
     for number in 0...1 {
       let status = try await space.sync(number).status()
       #expect(status.replica == replicas[number], sourceLocation: sourceLocation)
@@ -48,7 +48,7 @@ struct PlaceMoveTests {
     let invitation = try await space.sync(0).invite()
     let newcomer = try space.open("newcomer")
     try await StoreSync(newcomer).join(invitation, in: folder, deviceName: "newcomer")
-    try await StoreSync(newcomer).synchronise()
+    try await StoreSync(newcomer).synchronize()
     let (own, others) = try (newcomer.read { try $0.taskCount }, space.stores[0].read { try $0.taskCount })
     #expect(own == others && own >= 4, sourceLocation: sourceLocation)
     try newcomer.close()
@@ -59,7 +59,7 @@ struct PlaceMoveTests {
       try FileManager.default.moveItem(atPath: space.folder.string, toPath: folder.string)
       // A change waits, sealed by an exchange that failed.
       try await space.stores[0].write { _ = try $0.add("waits", to: .inbox) }
-      _ = try? await space.sync(0).synchronise()
+      _ = try? await space.sync(0).synchronize()
       let id = try await space.sync(0).status().space
       let place = namesSpaceFolder ? folder.appending("tally-\(id)") : folder
       for number in 0...1 {
@@ -89,7 +89,7 @@ struct PlaceMoveTests {
         let move = try await space.sync(number).move(to: folder)
         #expect(move.copied == nil && move.lacksOwnSegments && !move.hasExchanged)
         // Exchanges that find nothing to do leave the stream as it is.
-        for _ in 0..<2 { try await space.sync(number).synchronise() }
+        for _ in 0..<2 { try await space.sync(number).synchronize() }
       }
       try await expectExchange(space, in: folder, as: replicas)
     }
@@ -101,7 +101,7 @@ struct PlaceMoveTests {
       for (number, store) in space.stores.enumerated() {
         try await store.write { _ = try $0.add("later \(number)", to: .inbox) }
       }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       for number in 0...1 { #expect(try await !space.sync(number).move(to: folder).lacksOwnSegments) }
       try await expectExchange(space, in: folder, as: replicas)
     }
@@ -112,11 +112,11 @@ struct PlaceMoveTests {
     try await withMoves { space, folder, replicas in
       try FileManager.default.copyItem(atPath: space.folder.string, toPath: folder.string)
       try await space.stores[0].write { _ = try $0.add("later", to: .inbox) }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       try FileManager.default.removeItem(atPath: space.folder.string)
       #expect(try await space.sync(0).move(to: folder).lacksOwnSegments)
       try await space.sync(1).move(to: folder)
-      for _ in 0..<2 { try await space.synchroniseAll() }
+      for _ in 0..<2 { try await space.synchronizeAll() }
       #expect(try await space.sync(0).status().replica != replicas[0])
       #expect(try await space.sync(1).status().replica == replicas[1])
       try await space.expectEqualStores()
@@ -128,12 +128,12 @@ struct PlaceMoveTests {
     try await withMoves { space, folder, replicas in
       try create(folder)
       try await space.stores[1].write { _ = try $0.add("unread", to: .inbox) }
-      try await space.sync(1).synchronise()
+      try await space.sync(1).synchronize()
       let move = try await space.sync(0).move(to: folder)
       #expect(move.hasExchanged && move.notCopied == 0 && move.incomplete == [])
       #expect(try space.stores[0].read { try $0.taskCount } == 3)
       try FileManager.default.removeItem(atPath: space.folder.string)
-      try await space.sync(0).synchronise()
+      try await space.sync(0).synchronize()
       try await space.sync(1).move(to: folder)
       try await expectExchange(space, in: folder, as: replicas)
     }
@@ -148,7 +148,7 @@ struct PlaceMoveTests {
       let first = try #require(try transport.segmentFiles(of: replicas[1]).head).number
       for title in ["a", "b", "c"] {
         try await space.stores[1].write { _ = try $0.add(title, to: .inbox) }
-        try await space.sync(1).synchronise()
+        try await space.sync(1).synchronize()
       }
       let files = try transport.segmentFiles(of: replicas[1]).files
       let file = try #require(files.first { $0.range.last == first + number }).entry.path
@@ -161,7 +161,7 @@ struct PlaceMoveTests {
       let target = try FolderTransport(at: folder, space: id.bytes)
       #expect(try target.segmentFiles(of: replicas[1]).files.count == count - 1)
       // Behind the last file that is there, the new place does not say what is missing.
-      let missing = try await space.sync(0).synchronise().incomplete.map(\.replica)
+      let missing = try await space.sync(0).synchronize().incomplete.map(\.replica)
       #expect(missing == (number == 2 ? [replicas[1]] : []))
       // When it is there again, the device that wrote it brings it along.
       if geteuid() != 0 {
@@ -185,18 +185,18 @@ struct PlaceMoveTests {
     try await withMoves { space, _, replicas in
       // The snapshot in the folder covers everything, but the hub does not have it.
       try await space.stores[0].write { try $0.changeSyncSettings { $0.needsSnapshot = true } }
-      try await space.sync(0).synchronise()
+      try await space.sync(0).synchronize()
       try await space.stores[1].write { _ = try $0.add("unread", to: .inbox) }
-      try await space.sync(1).synchronise()
+      try await space.sync(1).synchronize()
       let (connector, hub) = (MemoryConnector(), SyncPlace("https://hub.example", token: "token"))
       let sync = StoreSync(space.stores[0], connector: connector)
       let move = try await sync.move(to: hub)
       #expect(move.hasExchanged && move.incomplete == [] && !move.lacksOwnSegments)
-      #expect(try await sync.synchronise().blocked == [])
+      #expect(try await sync.synchronize().blocked == [])
       let newcomer = try space.open("newcomer")
       let guest = StoreSync(newcomer, connector: connector)
       try await guest.join(sync.invite(), at: hub, deviceName: "newcomer")
-      #expect(try await guest.synchronise().blocked == [])
+      #expect(try await guest.synchronize().blocked == [])
       #expect(try newcomer.read { try $0.taskCount } == 3)
       try newcomer.close()
     }
@@ -213,7 +213,7 @@ struct PlaceMoveTests {
       }
       #expect(try await space.sync(0).status().place == space.folder.string)
       #expect(try FileManager.default.contentsOfDirectory(atPath: folder.string).count == 1)
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       try other.close()
     }
   }
@@ -223,7 +223,7 @@ struct PlaceMoveTests {
       let error = await #expect(throws: TallyError.self) { try await space.sync(0).move(to: folder) }
       #expect(error?.code == .syncUnreachable)
       #expect(try await space.sync(0).status().place == space.folder.string)
-      try await space.sync(0).synchronise()
+      try await space.sync(0).synchronize()
     }
   }
 
@@ -243,7 +243,7 @@ struct PlaceMoveTests {
       try await space.sync(0).move(to: folder)
       try await space.sync(1).move(to: folder)
       try await space.stores[0].write { _ = try $0.add("after the move", to: .inbox) }
-      try await space.sync(0).synchronise()
+      try await space.sync(0).synchronize()
       // Wakes the agent, which would otherwise look only once a minute.
       try await space.stores[1].write { _ = try $0.add("wakes", to: .inbox) }
       var titles: Set<String> = []

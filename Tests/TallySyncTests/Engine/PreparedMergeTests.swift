@@ -16,13 +16,13 @@ struct PreparedMergeTests {
         let authors = Array(space.stores.prefix(3))
         for step in 0..<150 {
           try StoreSpace.write(to: authors, space.clock, using: &random)
-          if random.oneIn(15) { try await StoreSync(authors[step % 3]).synchronise() }
+          if random.oneIn(15) { try await StoreSync(authors[step % 3]).synchronize() }
           // In some histories they know a part already.
           if history.isMultiple(of: 2), step == 75 {
-            for number in [3, 4] { try await space.sync(number).synchronise() }
+            for number in [3, 4] { try await space.sync(number).synchronize() }
           }
         }
-        for _ in 0..<2 { for author in authors { try await StoreSync(author).synchronise() } }
+        for _ in 0..<2 { for author in authors { try await StoreSync(author).synchronize() } }
         let (prepared, plain) = (space.stores[3], space.stores[4])
         let parts = try await Self.parts(of: authors[0], using: &random)
         let numbers = try await prepared.write { try $0.number(replicasOf: parts[0]) }
@@ -49,7 +49,7 @@ struct PreparedMergeTests {
     try await withFolderSpace { space in
       let author = space.stores[0]
       try await author.write { try $0.add("a title that is longer than a digest", to: .inbox) }
-      try await StoreSync(author).synchronise()
+      try await StoreSync(author).synchronize()
       var random = SeededGenerator(seed: 1)
       let part = try #require(try await Self.parts(of: author, using: &random).first { !$0.states.isEmpty })
       let mentioned = part.states.values.reduce(into: Set<ReplicaID>()) { $0.formUnion($1.replicas) }

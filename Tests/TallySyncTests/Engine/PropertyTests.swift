@@ -29,7 +29,7 @@ struct PropertyTests {
           let saved = random.oneIn(8) ? await place.save() : nil
           if random.oneIn(2), let store = space.stores.randomElement(using: &random) {
             do {
-              try await StoreSync(store).synchronise(through: MemoryTransport(place))
+              try await StoreSync(store).synchronize(through: MemoryTransport(place))
             } catch let error as TallyError where [.syncUnreachable, .syncRefused].contains(error.code) {}
           }
           if let saved { await place.restore(saved) }
@@ -37,7 +37,7 @@ struct PropertyTests {
         await place.refuseSegments(nil)
         await place.setReachable(true)
         for _ in 0..<4 {
-          for store in space.stores { try await StoreSync(store).synchronise(through: MemoryTransport(place)) }
+          for store in space.stores { try await StoreSync(store).synchronize(through: MemoryTransport(place)) }
         }
         try await space.expectEqualStores()
         for store in space.stores {
@@ -80,7 +80,7 @@ struct PropertyTests {
       let ids = try await space.stores[0].write { transaction in
         try (0..<4).map { try transaction.add("task \($0)", to: .inbox).id }
       }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       var (expected, number): (Set<String>, Int) = ([], 0)
       for _ in 0..<8 {
         var written: [[String: String]] = [[:], [:]]
@@ -94,7 +94,7 @@ struct PropertyTests {
           }
           written[author]["\(id) \(isTitle ? "title" : "notes")"] = value
         }
-        try await space.synchroniseAll()
+        try await space.synchronizeAll()
         for (field, first) in written[0] {
           guard let second = written[1][field], let id = UUID(uuidString: String(field.prefix(36))) else { continue }
           let task = try #require(try space.stores[0].read { try $0.task(id) })
@@ -119,18 +119,18 @@ struct PropertyTests {
       let objects = [
         ObjectKey(isList: false, id: id), ObjectKey(isList: true, id: list), ObjectKey(kind: 77, id: UUID()),
       ]
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       let unknown = try await space.sync(0).sealFieldsOfANewerVersion(of: objects)
-      try await space.sync(0).synchronise()
+      try await space.sync(0).synchronize()
       try await space.stores[1].write { _ = try $0.update(id) { $0.title = "two" } }
-      try await space.sync(1).synchronise()
+      try await space.sync(1).synchronize()
       try FileManager.default.removeItem(atPath: space.folder.string)
       try FileManager.default.createDirectory(atPath: space.folder.string, withIntermediateDirectories: true)
       // The folder has only what the second replica publishes again.
-      try await space.sync(1).synchronise()
-      try await space.sync(2).synchronise()
+      try await space.sync(1).synchronize()
+      try await space.sync(2).synchronize()
       try await space.stores[2].write { _ = try $0.complete(id) }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       try await space.expectEqualStores()
       for store in space.stores {
         let states = try await store.write { transaction in
@@ -155,10 +155,10 @@ struct PropertyTests {
       for _ in 0..<45 {
         try StoreSpace.write(to: space.stores, space.clock, using: &random)
         guard random.oneIn(3), let store = space.stores.randomElement(using: &random) else { continue }
-        try await StoreSync(store).synchronise()
+        try await StoreSync(store).synchronize()
         for index in followers.indices { try followers[index].follow(space.stores[0]) }
       }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       for index in followers.indices { try followers[index].follow(space.stores[0]) }
     }
   }

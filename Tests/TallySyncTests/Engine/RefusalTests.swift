@@ -11,12 +11,12 @@ import Testing
 struct RefusalTests {
   @Test func whatOthersSentArrivesThoughThePlaceTakesNothing() async throws {
     try await withPlace { space, place in
-      try await space.synchroniseAll(through: place)
+      try await space.synchronizeAll(through: place)
       try await space.stores[0].write { _ = try $0.add("from the other", to: .inbox) }
-      try await space.sync(0).synchronise(through: MemoryTransport(place))
+      try await space.sync(0).synchronize(through: MemoryTransport(place))
       try await space.stores[1].write { _ = try $0.add("waits", to: .inbox) }
       let refusing = RefusingTransport(MemoryTransport(place), refusing: [.append: SyncRefusal("No room.")])
-      let error = await #expect(throws: TallyError.self) { try await space.sync(1).synchronise(through: refusing) }
+      let error = await #expect(throws: TallyError.self) { try await space.sync(1).synchronize(through: refusing) }
       #expect(error?.code == .syncRefused && error?.message.contains("No room") == true)
       #expect(try space.stores[1].read { try Set($0.view(.inbox).tasks.map(\.title)) } == ["from the other", "waits"])
       #expect(try await space.sync(1).status().pending == 1)
@@ -28,10 +28,10 @@ struct RefusalTests {
     try await withPlace { space, place in
       for number in 0..<3 { try await space.stores[0].write { _ = try $0.add("task \(number)", to: .inbox) } }
       let refusing = RefusingTransport(MemoryTransport(place), refusing: [call: SyncRefusal("Go away.")])
-      _ = try? await space.sync(0).synchronise(through: refusing)
+      _ = try? await space.sync(0).synchronize(through: refusing)
       let isReached = refusing.wasRefused
       #expect(try await space.sync(0).status().refused == (isReached ? "Go away." : nil))
-      try await space.synchroniseAll(through: place)
+      try await space.synchronizeAll(through: place)
       #expect(try await space.sync(0).status().refused == nil)
       #expect(try await space.sync(0).status().pending == 0)
       #expect(try space.stores[1].read { try $0.view(.inbox).tasks.count } == 3)
@@ -43,11 +43,11 @@ struct RefusalTests {
     try await withPlace { space, place in
       try await space.stores[0].write { _ = try $0.add("one", to: .inbox) }
       await place.refuseSegments("The account is full")
-      _ = try? await space.sync(0).synchronise(through: MemoryTransport(place))
+      _ = try? await space.sync(0).synchronize(through: MemoryTransport(place))
       #expect(try await space.sync(0).status().refused == "The account is full")
       struct Away: Error {}
       let away = RefusingTransport(MemoryTransport(place), refusing: [.heads: Away()])
-      let error = await #expect(throws: TallyError.self) { try await space.sync(0).synchronise(through: away) }
+      let error = await #expect(throws: TallyError.self) { try await space.sync(0).synchronize(through: away) }
       #expect(error?.code == .syncUnreachable)
       #expect(try await space.sync(0).status().refused == "The account is full")
     }
@@ -55,10 +55,10 @@ struct RefusalTests {
 
   @Test func upkeepGoesOnWhileSegmentsAreRefused() async throws {
     try await withPlace { space, place in
-      try await space.synchroniseAll(through: place)
+      try await space.synchronizeAll(through: place)
       try await space.stores[0].write { _ = try $0.add("one", to: .inbox) }
       let refusing = RefusingTransport(MemoryTransport(place), refusing: [.append: SyncRefusal("No room.")])
-      _ = try? await space.sync(0).synchronise(through: refusing)
+      _ = try? await space.sync(0).synchronize(through: refusing)
       // It comes last in an exchange.
       #expect(refusing.calls.contains(.pack))
     }
@@ -101,9 +101,9 @@ struct RefusalTests {
       #expect(transport.calls.filter { $0 == .append }.count <= 2)
       // Somebody synchronises by hand when the place takes changes again: the agent goes on at once.
       transport.refuseNothing()
-      try await sync.synchronise()
+      try await sync.synchronize()
       while let event = await iterator.next() {
-        if case .synchronised = event { return }
+        if case .synchronized = event { return }
       }
       Issue.record("The agent does not go on")
     }

@@ -11,17 +11,17 @@ struct SavedFilterTests {
   @Test func filtersAreTheSameEverywhere() async throws {
     try await withFolderSpace { space in
       try await space.stores[0].write { _ = try $0.saveFilter(TaskFilter(text: "is:open"), as: "Chores") }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       #expect(try space.filters == [["Chores: is:open"], ["Chores: is:open"]])
       space.clock.now = space.clock.now.adding(seconds: 5)
       try await space.stores[1].write { _ = try $0.saveFilter(TaskFilter(text: "is:done"), as: "CHORES") }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       #expect(try space.filters == [["CHORES: is:done"], ["CHORES: is:done"]])
       try await space.stores[0].write { _ = try $0.deleteFilter(named: "chores") }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       #expect(try space.filters == [[], []])
       try await space.stores[0].write { _ = try $0.undo() }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       #expect(try space.filters == [["CHORES: is:done"], ["CHORES: is:done"]])
       try await space.expectEqualStores()
     }
@@ -34,7 +34,7 @@ struct SavedFilterTests {
       let second = try space.addStore()
       try await second.write { _ = try $0.saveFilter(TaskFilter(text: "state:active"), as: "two") }
       try await StoreSync(second).join(space.sync(0).invite(), in: space.folder, deviceName: "second")
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       #expect(
         try space.filters == [["one: is:open", "two: state:active"], ["one: is:open", "two: state:active"]])
       try await space.expectEqualStores()
@@ -45,15 +45,15 @@ struct SavedFilterTests {
   @Test func theFilterThatLosesARaceIsKeptAndCanBeRestored() async throws {
     try await withFolderSpace { space in
       try await space.stores[0].write { _ = try $0.saveFilter(TaskFilter(text: "is:open"), as: "one") }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       try await space.stores[0].write { _ = try $0.saveFilter(TaskFilter(text: "state:active"), as: "one") }
       space.clock.now = space.clock.now.adding(seconds: 5)
       try await space.stores[1].write { _ = try $0.saveFilter(TaskFilter(text: "is:done"), as: "one") }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       let conflict = try #require(try await space.sync(1).conflicts().first)
       #expect(conflict.field == "savedFilter" && conflict.lost == "one: state:active")
       try await space.sync(1).restoreConflict(conflict.id)
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       #expect(try space.filters == [["one: state:active"], ["one: state:active"]])
     }
   }
@@ -61,7 +61,7 @@ struct SavedFilterTests {
   @Test func valuesOfApplicationsStayWhereTheyAre() async throws {
     try await withFolderSpace { space in
       try await space.stores[0].write { try $0.setValue(5, forKey: "width", in: "app.window") }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       #expect(try space.stores[1].read { try $0.bytes(forKey: "width", in: "app.window") } == nil)
     }
   }

@@ -16,14 +16,14 @@ struct SettledConflictTests {
       let ids = try await space.stores[0].write { transaction in
         try (0..<tasks).map { try transaction.add("task \($0)", to: .inbox).id }
       }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       for (number, store) in space.stores.enumerated() {
         space.clock.now = space.clock.now.adding(seconds: 10)
         try await store.write { transaction in
           for id in ids { _ = try transaction.update(id) { $0.title = "by \(number)" } }
         }
       }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       try await body(space, ids)
     }
   }
@@ -40,7 +40,7 @@ struct SettledConflictTests {
       for other in 0...1 { #expect(try await space.sync(other).conflicts().map(\.lost) == ["by 0"]) }
       let dismissed = try await space.sync(number).dismissConflicts()
       #expect(dismissed.map(\.lost) == ["by 0"])
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       #expect(try space.stores[0].read { try $0.task(ids[0]) }?.title == "by 1")
       try await expectNoConflicts(space)
     }
@@ -50,12 +50,12 @@ struct SettledConflictTests {
     try await withConflicts { space, ids in
       let conflict = try #require(try await space.sync(number).conflicts().first)
       try await space.sync(number).restoreConflict(conflict.id)
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       for store in space.stores { #expect(try store.read { try $0.task(ids[0]) }?.title == "by 0") }
       try await expectNoConflicts(space)
       // Whoever writes the field now has seen the value.
       try await space.stores[1 - number].write { _ = try $0.update(ids[0]) { $0.title = "later" } }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       try await expectNoConflicts(space)
     }
   }
@@ -63,7 +63,7 @@ struct SettledConflictTests {
   @Test func dismissingOnBothAtTheSameTimeIsTheSame() async throws {
     try await withConflicts(tasks: 3) { space, _ in
       for number in 0...1 { try await space.sync(number).dismissConflicts() }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       try await expectNoConflicts(space)
     }
   }
@@ -75,7 +75,7 @@ struct SettledConflictTests {
       #expect(Set(kept.map(\.lost)) == ["by 0", "by 1"])
       let first = try #require(kept.first { $0.lost == "by 0" })
       try await space.sync(2).dismissConflicts([first.id])
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       #expect(try await space.sync(0).conflicts() == [])
       for number in 1...2 { #expect(try await space.sync(number).conflicts().map(\.lost) == ["by 1"]) }
     }
@@ -92,10 +92,10 @@ struct SettledConflictTests {
       try await space.stores[2].write { _ = try $0.undo() }
       #expect(try space.stores[2].read { try $0.task(ids[1]) }?.title == "by 2")
       #expect(try await space.sync(2).conflicts().count == 4, "an undo brings the conflicts back")
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       #expect(try await space.sync(2).conflicts().count == 4)
       _ = try await space.sync(2).restoreAllConflicts()
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       #expect(try await space.sync(2).status().conflicts == 2)
       // "by 1" also beat "by 0" on the device of its author, and nobody has settled that.
       #expect(try await space.sync(1).conflicts().allSatisfy { $0.lost == "by 0" })
@@ -110,11 +110,11 @@ struct SettledConflictTests {
       let lists = try await space.stores[0].write { transaction in
         try ["first", "second"].map { try transaction.addList(name: $0) }
       }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       for (store, list) in zip(space.stores, lists) {
         _ = try await store.write { try $0.move(task.id, toList: list.id) }
       }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       // The author of the value that lost keeps it, whichever of two writes in one instant that is.
       let found = try await [space.sync(0).conflicts(), space.sync(1).conflicts()]
       let loser = try #require(found.firstIndex { !$0.isEmpty })
@@ -139,7 +139,7 @@ struct SettledConflictTests {
   func theAuthorLearnsWhatASecondWriteHides(isSeen: Bool, isLaterFirst: Bool) async throws {
     try await withFolderSpace(3) { space in
       let task = try await space.stores[0].write { try $0.add("bread", to: .inbox) }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       func edit(_ number: Int) async throws {
         space.clock.now = space.clock.now.adding(seconds: 10)
         _ = try await space.stores[number].write { try $0.update(task.id) { $0.title = "by \(number)" } }
@@ -148,14 +148,14 @@ struct SettledConflictTests {
       let replicas = try await [space.sync(0).status(), space.sync(1).status(), space.sync(2).status()].map(\.replica)
       let others = [1, 2].sorted { (replicas[$0] < replicas[$1]) != isLaterFirst }
       try await edit(0)
-      if isSeen { for number in [0, others[0]] { try await space.sync(number).synchronise() } }
+      if isSeen { for number in [0, others[0]] { try await space.sync(number).synchronize() } }
       try await edit(others[0])
-      for number in others { try await space.sync(number).synchronise() }
+      for number in others { try await space.sync(number).synchronize() }
       try await edit(others[1])
-      try await space.sync(others[1]).synchronise()
-      try await space.sync(0).synchronise()
+      try await space.sync(others[1]).synchronize()
+      try await space.sync(0).synchronize()
       #expect(try await space.sync(0).conflicts().map(\.lost) == (isSeen ? [] : ["by 0"]))
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       #expect(try await space.sync(0).conflicts().map(\.lost) == (isSeen ? [] : ["by 0"]))
       try await space.expectEqualStores()
     }
@@ -167,7 +167,7 @@ struct SettledConflictTests {
       let ids = try await space.stores[0].write { transaction in
         try (0..<2).map { try transaction.add("task \($0)", to: .inbox).id }
       }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       func edit(_ number: Int, _ title: String) async throws {
         space.clock.now = space.clock.now.adding(seconds: 10)
         try await space.stores[number].write { transaction in
@@ -175,13 +175,13 @@ struct SettledConflictTests {
         }
       }
       try await edit(1, "first")
-      try await space.sync(1).synchronise()
+      try await space.sync(1).synchronize()
       try await edit(0, "seen")
-      for number in [0, 1] { try await space.sync(number).synchronise() }
+      for number in [0, 1] { try await space.sync(number).synchronize() }
       try await edit(1, "second")
-      for number in [1, 2] { try await space.sync(number).synchronise() }
+      for number in [1, 2] { try await space.sync(number).synchronize() }
       try await edit(2, "third")
-      for number in [2, 0] { try await space.sync(number).synchronise() }
+      for number in [2, 0] { try await space.sync(number).synchronize() }
       #expect(try await space.sync(0).conflicts().allSatisfy { $0.lost != "seen" })
       for id in ids { #expect(try space.stores[0].read { try $0.task(id) }?.title == "third") }
     }
@@ -242,7 +242,7 @@ struct SettledConflictTests {
     try await withConflicts(tasks: 2) { space, _ in
       let kept = try await space.stores[0].write { try $0.storedConflicts() }
       try await space.sync(1).dismissConflicts([try #require(space.sync(1).conflicts().first).id])
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       let left = try await space.sync(0).conflicts()
       #expect(left.count == 1)
       // The older version has received the settlement, and done nothing.
@@ -253,11 +253,11 @@ struct SettledConflictTests {
         }
       }
       #expect(try await space.sync(0).conflicts().count == 2)
-      #expect(try await space.sync(0).synchronise().conflicts == 1)
+      #expect(try await space.sync(0).synchronize().conflicts == 1)
       #expect(try await space.sync(0).conflicts() == left)
       // Nothing is written where nothing is settled.
       let writes = try space.stores[0].begunWriteCount
-      try await space.sync(0).synchronise()
+      try await space.sync(0).synchronize()
       #expect(try space.stores[0].begunWriteCount == writes)
     }
   }
@@ -266,15 +266,15 @@ struct SettledConflictTests {
   @Test func aValueThatWasDismissedElsewhereIsNotKeptLater() async throws {
     try await withFolderSpace { space in
       let id = try await space.stores[0].write { try $0.add("one", to: .inbox).id }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       try await space.stores[0].write { _ = try $0.update(id) { $0.title = "by 0" } }
-      try await space.sync(0).synchronise()
+      try await space.sync(0).synchronize()
       space.clock.now = space.clock.now.adding(seconds: 10)
       try await space.stores[1].write { _ = try $0.update(id) { $0.title = "by 1" } }
-      try await space.sync(1).synchronise()
+      try await space.sync(1).synchronize()
       try await space.sync(1).dismissConflicts()
-      try await space.sync(1).synchronise()
-      let report = try await space.sync(0).synchronise()
+      try await space.sync(1).synchronize()
+      let report = try await space.sync(0).synchronize()
       #expect(report.conflicts == 0)
       try await expectNoConflicts(space)
     }
@@ -291,8 +291,8 @@ struct SettledConflictTests {
     try await withConflicts { space, _ in
       try await space.sync(1).dismissConflicts()
       try space.emptyFolder()
-      try await space.sync(1).synchronise()
-      try await space.sync(0).synchronise()
+      try await space.sync(1).synchronize()
+      try await space.sync(0).synchronize()
       #expect(try await space.sync(0).conflicts() == [])
     }
   }

@@ -16,25 +16,25 @@ struct SnapshotConflictTests {
   ) async throws {
     try await withFolderSpace { space in
       let id = try await space.stores[0].write { try $0.add("one", to: .inbox).id }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       let start = space.clock.now.adding(seconds: 100)
       space.clock.now = start
       try await space.stores[1].write { _ = try $0.update(id) { $0.title = "of the second" } }
       space.clock.now = start.adding(seconds: seconds)
       try await space.stores[0].write { _ = try $0.update(id) { $0.title = "of the first" } }
-      try await space.sync(0).synchronise()
+      try await space.sync(0).synchronize()
       try space.emptyFolder()
-      try await space.sync(0).synchronise()
+      try await space.sync(0).synchronize()
       try await body(space, id)
     }
   }
 
   @Test func anOwnValueThatLosesToASnapshotIsKept() async throws {
     try await afterWritingBoth(firstAfter: 50) { space, id in
-      try await space.sync(1).synchronise()
+      try await space.sync(1).synchronize()
       #expect(try space.stores[1].read { try $0.task(id) }?.title == "of the first")
       #expect(try await space.sync(1).conflicts().map(\.lost) == ["of the second"])
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       try await space.expectEqualStores()
       // Kept where it was written: the folder has lost everything, and the first one gets the merged state.
       #expect(try await space.sync(0).conflicts() == [])
@@ -43,10 +43,10 @@ struct SnapshotConflictTests {
 
   @Test func aValueOfASnapshotThatLosesIsKept() async throws {
     try await afterWritingBoth(firstAfter: -50) { space, id in
-      try await space.sync(1).synchronise()
+      try await space.sync(1).synchronize()
       #expect(try space.stores[1].read { try $0.task(id) }?.title == "of the second")
       #expect(try await space.sync(1).conflicts().map(\.lost) == ["of the first"])
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       try await space.expectEqualStores()
       // Kept once, by the device that found it.
       #expect(try await space.sync(0).conflicts() == [])
@@ -56,16 +56,16 @@ struct SnapshotConflictTests {
   @Test func whatAnAuthorHadSeenDoesNotLose() async throws {
     try await withFolderSpace { space in
       let id = try await space.stores[0].write { try $0.add("one", to: .inbox).id }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       // Each replaces the title of the other, which it has seen; the last one is in no snapshot of the first store.
       for (round, number) in [1, 0, 1].enumerated() {
         space.clock.now = space.clock.now.adding(seconds: 10)
         try await space.stores[number].write { _ = try $0.update(id) { $0.title = "by \(number)" } }
-        if round < 2 { try await space.synchroniseAll() }
+        if round < 2 { try await space.synchronizeAll() }
       }
       try space.emptyFolder()
-      try await space.sync(0).synchronise()
-      try await space.synchroniseAll()
+      try await space.sync(0).synchronize()
+      try await space.synchronizeAll()
       try await space.expectEqualStores()
       for number in 0...1 { #expect(try await space.sync(number).conflicts() == []) }
     }
@@ -74,7 +74,7 @@ struct SnapshotConflictTests {
   @Test(arguments: [-50, 50] as [Int64]) func aFileFindsTheValuesThatLoseOnce(seconds: Int64) async throws {
     try await withFolderSpace { space in
       let id = try await space.stores[0].write { try $0.add("one", to: .inbox).id }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       let start = space.clock.now.adding(seconds: 100)
       space.clock.now = start
       try await space.stores[1].write { _ = try $0.update(id) { $0.title = "of the second" } }
@@ -84,7 +84,7 @@ struct SnapshotConflictTests {
       try await space.sync(0).writeDifference(to: file)
       for _ in 0..<2 { try await space.sync(1).apply(file) }
       #expect(try await space.sync(1).conflicts().map(\.lost) == [seconds > 0 ? "of the second" : "of the first"])
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       try await space.expectEqualStores()
       for number in 0...1 { #expect(try await space.sync(number).conflicts().count == 1) }
     }
@@ -95,7 +95,7 @@ struct SnapshotConflictTests {
   @Test func aSnapshotHasTheTextsOfWritesThatWait() async throws {
     try await withFolderSpace { space in
       let id = try await space.stores[0].write { try $0.add("a title that is longer than a digest", to: .inbox).id }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       let title = "another title, longer than a digest, too"
       try await space.stores[0].write { _ = try $0.update(id) { $0.title = title } }
       let draft = try await space.stores[0].write { try $0.draftSnapshot() }

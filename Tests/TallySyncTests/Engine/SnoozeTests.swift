@@ -20,7 +20,7 @@ struct SnoozeTests {
           task.recurrence = try recurrence.map { try Recurrence(phrase: $0) }
         }
       }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       space.clock.now = space.clock.now.adding(seconds: 60)
       try await body(space, task)
       try await space.expectEqualStores()
@@ -31,7 +31,7 @@ struct SnoozeTests {
     try await withTask(repeating: nil) { space, task in
       try await space.stores[0].write { _ = try $0.schedule(task.id, on: try $0.today.adding(days: 1)) }
       try await space.stores[1].write { _ = try $0.update(task.id) { $0.title = "Pills and water" } }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       for store in space.stores {
         let merged = try #require(try store.read { try $0.task(task.id) })
         #expect(merged.title == "Pills and water")
@@ -45,11 +45,11 @@ struct SnoozeTests {
   @Test(arguments: [0, 1]) func theNextTaskHasTheReminderOfTheSeriesOnEveryDevice(_ completing: Int) async throws {
     try await withTask { space, task in
       try await space.stores[0].write { _ = try $0.snooze(task.id, until: $0.now.adding(seconds: 7_200)) }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       let next = try await space.stores[completing].write { transaction in
         try #require(try transaction.successor(of: try transaction.complete(task.id)))
       }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       for store in space.stores {
         let stored = try #require(try store.read { try $0.task(next.id) })
         #expect(stored.reminderDate == task.reminderDate?.adding(seconds: 86_400))
@@ -65,13 +65,13 @@ struct SnoozeTests {
       space.clock.now = space.clock.now.adding(seconds: 60)
       let later = try #require(task.reminderDate).adding(seconds: 1_800)
       try await space.stores[1].write { _ = try $0.update(task.id) { $0.reminderDate = later } }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       for store in space.stores { #expect(try store.read { try $0.task(task.id) }?.reminderDate == later) }
       let next = try await space.stores[0].write { transaction in
         try #require(try transaction.successor(of: try transaction.complete(task.id)))
       }
       #expect(next.reminderDate == later.adding(seconds: 86_400))
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
     }
   }
 
@@ -79,7 +79,7 @@ struct SnoozeTests {
   @Test func aNoteThatAnOlderVersionCopiedIsVoid() async throws {
     try await withTask { space, task in
       let snoozed = try await space.stores[0].write { try $0.snooze(task.id, until: $0.now.adding(seconds: 7_200)) }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       let next = try await space.stores[1].write { transaction in
         let next = try #require(try transaction.successor(of: try transaction.complete(task.id)))
         var copied = next
@@ -88,13 +88,13 @@ struct SnoozeTests {
         try transaction.put(copied)
         return copied
       }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       let last = try await space.stores[0].write { transaction in
         try #require(try transaction.successor(of: try transaction.complete(next.id)))
       }
       #expect(last.reminderDate == next.reminderDate?.adding(seconds: 86_400))
       #expect(last.attributes.isEmpty)
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
     }
   }
 }

@@ -12,9 +12,9 @@ struct StoreSyncTests {
   @Test func whatOneStoreHasArrivesAtTheOther() async throws {
     try await withFolderSpace { space in
       let task = try await space.stores[0].write { try $0.add("one", to: .inbox) { $0.notes = "notes" } }
-      let sent = try await space.sync(0).synchronise()
+      let sent = try await space.sync(0).synchronize()
       #expect(sent.sent == 1 && sent.pending == 0)
-      let received = try await space.sync(1).synchronise()
+      let received = try await space.sync(1).synchronize()
       #expect(received.received == 1 && received.blocked == [])
       #expect(try space.stores[1].read { try $0.task(task.id) }?.notes == "notes")
       try await space.expectEqualStores()
@@ -29,7 +29,7 @@ struct StoreSyncTests {
       let other = try space.addStore()
       try await other.write { _ = try $0.add("two", to: .inbox) }
       try await StoreSync(other).join(invitation, in: space.folder, deviceName: "other")
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       for store in space.stores { #expect(try store.read { try $0.view(.inbox).tasks.count } == 2) }
       try await space.expectEqualStores()
       try space.close()
@@ -47,7 +47,7 @@ struct StoreSyncTests {
       }
       let invitation = try await space.sync(0).setUp(in: space.folder, deviceName: "a").invitation
       try await space.sync(1).join(invitation, in: space.folder, deviceName: "b")
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       for store in stores { #expect(try store.read { try $0.statistics().completed.allTime } == 1) }
       try await space.expectEqualStores()
       try space.close()
@@ -61,9 +61,9 @@ struct StoreSyncTests {
         let id = try transaction.add("one", to: .inbox).id
         try transaction.complete(id)
       }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       try await space.stores[0].write { _ = try $0.undo() }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       for store in space.stores { #expect(try store.read { try $0.statistics().completed.allTime } == 0) }
       try await space.expectEqualStores()
     }
@@ -76,7 +76,7 @@ struct StoreSyncTests {
         let recurrence = try Recurrence(phrase: "every day")
         _ = try transaction.add("one", to: .today) { $0.recurrence = recurrence }
       }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       for number in [0, 0, 1] {
         space.clock.now = space.clock.now.adding(seconds: 3_600)
         try await space.stores[number].write { transaction in
@@ -84,7 +84,7 @@ struct StoreSyncTests {
           try transaction.complete(open.id)
         }
       }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       for store in space.stores { #expect(try store.read { try $0.statistics().completed.allTime } == 2) }
       try await space.expectEqualStores()
     }
@@ -93,11 +93,11 @@ struct StoreSyncTests {
   @Test func bothEditsOfOneFieldAreKept() async throws {
     try await withFolderSpace { space in
       let id = try await space.stores[0].write { try $0.add("one", to: .inbox).id }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       try await space.stores[0].write { _ = try $0.update(id) { $0.title = "earlier" } }
       space.clock.now = space.clock.now.adding(seconds: 60)
       try await space.stores[1].write { _ = try $0.update(id) { $0.title = "later" } }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       for number in 0...1 {
         #expect(try space.stores[number].read { try $0.task(id) }?.title == "later")
         let conflicts = try await space.sync(number).conflicts()
@@ -105,7 +105,7 @@ struct StoreSyncTests {
       }
       let conflict = try #require(try await space.sync(1).conflicts().first)
       try await space.sync(1).restoreConflict(conflict.id)
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       #expect(try space.stores[0].read { try $0.task(id) }?.title == "earlier")
       #expect(try await space.sync(1).conflicts() == [])
       try await space.expectEqualStores()
@@ -115,10 +115,10 @@ struct StoreSyncTests {
   @Test func anEditAfterSeeingAnotherIsNoConflict() async throws {
     try await withFolderSpace { space in
       let id = try await space.stores[0].write { try $0.add("one", to: .inbox).id }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       for number in [1, 0, 1] {
         try await space.stores[number].write { _ = try $0.update(id) { $0.title = "by \(number)" } }
-        try await space.synchroniseAll()
+        try await space.synchronizeAll()
       }
       for number in 0...1 { #expect(try await space.sync(number).conflicts() == []) }
     }
@@ -131,12 +131,12 @@ struct StoreSyncTests {
         try transaction.complete(id)
         return id
       }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       try await space.stores[0].write { try $0.delete(id) }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       #expect(try await space.sync(1).trash().map(\.id) == [id])
       try await space.sync(1).restore([id])
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       for number in 0...1 {
         let task = try #require(try space.stores[number].read { try $0.task(id) })
         #expect(task.isCompleted && task.tags == ["a"])
@@ -150,18 +150,18 @@ struct StoreSyncTests {
   @Test func anEmptiedFolderDeletesNothingAndIsFilledAgain() async throws {
     try await withFolderSpace(3) { space in
       for number in 0...2 { try await space.stores[number].write { _ = try $0.add("task \(number)", to: .inbox) } }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       for name in try FileManager.default.contentsOfDirectory(atPath: space.folder.string) {
         try FileManager.default.removeItem(atPath: space.folder.appending(name).string)
       }
       try await space.stores[1].write { _ = try $0.add("later", to: .inbox) }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       for store in space.stores { #expect(try store.read { try $0.view(.inbox).tasks.count } == 4) }
       try await space.expectEqualStores()
       let fresh = try space.addStore()
       let invitation = try await space.sync(0).invite()
       try await StoreSync(fresh).join(invitation, in: space.folder, deviceName: "fresh")
-      try await StoreSync(fresh).synchronise()
+      try await StoreSync(fresh).synchronize()
       try await space.expectEqualStores()
     }
   }
@@ -171,18 +171,18 @@ struct StoreSyncTests {
       try await space.stores[0].write { _ = try $0.add("one", to: .inbox) }
       let away = space.directory.appending("away")
       try FileManager.default.moveItem(atPath: space.folder.string, toPath: away.string)
-      let error = await #expect(throws: TallyError.self) { try await space.sync(0).synchronise() }
+      let error = await #expect(throws: TallyError.self) { try await space.sync(0).synchronize() }
       #expect(error?.code == .syncUnreachable)
       #expect(try await space.sync(0).status().pending == 1)
       try FileManager.default.moveItem(atPath: away.string, toPath: space.folder.string)
-      #expect(try await space.sync(0).synchronise().sent == 1)
+      #expect(try await space.sync(0).synchronize().sent == 1)
     }
   }
 
   @Test func leavingKeepsAllTasks() async throws {
     try await withFolderSpace { space in
       try await space.stores[0].write { _ = try $0.add("one", to: .inbox) }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       try await space.sync(1).leave()
       #expect(try space.stores[1].read { try $0.view(.inbox).tasks.count } == 1)
       let error = await #expect(throws: TallyError.self) { try await space.sync(1).status() }
@@ -190,7 +190,7 @@ struct StoreSyncTests {
       let invitation = try await space.sync(0).invite()
       try await space.sync(1).join(invitation, in: space.folder, deviceName: "again")
       try await space.stores[1].write { _ = try $0.add("two", to: .inbox) }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       try await space.expectEqualStores()
     }
   }
@@ -208,7 +208,7 @@ struct StoreSyncTests {
       let code = try #require(setup.recoveryCode)
       try await StoreSync(stores[2]).join(code, in: space.folder, deviceName: "c")
       try await stores[0].write { _ = try $0.add("one", to: .inbox) }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       try await space.expectEqualStores()
       try space.close()
     }
@@ -222,7 +222,7 @@ struct StoreSyncTests {
       #expect(setup.recoveryCode == nil)
       try await StoreSync(stores[1]).join(setup.invitation, in: space.folder, deviceName: "b")
       try await stores[0].write { _ = try $0.add("in the clear", to: .inbox) }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       try await space.expectEqualStores()
       try space.close()
     }
@@ -231,14 +231,14 @@ struct StoreSyncTests {
   /// A changed segment stops its stream with a reason; the others go on.
   @Test func aDamagedSegmentStopsItsStreamOnly() async throws {
     try await withFolderSpace(3) { space in
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       try await space.stores[0].write { _ = try $0.add("damaged", to: .inbox) }
-      try await space.sync(0).synchronise()
+      try await space.sync(0).synchronize()
       let replica = try await space.sync(0).status().replica
       try space.flipBit(inLastSegmentOf: replica)
       try await space.stores[1].write { _ = try $0.add("fine", to: .inbox) }
-      try await space.sync(1).synchronise()
-      let report = try await space.sync(2).synchronise()
+      try await space.sync(1).synchronize()
+      let report = try await space.sync(2).synchronize()
       #expect(report.blocked.map(\.replica) == [replica])
       #expect(try space.stores[2].read { try $0.view(.inbox).tasks.map(\.title) } == ["fine"])
     }
@@ -248,17 +248,17 @@ struct StoreSyncTests {
   @Test func moreTagsThanATaskCanHaveAreKeptAndShownAsFarAsThereIsRoom() async throws {
     try await withFolderSpace { space in
       let id = try await space.stores[0].write { try $0.add("one", to: .inbox).id }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       for number in 0...1 {
         let tags = TagSet((0..<40).map { "tag\(number)-\($0)" })
         try await space.stores[number].write { _ = try $0.update(id) { $0.tags = tags } }
       }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       #expect(try space.stores[0].read { try $0.task(id) }?.tags.count == TagSet.maximumCount)
       try await space.expectEqualStores()
       // Those without room come back when others go.
       try await space.stores[1].write { _ = try $0.update(id) { $0.tags = ["kept"] } }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       #expect(try space.stores[0].read { try $0.task(id) }?.tags.count == 17)
       try await space.expectEqualStores()
     }
@@ -274,7 +274,7 @@ struct StoreSyncTests {
       }
       try await space.stores[0].write { _ = try $0.undo() }
       try await space.sync(0).restore([id])
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       for store in space.stores { #expect(try store.read { try $0.task(id) }?.isCompleted == false) }
       try await space.expectEqualStores()
     }
@@ -284,17 +284,17 @@ struct StoreSyncTests {
   @Test func theTimeOfChangeIsTheSameAfterUndoingAnImport() async throws {
     try await withFolderSpace { space in
       let list = try await space.stores[0].write { try $0.addList(name: "Home").id }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       let file = space.directory.appending("export.json")
       try space.stores[0].export(to: file)
       try await space.stores[1].write { try $0.deleteList(list) }
       space.clock.now = space.clock.now.adding(seconds: 5)
       try await space.stores[1].write { _ = try $0.undo() }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       try space.stores[1].importDocument(from: file, options: ImportOptions(overwrites: true))
       space.clock.now = space.clock.now.adding(seconds: 5)
       try await space.stores[1].write { _ = try $0.undo() }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       let times = try space.stores.map { try $0.read { try $0.list(list)?.updatedAt } }
       #expect(times[0] == times[1])
     }
@@ -304,11 +304,11 @@ struct StoreSyncTests {
     try await withFolderSpace { space in
       for number in 0..<70 {
         try await space.stores[0].write { _ = try $0.add("task \(number)", to: .inbox) }
-        try await space.sync(0).synchronise()
+        try await space.sync(0).synchronize()
       }
       let names = FileManager.default.enumerator(atPath: space.folder.string)?.compactMap { $0 as? String } ?? []
       #expect(names.filter { $0.hasSuffix(".seg") }.count < 40)
-      try await space.sync(1).synchronise()
+      try await space.sync(1).synchronize()
       #expect(try space.stores[1].read { try $0.view(.inbox).tasks.count } == 70)
       try await space.expectEqualStores()
     }
@@ -322,9 +322,9 @@ struct StoreSyncTests {
           try StoreSpace.write(to: space.stores, space.clock, using: &random)
           if random.oneIn(12) { space.clock.now = space.clock.now.adding(seconds: 20 * 86_400) }
           guard random.oneIn(5), let store = space.stores.randomElement(using: &random) else { continue }
-          try await StoreSync(store).synchronise()
+          try await StoreSync(store).synchronize()
         }
-        try await space.synchroniseAll()
+        try await space.synchronizeAll()
         try await space.expectEqualStores()
       }
     }

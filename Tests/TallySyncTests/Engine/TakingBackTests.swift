@@ -21,7 +21,7 @@ struct TakingBackTests {
       let id = try await space.stores[0].write { transaction in
         try transaction.add("title", to: .inbox) { ($0.notes, $0.tags, $0.priority) = ("notes", ["a"], .high) }.id
       }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       let file = space.directory.appending("export.json")
       _ = try space.stores[0].export(to: file)
       try await space.stores[1].write { transaction in
@@ -37,7 +37,7 @@ struct TakingBackTests {
       } else {
         try await space.stores[0].write { _ = try $0.delete(id) }
       }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       #expect(try space.stores.allSatisfy { try $0.read { try $0.task(id) == nil } })
       #expect(try await space.stores[0].write { try $0.deletedTask(id) }?.notes == "edited")
       space.clock.now = space.clock.now.adding(seconds: 60)
@@ -46,7 +46,7 @@ struct TakingBackTests {
       case .undoing: try await space.stores[0].write { _ = try $0.undo() }
       case .undoingLater:
         try await space.stores[0].write { _ = try $0.add("another", to: .inbox) }
-        try await space.synchroniseAll()
+        try await space.synchronizeAll()
         try await space.stores[0].write { transaction in
           _ = try transaction.undo()
           _ = try transaction.undo()
@@ -58,7 +58,7 @@ struct TakingBackTests {
         // At once, not only after the next exchange.
         #expect(try space.stores[0].read { try $0.task(id) }?.notes == "edited")
       }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       try await space.expectEqualStores()
       let task = try #require(try space.stores[1].read { try $0.task(id) })
       guard way != .importing else { return #expect(task.title == "title" && task.priority == .high) }
@@ -72,13 +72,13 @@ struct TakingBackTests {
   @Test func whatOthersWroteStaysWhenEarlierWritesAreUndone() async throws {
     try await withFolderSpace { space in
       let id = try await space.stores[0].write { try $0.add("title", to: .inbox) { $0.notes = "notes" }.id }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       space.clock.now = space.clock.now.adding(seconds: 60)
       try await space.stores[0].write { _ = try $0.update(id) { $0.title = "own" } }
       try await space.stores[1].write { _ = try $0.update(id) { $0.notes = "edited" } }
       space.clock.now = space.clock.now.adding(seconds: 60)
       try await space.stores[0].write { _ = try $0.delete(id) }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       try await space.stores[0].write { _ = try $0.undo() }
       try await space.stores[0].write { _ = try $0.redo() }
       #expect(try space.stores[0].read { try $0.task(id) } == nil)
@@ -86,7 +86,7 @@ struct TakingBackTests {
         _ = try transaction.undo()
         _ = try transaction.undo()
       }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       try await space.expectEqualStores()
       let task = try #require(try space.stores[1].read { try $0.task(id) })
       #expect(task.title == "title" && task.notes == "edited")
@@ -107,7 +107,7 @@ struct TakingBackTests {
         let rest = try (0..<40).map { try transaction.add("task \($0)", to: .list(list)).id }
         return (list, try transaction.addList(name: "Other").id, [parent, child, moved] + rest)
       }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       let added = try await space.stores[1].write { transaction in
         _ = try transaction.renameList(list, to: "House")
         for id in ids { _ = try transaction.update(id) { $0.notes = "edited" } }
@@ -117,7 +117,7 @@ struct TakingBackTests {
       }
       space.clock.now = space.clock.now.adding(seconds: 60)
       try await space.stores[0].write { _ = try $0.deleteList(list) }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       #expect(try space.stores[0].read { try $0.task(added) }?.listID == nil)
       space.clock.now = space.clock.now.adding(seconds: 60)
       if isRestored {
@@ -125,7 +125,7 @@ struct TakingBackTests {
       } else {
         try await space.stores[0].write { _ = try $0.undo() }
       }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       try await space.expectEqualStores()
       for store in space.stores {
         #expect(try store.read { try $0.list(list) }?.name == "House")
@@ -143,16 +143,16 @@ struct TakingBackTests {
     try await withFolderSpace { space in
       let list = try await space.stores[0].write { try $0.addList(name: "Home").id }
       let id = try await space.stores[0].write { try $0.add("one", to: .list(list)).id }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       try await space.stores[0].write { _ = try $0.delete(id) }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       try await space.stores[1].write { _ = try $0.deleteList(list) }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       try await space.stores[0].write { _ = try $0.undo() }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       #expect(try space.stores.allSatisfy { try $0.read { try $0.task(id).map { $0.listID == nil } ?? false } })
       try await space.stores[1].write { _ = try $0.undo() }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       #expect(try space.stores.allSatisfy { try $0.read { try $0.task(id)?.listID == list } })
       try await space.expectEqualStores()
     }
@@ -162,14 +162,14 @@ struct TakingBackTests {
     try await withFolderSpace { space in
       let id = try await space.stores[0].write { try $0.add("one", to: .inbox).id }
       try await space.stores[0].write { _ = try $0.complete(id) }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       try await space.stores[1].write { _ = try $0.update(id) { $0.notes = "edited" } }
       space.clock.now = space.clock.now.adding(seconds: 60)
       try await space.stores[0].write { _ = try $0.delete(id) }
       try await space.stores[0].write { _ = try $0.purgeCompletions(before: .latest) }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       try await space.sync(0).restore([id])
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       try await space.expectEqualStores()
       let task = try #require(try space.stores[1].read { try $0.task(id) })
       #expect(task.notes == "edited" && !task.isCompleted)
@@ -179,14 +179,14 @@ struct TakingBackTests {
   @Test func aFilterComesBackAsOthersHaveSavedIt() async throws {
     try await withFolderSpace { space in
       try await space.stores[0].write { _ = try $0.saveFilter(TaskFilter(text: "tag:a"), as: "one") }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       try await space.stores[1].write { _ = try $0.saveFilter(TaskFilter(text: "tag:b"), as: "one") }
       space.clock.now = space.clock.now.adding(seconds: 60)
       try await space.stores[0].write { try $0.deleteFilter(named: "one") }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       #expect(try space.stores[1].read { try $0.savedFilters() }.isEmpty)
       try await space.stores[0].write { _ = try $0.undo() }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       for store in space.stores { #expect(try store.read { try $0.savedFilters().map(\.text) } == ["#b"]) }
       try await space.expectEqualStores()
     }
@@ -272,7 +272,7 @@ struct TakingBackTests {
             try transaction.add("old", to: .inbox) { ($0.notes, $0.tags) = ("old", ["a"]) }.id, list
           )
         }
-        try await space.synchroniseAll()
+        try await space.synchronizeAll()
         space.clock.now = space.clock.now.adding(seconds: 60)
         try await space.stores[1].write { try act.other(&$0, id, list) }
         space.clock.now = space.clock.now.adding(seconds: 60)
@@ -288,7 +288,7 @@ struct TakingBackTests {
           try await space.stores[0].write { _ = try $0.redo() }
           try await space.stores[0].write { _ = try $0.undo() }
         }
-        try await space.synchroniseAll()
+        try await space.synchronizeAll()
         try await space.expectEqualStores()
         #expect(
           try TakingBackTests.contents(of: space.stores[0]).filter { !$0.contains("between") } == expected,
@@ -313,7 +313,7 @@ struct TakingBackTests {
     for isLater in [false, true] {
       try await withFolderSpace { space in
         let id = try await space.stores[0].write { try $0.add("old", to: .inbox).id }
-        try await space.synchroniseAll()
+        try await space.synchronizeAll()
         func edit(_ store: Int, _ title: String) async throws {
           space.clock.now = space.clock.now.adding(seconds: 60)
           try await space.stores[store].write { _ = try $0.update(id) { $0.title = title } }
@@ -323,7 +323,7 @@ struct TakingBackTests {
         if !isLater { try await edit(1, "real") }
         try await edit(0, "second")
         try await space.stores[0].write { _ = try $0.undo() }
-        try await space.synchroniseAll()
+        try await space.synchronizeAll()
         #expect(try space.stores[0].read { try $0.task(id) }?.title == (isLater ? "first" : "real"))
         try await space.expectEqualStores()
       }
@@ -334,7 +334,7 @@ struct TakingBackTests {
   @Test func anUndoneEditOfARestoredTaskIsNothing() async throws {
     try await withFolderSpace { space in
       let id = try await space.stores[0].write { try $0.add("one", to: .inbox) { $0.notes = "old" }.id }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       space.clock.now = space.clock.now.adding(seconds: 60)
       try await space.stores[1].write { _ = try $0.update(id) { ($0.title, $0.notes) = ("real", "real") } }
       space.clock.now = space.clock.now.adding(seconds: 60)
@@ -342,7 +342,7 @@ struct TakingBackTests {
       try await space.sync(0).restore([id])
       try await space.stores[0].write { _ = try $0.update(id) { $0.notes = "undone" } }
       try await space.stores[0].write { _ = try $0.undo() }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       let task = try #require(try space.stores[0].read { try $0.task(id) })
       #expect(task.title == "real" && task.notes == "real")
       try await space.expectEqualStores()
@@ -353,13 +353,13 @@ struct TakingBackTests {
   @Test(arguments: [false, true]) func whatIsRedoneOrUndoneLaterCounts(_ isSent: Bool) async throws {
     try await withFolderSpace { space in
       let id = try await space.stores[0].write { try $0.add("old", to: .inbox).id }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       space.clock.now = space.clock.now.adding(seconds: 60)
       try await space.stores[0].write { _ = try $0.update(id) { $0.title = "edited" } }
-      if isSent { try await space.synchroniseAll() }
+      if isSent { try await space.synchronizeAll() }
       try await space.stores[0].write { _ = try $0.undo() }
       if !isSent { try await space.stores[0].write { _ = try $0.redo() } }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       #expect(try space.stores[1].read { try $0.task(id) }?.title == (isSent ? "old" : "edited"))
       try await space.expectEqualStores()
     }
@@ -369,13 +369,13 @@ struct TakingBackTests {
   @Test func whatIsRedoneAfterAnExchangeIsSent() async throws {
     try await withFolderSpace { space in
       let id = try await space.stores[0].write { try $0.add("old", to: .inbox).id }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       try await space.stores[0].write { _ = try $0.update(id) { $0.title = "edited" } }
       try await space.stores[0].write { _ = try $0.undo() }
       try await space.stores[1].write { _ = try $0.add("another", to: .inbox) }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       try await space.stores[0].write { _ = try $0.redo() }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       #expect(try space.stores[1].read { try $0.task(id) }?.title == "edited")
       try await space.expectEqualStores()
     }
@@ -384,13 +384,13 @@ struct TakingBackTests {
   /// A creation that was undone before it was sent is not sent; after a redo it is.
   @Test func anUndoneCreationIsNothing() async throws {
     try await withFolderSpace { space in
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       let id = try await space.stores[0].write { try $0.add("one", to: .inbox) { $0.notes = "notes" }.id }
       try await space.stores[0].write { _ = try $0.undo() }
       #expect(try await space.sync(0).status().pending == 0)
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       try await space.stores[0].write { _ = try $0.redo() }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       #expect(try space.stores[1].read { try $0.task(id) }?.notes == "notes")
       try await space.expectEqualStores()
     }
@@ -403,7 +403,7 @@ struct RepeatedlyUndoneTests {
     reversals: Int, kind: String
   ) async throws {
     try await withFolderSpace { space in
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       try await space.stores[0].write { transaction in
         switch kind {
         case "task": try transaction.add("one", to: .inbox) { $0.notes = "notes" }
@@ -415,7 +415,7 @@ struct RepeatedlyUndoneTests {
         space.clock.now = space.clock.now.adding(seconds: 1)
         try await space.stores[0].write { _ = try number.isMultiple(of: 2) ? $0.undo() : $0.redo() }
       }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       let isThere = reversals.isMultiple(of: 2)
       for store in space.stores {
         let count = try store.read {
@@ -438,13 +438,13 @@ struct RestoredCreationTests {
         try transaction.add("written", to: .inbox) { $0.notes = "notes" }.id
       }
       try await space.stores[0].write { _ = try $0.delete(id) }
-      if isSentAlone { try await space.sync(0).synchronise() } else { try await space.synchroniseAll() }
+      if isSentAlone { try await space.sync(0).synchronize() } else { try await space.synchronizeAll() }
       try await space.sync(0).restore([id])
       if isEdited {
         try await space.stores[0].write { _ = try $0.update(id) { $0.attributes["a"] = .integer(1) } }
         try await space.stores[0].write { _ = try $0.undo() }
       }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       for store in space.stores {
         let task = try store.read { try $0.task(id) }
         #expect(task?.title == "written" && task?.notes == "notes" && task?.attributes.isEmpty == true)

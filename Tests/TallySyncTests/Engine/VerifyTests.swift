@@ -22,7 +22,7 @@ struct VerifyTests {
       #expect(try await space.sync(0).verify() != [])
       #expect(try await space.sync(0).repair() != [])
       #expect(try await space.sync(0).verify() == [])
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       try await space.expectEqualStores()
       for store in space.stores {
         #expect(try await StoreSync(store).verify() == [])
@@ -42,7 +42,7 @@ struct VerifyTests {
         try transaction.damage(.unreadableState, of: id)
       }
       #expect(try await space.sync(0).repair() != [])
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       try await space.expectEqualStores()
       for store in space.stores { #expect(try store.read { try $0.task(id) }?.notes == "waits") }
     }
@@ -66,7 +66,7 @@ extension FolderSpace {
       try transaction.complete(done)
       return try transaction.add("one", to: .inbox) { ($0.listID, $0.tags) = (list.id, ["a"]) }.id
     }
-    try await synchroniseAll()
+    try await synchronizeAll()
     return id
   }
 }

@@ -11,7 +11,7 @@ struct WriteLockTests {
   @Test func whatOnlyReadsBeginsNoWrite() async throws {
     try await withFolderSpace { space in
       try await space.stores[0].write { _ = try $0.add("deleted", to: .inbox) }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       // Changes of a task and a saved filter wait, and something is in the trash.
       try await space.stores[0].write { transaction in
         try transaction.delete(transaction.view(.inbox).tasks[0].id)
@@ -37,18 +37,18 @@ struct WriteLockTests {
   @Test func anIdleExchangeBeginsNoWrite() async throws {
     try await withFolderSpace(3) { space in
       for store in space.stores { try await store.write { _ = try $0.add("task", to: .inbox) } }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       for number in 0..<3 {
-        let writes = try await space.stores[number].writes { try await space.sync(number).synchronise() }
+        let writes = try await space.stores[number].writes { try await space.sync(number).synchronize() }
         #expect(writes == 0, "store \(number)")
       }
       // The cards of a device that was revoked and has left stay.
       _ = try await space.sync(0).revoke(space.sync(2).status().replica)
-      _ = try? await space.sync(2).synchronise()
+      _ = try? await space.sync(2).synchronize()
       try await space.sync(2).leave()
-      for _ in 0..<2 { for number in 0..<2 { try await space.sync(number).synchronise() } }
+      for _ in 0..<2 { for number in 0..<2 { try await space.sync(number).synchronize() } }
       for number in 0..<2 {
-        let writes = try await space.stores[number].writes { try await space.sync(number).synchronise() }
+        let writes = try await space.stores[number].writes { try await space.sync(number).synchronize() }
         #expect(writes == 0, "store \(number) after the revocation")
       }
     }
@@ -56,19 +56,19 @@ struct WriteLockTests {
 
   @Test func anExchangeWritesAboutAsOftenAsItStoresSomething() async throws {
     try await withFolderSpace { space in
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       try await space.stores[0].write { _ = try $0.add("task", to: .inbox) }
       // Three writes: sealing the segment, acknowledging it, and noting the mark of the files.
-      let sending = try await space.stores[0].writes { try await space.sync(0).synchronise() }
+      let sending = try await space.stores[0].writes { try await space.sync(0).synchronize() }
       #expect(sending == 3)
-      let receiving = try await space.stores[1].writes { try await space.sync(1).synchronise() }
+      let receiving = try await space.stores[1].writes { try await space.sync(1).synchronize() }
       #expect(receiving == 1)
       for title in ["a", "b", "c", "d"] {
         try await space.stores[0].write { _ = try $0.add(title, to: .inbox) }
-        try await space.sync(0).synchronise()
+        try await space.sync(0).synchronize()
       }
       // Four segments of one stream are merged at once.
-      let many = try await space.stores[1].writes { try await space.sync(1).synchronise() }
+      let many = try await space.stores[1].writes { try await space.sync(1).synchronize() }
       #expect(many == 1)
       try await space.expectEqualStores()
     }
@@ -77,15 +77,15 @@ struct WriteLockTests {
   @Test func aStreamThatIsBlockedIsWrittenDownOnce() async throws {
     try await withFolderSpace { space in
       try await space.stores[0].write { _ = try $0.add("task", to: .inbox) }
-      try await space.sync(0).synchronise()
+      try await space.sync(0).synchronize()
       let transport = try #require(try await space.sync(0).connect().transport as? FolderTransport)
       let replica = try await space.sync(0).status().replica
       let file = try #require(try transport.segmentFiles(of: replica).files.last).entry.path.string
       var bytes = try Data(contentsOf: URL(filePath: file))
       bytes[bytes.count - 100] ^= 1
       try bytes.write(to: URL(filePath: file))
-      #expect(try await space.sync(1).synchronise().blocked.count == 1)
-      let repeated = try await space.stores[1].writes { try await space.sync(1).synchronise() }
+      #expect(try await space.sync(1).synchronize().blocked.count == 1)
+      let repeated = try await space.stores[1].writes { try await space.sync(1).synchronize() }
       #expect(repeated == 0)
     }
   }
@@ -104,11 +104,11 @@ extension TaskStore {
 struct WaitingChangesTests {
   @Test func theHashIsNotKnownWhileChangesAreInNoState() async throws {
     try await withFolderSpace { space in
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       let hash = try #require(try await space.sync(0).status().stateHash)
       try await space.stores[0].write { _ = try $0.add("task", to: .inbox) }
       #expect(try await space.sync(0).status().stateHash == nil)
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       let later = try #require(try await space.sync(0).status().stateHash)
       let other = try await space.sync(1).status().stateHash
       #expect(later != hash && later == other)
@@ -117,7 +117,7 @@ struct WaitingChangesTests {
 
   @Test func theOldestIsTheFirstThatWaits() async throws {
     try await withFolderSpace { space in
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       let start = space.clock.now
       let ids = try await space.stores[0].write { transaction in
         try ["first", "second"].map { try transaction.add($0, to: .inbox).id }
@@ -135,14 +135,14 @@ struct WaitingChangesTests {
         try await space.stores[0].write { try $0.setSyncValue(row, forKey: [18]) }
         try await space.expect(3, since: start)
       }
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       try await space.expect(0, since: nil)
     }
   }
 
   @Test func sealedChangesAreCountedWithoutReadingThemAll() async throws {
     try await withFolderSpace { space in
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       let start = space.clock.now
       for (number, title) in ["a", "b", "c"].enumerated() {
         space.clock.now = start.adding(seconds: 60 * Int64(number))
@@ -155,7 +155,7 @@ struct WaitingChangesTests {
       // As after an older version has sealed or sent some.
       try await space.stores[0].write { try $0.changeSyncSettings { $0.sealedChangeCount = nil } }
       try await space.expect(4, since: start)
-      try await space.synchroniseAll()
+      try await space.synchronizeAll()
       try await space.expect(0, since: nil)
       try await space.stores[0].write { _ = try $0.add("e", to: .inbox) }
       try await space.sync(0).writeDifference(to: space.directory.appending("difference"))

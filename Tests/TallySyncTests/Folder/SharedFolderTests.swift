@@ -28,7 +28,7 @@ struct SharedFolderTests {
       let store = try TaskStore(at: directory.appending("store"), configuration: .testing())
       _ = try await StoreSync(store).setUp(in: folder, deviceName: "first")
       try await store.write { _ = try $0.add("one", to: .inbox) }
-      try await StoreSync(store).synchronise()
+      try await StoreSync(store).synchronize()
       for path in try descendants(of: folder) {
         let permissions = try permissions(path)
         if try path.stat().type == .directory {
@@ -47,7 +47,7 @@ struct SharedFolderTests {
     guard geteuid() != 0 else { return }
     try await withTemporaryDirectory { directory in
       let space = try await FolderSpace(1, in: directory)
-      try await space.sync(0).synchronise()
+      try await space.sync(0).synchronize()
       let invitation = try await space.sync(0).invite()
       let id = try await space.sync(0).status().space
       let replicas = space.folder.appending("tally-\(id)").appending("replicas")

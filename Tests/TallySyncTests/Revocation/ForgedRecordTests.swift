@@ -37,7 +37,7 @@ struct ForgedRecordTests {
       let record = try await stranger.record(2, revoking: [space.replica(0)], in: space)
       try stranger.publish(record, as: member, number: 50, to: space.folder(0))
       try await stranger.publish(record, as: space.replica(0), number: 50, to: space.folder(2))
-      for number in [0, 2] { #expect(try await space.synchronise(number) == nil) }
+      for number in [0, 2] { #expect(try await space.synchronize(number) == nil) }
       try await space.expectUnchanged([0, 2], epoch: 1, revoked: [])
     }
   }
@@ -58,7 +58,7 @@ struct ForgedRecordTests {
       for card in old {
         let target = try await space.cards(of: 0, in: 1).appending("card-0000009999.card")
         try card.write(to: URL(filePath: target.string))
-        try await space.synchronise(1)
+        try await space.synchronize(1)
       }
       let revoked = [try await space.replica(2), try await space.replica(3)]
       try await space.expectUnchanged([0, 1], epoch: 3, revoked: revoked)
@@ -105,7 +105,7 @@ struct ForgedRecordTests {
       let member = try await Thief(space, 1)
       let record = try await member.record(2, revoking: [space.replica(0)], in: space)
       try member.publish(record, as: member.replica, number: 50, to: space.folder(0), inEpoch: 2)
-      #expect(try await space.synchronise(0) == nil)
+      #expect(try await space.synchronize(0) == nil)
       #expect(try await !space.sync(0).status().isRevoked)
     }
   }

@@ -35,7 +35,7 @@ private struct History {
     switch Int.random(in: 0..<20, using: &random) {
     case 0..<6: try await write(to: number)
     case 6..<11: try space.carry(from: number, to: other)
-    case 11..<17: try await space.synchronise(number)
+    case 11..<17: try await space.synchronize(number)
     case 17 where space.stores.count < 8: _ = try? await space.join(invitedBy: number)
     case 18 where space.stores.count < 8: written[try await space.copy(number)] = []
     case 19 where number != other: try await revoke(other, by: number)
@@ -62,7 +62,7 @@ private struct History {
   mutating func end() async throws {
     for _ in 0..<2 { try await space.settle() }
     var codes: [Int: TallyError.Code?] = [:]
-    for number in space.all { codes[number] = try await space.synchronise(number) }
+    for number in space.all { codes[number] = try await space.synchronize(number) }
     let remaining = space.all.filter { codes[$0] == .some(nil) }
     for number in space.all where !remaining.contains(number) {
       #expect(written[number, default: []].isSubset(of: try space.titles(number)), "\(number) has lost its tasks")

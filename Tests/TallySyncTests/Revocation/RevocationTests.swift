@@ -16,8 +16,8 @@ struct RevocationTests {
       #expect(revoked.recoveryCode.hasPrefix("tally-recovery-") && !revoked.isPassphraseDeleted)
       try space.carryAll()
       try await space.add("late", to: 2)
-      #expect(try await space.synchronise(2) == .deviceRevoked)
-      #expect(try await space.synchronise(2) == .deviceRevoked)
+      #expect(try await space.synchronize(2) == .deviceRevoked)
+      #expect(try await space.synchronize(2) == .deviceRevoked)
       let status = try await space.sync(2).status()
       #expect(status.isRevoked && status.pending == 1)
       #expect(try space.titles(2) == ["before", "late"])
@@ -37,7 +37,7 @@ struct RevocationTests {
       _ = try await space.sync(0).revoke(space.replica(1))
       try await space.add("late", to: 1)
       try space.carryAll()
-      #expect(try await space.synchronise(1) == .deviceRevoked)
+      #expect(try await space.synchronize(1) == .deviceRevoked)
       try await space.sync(1).leave()
       try await space.sync(1).join(space.sync(0).invite(), in: space.folder(1), deviceName: "again")
       try await space.settle()
@@ -51,24 +51,24 @@ struct RevocationTests {
     try await withScatteredSpace(4) { space in
       let revoked = try await space.replica(3)
       try await space.add("counts", to: 3)
-      try await space.synchronise(3)
+      try await space.synchronize(3)
       try space.carry(from: 3, to: 0)
-      try await space.synchronise(0)
+      try await space.synchronize(0)
       try await space.add("merged by one", to: 3)
-      try await space.synchronise(3)
+      try await space.synchronize(3)
       try space.carry(from: 3, to: 1)
-      try await space.synchronise(1)
+      try await space.synchronize(1)
       _ = try await space.sync(0).revoke(revoked)
       try await space.add("merged by nobody", to: 3)
-      try await space.synchronise(3)
+      try await space.synchronize(3)
       try await space.settle()
       for number in 0...2 { #expect(try space.titles(number) == ["counts", "merged by one"]) }
       try await space.expectEqual([0, 1, 2])
       let blocked = try await space.sync(2).status().blocked
       #expect(blocked.map(\.replica) == [revoked] && blocked.first?.isRevoked == true)
       #expect(blocked.first?.reason.contains("revoked") == true)
-      #expect(try await space.sync(2).synchronise().blocked == [])
-      #expect(try await space.synchronise(3) == .deviceRevoked)
+      #expect(try await space.sync(2).synchronize().blocked == [])
+      #expect(try await space.synchronize(3) == .deviceRevoked)
     }
   }
 
@@ -76,9 +76,9 @@ struct RevocationTests {
     try await withScatteredSpace(3) { space in
       _ = try await space.sync(0).revoke(space.replica(2))
       try await space.add("under the old key", to: 1)
-      try await space.synchronise(1)
+      try await space.synchronize(1)
       try space.carry(from: 1, to: 0)
-      try await space.synchronise(0)
+      try await space.synchronize(0)
       #expect(try space.titles(0) == ["under the old key"])
       try await space.add("under the new key", to: 0)
       try await space.settle()
@@ -93,10 +93,10 @@ struct RevocationTests {
       let space = try await FolderSpace(0, in: directory)
       for _ in 0..<5 { try space.addStore() }
       let setup = try await space.sync(0).setUp(in: space.folder, deviceName: "first", passphrase: "old")
-      try await space.sync(0).synchronise()
+      try await space.sync(0).synchronize()
       try await space.sync(1).join(setup.invitation, in: space.folder, deviceName: "second")
       for number in 0...1 { try await space.stores[number].write { _ = try $0.add("by \(number)", to: .inbox) } }
-      for number in [1, 0] { try await space.sync(number).synchronise() }
+      for number in [1, 0] { try await space.sync(number).synchronize() }
       let other = try await space.sync(1).status().replica
       #expect(try await space.sync(0).revoke(other).isPassphraseDeleted)
       let revoked = try await space.sync(0).revoke(other, passphrase: "new")
@@ -110,7 +110,7 @@ struct RevocationTests {
       try await space.sync(2).join(space.sync(0).invite(), in: space.folder, deviceName: "third")
       try await space.sync(3).join(revoked.recoveryCode, in: space.folder, deviceName: "fourth")
       try await space.sync(4).join(passphrase: "new", in: space.folder, deviceName: "fifth")
-      for _ in 0..<2 { for number in [0, 2, 3, 4] { try await space.sync(number).synchronise() } }
+      for _ in 0..<2 { for number in [0, 2, 3, 4] { try await space.sync(number).synchronize() } }
       var codes: Set<String?> = []
       for number in [0, 2, 3, 4] {
         #expect(try space.stores[number].read { try $0.view(.all).tasks.count } == 2)
@@ -127,9 +127,9 @@ struct RevocationTests {
       let space = try await FolderSpace(0, in: directory)
       for _ in 0..<3 { try space.addStore() }
       let setup = try await space.sync(0).setUp(in: space.folder, deviceName: "first", passphrase: "old")
-      try await space.sync(0).synchronise()
+      try await space.sync(0).synchronize()
       try await space.sync(1).join(setup.invitation, in: space.folder, deviceName: "second")
-      for number in [1, 0] { try await space.sync(number).synchronise() }
+      for number in [1, 0] { try await space.sync(number).synchronize() }
       let file = KeyFile(in: space.folder, space: setup.space)
       let old = try await space.stores[0].write { try $0.requireSyncSettings().spaceKeys() }
       _ = try await space.sync(0).revoke(space.sync(1).status().replica)
@@ -154,7 +154,7 @@ struct RevocationTests {
       try await space.add("after", to: 0)
       try await space.settle()
       #expect(try space.titles(1) == ["after"] && space.titles(2) == [])
-      #expect(try await space.synchronise(2) == .deviceRevoked)
+      #expect(try await space.synchronize(2) == .deviceRevoked)
       let again = try await space.sync(0).revoke(revoked)
       #expect(again.recoveryCode == (try await space.sync(1).revoke(revoked).recoveryCode))
       #expect(try await space.epoch(0) == 2)
@@ -165,7 +165,7 @@ struct RevocationTests {
   @Test func copiesAndBackupsOfAMemberGetTheNewKey() async throws {
     try await withScatteredSpace(3) { space in
       let known = try await space.copy(1)
-      try await space.synchronise(known)
+      try await space.synchronize(known)
       let backup = try await space.copy(1)
       _ = try await space.sync(0).revoke(space.replica(2))
       try await space.add("after", to: 0)
@@ -185,7 +185,7 @@ struct RevocationTests {
       let copy = try await space.copy(1)
       _ = try await space.sync(0).revoke(space.replica(1))
       try space.carryAll()
-      #expect(try await space.synchronise(copy) == .deviceRevoked)
+      #expect(try await space.synchronize(copy) == .deviceRevoked)
     }
   }
 
@@ -193,12 +193,12 @@ struct RevocationTests {
     try await withScatteredSpace(3) { space in
       let late = try await space.join(invitedBy: 1)
       try await space.add("by the late one", to: late)
-      try await space.synchronise(late)
+      try await space.synchronize(late)
       try space.carry(from: late, to: 1)
-      try await space.synchronise(1)
+      try await space.synchronize(1)
       _ = try await space.sync(0).revoke(space.replica(2))
       try await space.settle()
-      #expect(try await space.synchronise(late) == .spaceKeyMissing)
+      #expect(try await space.synchronize(late) == .spaceKeyMissing)
       // What one member had merged reaches the others; the rest waits on the device.
       for number in 0...1 { #expect(try space.titles(number) == ["by the late one"]) }
       try await space.expectEqual([0, 1])
@@ -214,21 +214,21 @@ struct RevocationTests {
   @Test func aDeviceThatARevokedOneInvitedIsAskedToJoinAgain() async throws {
     try await withScatteredSpace(4) { space in
       try await space.join(invitedBy: 3)
-      try await space.synchronise(4)
+      try await space.synchronize(4)
       try space.carry(from: 4, to: 3)
-      try await space.synchronise(3)
+      try await space.synchronize(3)
       _ = try await space.sync(0).revoke(space.replica(3))
       for number in [1, 2] {
         try space.carry(from: 0, to: number)
-        try await space.synchronise(number)
+        try await space.synchronize(number)
       }
       _ = try await space.sync(3).revoke(space.replica(2))
       try space.carry(from: 3, to: 4)
-      #expect(try await space.synchronise(4) == nil)
+      #expect(try await space.synchronize(4) == nil)
       try await space.settle()
-      #expect(try await space.synchronise(4) == .spaceKeyMissing)
+      #expect(try await space.synchronize(4) == .spaceKeyMissing)
       try await space.expectOneKey([0, 1, 2])
-      for number in [0, 1, 2] { #expect(try await space.synchronise(number) == nil) }
+      for number in [0, 1, 2] { #expect(try await space.synchronize(number) == nil) }
     }
   }
 
@@ -247,7 +247,7 @@ struct RevocationTests {
       let error = await #expect(throws: TallyError.self) { _ = try await space.sync(0).revoke(revoked) }
       #expect(error?.code == .tooManyReplicas)
       #expect(try await space.epoch(0) == 1)
-      try await space.synchronise(0)
+      try await space.synchronize(0)
       #expect(try await space.sync(0).members().allSatisfy { !$0.isRevoked })
     }
   }

@@ -17,7 +17,7 @@ final class ScatteredSpace {
     self.directory = directory
     try makeStore()
     _ = try await sync(0).setUp(in: folder(0), deviceName: "device 0", isEncrypted: isEncrypted)
-    try await sync(0).synchronise()
+    try await sync(0).synchronize()
     for _ in 1..<count { try await join(invitedBy: 0) }
     try await settle()
   }
@@ -97,7 +97,7 @@ final class ScatteredSpace {
   func settle() async throws {
     for _ in 0..<4 {
       try carryAll()
-      for number in all { _ = try await synchronise(number) }
+      for number in all { _ = try await synchronize(number) }
     }
   }
 
@@ -105,9 +105,9 @@ final class ScatteredSpace {
   ///
   /// - Returns: Why the store may not; `nil` if it has.
   @discardableResult
-  func synchronise(_ number: Int) async throws -> TallyError.Code? {
+  func synchronize(_ number: Int) async throws -> TallyError.Code? {
     do {
-      try await sync(number).synchronise()
+      try await sync(number).synchronize()
       return nil
     } catch let error as TallyError where [.deviceRevoked, .spaceKeyMissing].contains(error.code) {
       return error.code

@@ -15,7 +15,7 @@ struct SimultaneousRevocationTests {
       for number in 0...1 {
         _ = try await space.sync(number).revoke(revoked)
         try await space.add("by \(number)", to: number)
-        try await space.synchronise(number)
+        try await space.synchronize(number)
       }
       try await space.settle()
       try await space.expectOneKey([0, 1, 2])
@@ -36,7 +36,7 @@ struct SimultaneousRevocationTests {
       for number in 0...1 {
         _ = try await space.sync(number).revoke(revoked[number])
         try await space.add("by \(number)", to: number)
-        try await space.synchronise(number)
+        try await space.synchronize(number)
       }
       try await space.settle()
       try await space.expectOneKey([0, 1, 2])
@@ -47,7 +47,7 @@ struct SimultaneousRevocationTests {
         let record = try #require(try await space.stores[number].write { try $0.currentRecord() })
         #expect(Set(record.members.keys).isDisjoint(with: revoked))
       }
-      for number in 3...4 { #expect(try await space.synchronise(number) == .deviceRevoked) }
+      for number in 3...4 { #expect(try await space.synchronize(number) == .deviceRevoked) }
       try await space.expectEqual([0, 1, 2])
     }
   }
@@ -77,7 +77,7 @@ struct SimultaneousRevocationTests {
     try await withScatteredSpace(4) { space in
       let revoked = try await space.replica(3)
       try await space.add("merged by one", to: 3)
-      try await space.synchronise(3)
+      try await space.synchronize(3)
       try space.carry(from: 3, to: 1)
       for number in 0...1 { _ = try await space.sync(number).revoke(revoked) }
       try await space.settle()
@@ -95,13 +95,13 @@ struct SimultaneousRevocationTests {
       // Each of the others hears of another one first.
       for number in 0...1 {
         try space.carry(from: number, to: number + 2)
-        try await space.synchronise(number + 2)
+        try await space.synchronize(number + 2)
       }
       try await space.add("after", to: 2)
       try await space.settle()
       try await space.expectOneKey([2, 3])
       try await space.expectEqual([2, 3])
-      for number in 0...1 { #expect(try await space.synchronise(number) == .deviceRevoked) }
+      for number in 0...1 { #expect(try await space.synchronize(number) == .deviceRevoked) }
     }
   }
 
@@ -109,9 +109,9 @@ struct SimultaneousRevocationTests {
     try await withScatteredSpace(4) { space in
       // Only the first two know the fifth.
       let fifth = try await space.join(invitedBy: 0)
-      try await space.synchronise(fifth)
+      try await space.synchronize(fifth)
       try space.carry(from: fifth, to: 0)
-      try await space.synchronise(0)
+      try await space.synchronize(0)
       let revoked = try await space.replica(3)
       for number in 0...1 { _ = try await space.sync(number).revoke(revoked) }
       try await space.settle()

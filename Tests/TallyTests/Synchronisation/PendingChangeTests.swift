@@ -9,7 +9,7 @@ struct PendingChangeTests {
     let clock = TestClock.noon
     try withStore(.testing(clock: clock)) { store in
       let task = try store.writeAndWait { try $0.add("one", to: .inbox) }
-      try store.writeAndWait { try $0.beginSynchronising() }
+      try store.writeAndWait { try $0.beginSynchronizing() }
       #expect(try pending(store).isEmpty, "earlier writes are not changes")
       try store.writeAndWait { try $0.update(task.id) { $0.title = "two" } }
       let first = clock.now.microsecondsSince1970
@@ -29,7 +29,7 @@ struct PendingChangeTests {
 
   @Test func creationAndDeletionAreNoted() throws {
     try withStore { store in
-      try store.writeAndWait { try $0.beginSynchronising() }
+      try store.writeAndWait { try $0.beginSynchronizing() }
       let list = try store.writeAndWait { try $0.addList(name: "Home") }
       let task = try store.writeAndWait { try $0.add("one", to: .inbox) { $0.listID = list.id } }
       // Nobody has chosen the default colour.
@@ -52,7 +52,7 @@ struct PendingChangeTests {
       let tasks = try store.writeAndWait { transaction in
         try (0..<3).map { number in try transaction.add("\(number)", to: .inbox) { $0.sortOrder = Int64(number) } }
       }
-      try store.writeAndWait { try $0.beginSynchronising() }
+      try store.writeAndWait { try $0.beginSynchronizing() }
       try store.writeAndWait { _ = try $0.move(tasks[2].id, before: tasks[1].id) }
       let noted = try tasks.map { try parts(store, of: $0.id) }
       #expect(noted.contains(.renumbering) && noted[2]?.contains(.order) == true, "\(noted)")
@@ -74,7 +74,7 @@ struct PendingChangeTests {
     try withStore(.testing(clock: clock)) { store in
       var history = RandomHistory(store: store, clock: clock)
       for _ in 0..<50 { try history.step(using: &generator) }
-      try store.writeAndWait { try $0.beginSynchronising() }
+      try store.writeAndWait { try $0.beginSynchronizing() }
       var (expected, kept): ([UUID: [SyncFields: Int64]], [UUID: TaskItem]) = ([:], [:])
       var (writes, cameOrWent): (Set<Int64>, [UUID: SyncFields]) = ([], [:])
       for _ in 0..<200 {

@@ -87,7 +87,7 @@ extension WebService {
     addStatisticsRoutes(to: router)
     addSettingsRoutes(to: router)
     addTransferRoutes(to: router)
-    addSynchronisationRoutes(to: router)
+    addSynchronizationRoutes(to: router)
     return router.buildResponder()
   }
 

@@ -271,7 +271,7 @@ struct ScreenTests {
       }
       for (store, title) in zip(stores, ["own", "one", "two"]) { try await store.write { try $0.add(title) } }
       for _ in 0..<2 {
-        for store in stores { _ = try await StoreSync(store).synchronise() }
+        for store in stores { _ = try await StoreSync(store).synchronize() }
       }
       let handles = try await StoreSync(stores[0]).members().filter { $0.name == "<b>phone" }.map(\.handle)
       try await withWeb(store: stores[0]) { web in

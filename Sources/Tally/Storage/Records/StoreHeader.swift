@@ -38,7 +38,7 @@ struct StoreHeader: BinaryCodable, Hashable {
   var encodedByteCount: Int { Self.headByteCount + trailing.count }
 
   /// Whether writes record their changes for other replicas.
-  var synchronises: Bool { writerFeatures.contains(.synchronises) }
+  var synchronizes: Bool { writerFeatures.contains(.synchronizes) }
 
   /// Whether there can be another commit; false only if the header is damaged.
   var hasNextSequence: Bool { sequence < Self.lastSequence }
@@ -89,12 +89,12 @@ struct StoreFeatures: OptionSet, Hashable, Sendable {
   static let journal = StoreFeatures(rawValue: 1 << 1)
 
   /// Writes record their changes for other replicas, see `SyncNotes`.
-  static let synchronises = StoreFeatures(rawValue: 1 << 0)
+  static let synchronizes = StoreFeatures(rawValue: 1 << 0)
 
   /// The required features that this version knows.
   static let knownRequired: StoreFeatures = [.taggedRecords, .journal]
   /// The writer features that this version knows.
-  static let knownWriter: StoreFeatures = [.synchronises]
+  static let knownWriter: StoreFeatures = [.synchronizes]
 }
 
 /// The name of a record in `meta`.

@@ -88,7 +88,7 @@ extension TaskStore {
   package func readSynchronization<R>(_ body: (inout StoreReadTransaction) throws -> R) throws -> R {
     _ = try connection.use { try $0.tables.sync.open(in: $0.environment) }
     return try read { transaction in
-      transaction.syncTables = try transaction.header().synchronises ? transaction.tables.sync.current : nil
+      transaction.syncTables = try transaction.header().synchronizes ? transaction.tables.sync.current : nil
       return try body(&transaction)
     }
   }

@@ -52,7 +52,7 @@ extension LMDBEnvironment {
       }
       guard header.hasNextSequence else { throw TallyError.impossibleHeader }
       let now = configuration.now()
-      syncTables = header.synchronises ? try known ?? SyncTables(in: &base) : nil
+      syncTables = header.synchronizes ? try known ?? SyncTables(in: &base) : nil
       var transaction = StoreWriteTransaction(
         base: base, tables: tables, now: now, calendar: configuration.calendar,
         dayStartInMinutes: configuration.dayStart, ids: configuration.ids, commitSequence: header.sequence + 1)

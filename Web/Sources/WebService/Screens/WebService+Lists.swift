@@ -78,11 +78,11 @@ extension WebService {
   private static func moveList(_ id: UUID, by step: Int, in transaction: inout StoreWriteTransaction) throws {
     let lists = try transaction.lists()
     guard let index = lists.firstIndex(where: { $0.id == id }), lists.indices.contains(index + step) else { return }
-    let neighbour = lists[index + step].id
+    let neighbor = lists[index + step].id
     if step < 0 {
-      try transaction.moveList(id, before: neighbour)
+      try transaction.moveList(id, before: neighbor)
     } else {
-      try transaction.moveList(id, after: neighbour)
+      try transaction.moveList(id, after: neighbor)
     }
   }
 }

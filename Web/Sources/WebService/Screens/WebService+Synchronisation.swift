@@ -4,7 +4,7 @@ import Tally
 import TallySync
 
 extension WebService {
-  func addSynchronisationRoutes(to router: Router<BasicRequestContext>) {
+  func addSynchronizationRoutes(to router: Router<BasicRequestContext>) {
     router.get("sync") { [self] request, _ in
       let version = try store.read(by: DayRules(request)) { try Surroundings.version($0) }
       let content = try await synchronisation(by: DayRules(request))
@@ -16,26 +16,26 @@ extension WebService {
       let form = try await request.form()
       if form["action"] == "dismiss-all" {
         try await StoreSync(store).dismissConflicts()
-        return Self.synchronisationScreen(after: nil)
+        return Self.synchronizationScreen(after: nil)
       }
       guard let id = form["conflict"].flatMap({ UInt64($0) }) else {
         throw HTTPError(.badRequest, message: "A conflict has a number.")
       }
       if form["action"] == "dismiss" {
         try await StoreSync(store).dismissConflicts([id])
-        return Self.synchronisationScreen(after: nil)
+        return Self.synchronizationScreen(after: nil)
       }
       let change = try await findingChange { try await StoreSync(store).restoreConflict(id) }.change
-      return Self.synchronisationScreen(after: change)
+      return Self.synchronizationScreen(after: change)
     }
     router.post("sync/trash") { [self] request, _ in
       let ids = try await request.form().ids()
       let change = try await findingChange { try await StoreSync(store).restore(ids) }.change
-      return Self.synchronisationScreen(after: change)
+      return Self.synchronizationScreen(after: change)
     }
   }
 
-  private static func synchronisationScreen(after change: ChangeID?) -> Response {
+  private static func synchronizationScreen(after change: ChangeID?) -> Response {
     .redirect(to: change.map { "/sync?done=\($0.text)" } ?? "/sync")
   }
 
