@@ -25,7 +25,7 @@ extension TaskStore {
   /// - Returns: The numbers of exported records.
   /// - Throws: `outputNotCreated`, `diskFull`, `cancelled` if the Swift task was cancelled, what `progress` throws,
   ///   what `read` throws, and with a filter what ``StoreTransaction/tasks(_:)`` throws.
-  /// - Complexity: one or two microseconds for each task; with a filter, also 16 bytes of memory and their hashing.
+  /// - Complexity: one or two microseconds for each task; with a filter, also a set of their ids, 16 bytes each.
   @discardableResult
   public func export(
     to file: FilePath,
@@ -58,7 +58,7 @@ extension TaskStore {
 
 /// The tasks that a filter selects for an export, with their ancestors and lists.
 ///
-/// Only ids are held: 16 bytes and their hashing for each.
+/// Only the ids are held in memory, 16 bytes for each and the overhead of a set.
 struct ExportSelection {
   private(set) var taskIDs: Set<UUID> = []
   private(set) var listIDs: Set<UUID> = []
@@ -307,7 +307,7 @@ extension TaskStore {
   }
 }
 
-/// Passes the tasks of one snapshot to a writer, and the writer's bytes to a file.
+/// Passes the tasks of one snapshot to a writer, and writes the writer's bytes to a file.
 private struct RecordExporter {
   let output: OutputBehind
   let selection: ExportSelection?

@@ -1,12 +1,12 @@
 import LMDB
 
-/// The permanent record of completions, with their times and lists.
+/// The permanent record of completions: their times, and the lists, tags and priorities of the tasks at those times.
 ///
 /// | change of a task | change of the ledger |
 /// | --- | --- |
-/// | completed | an entry with its list at that moment |
+/// | completed | an entry with its list, tags and priority at that moment |
 /// | reopened | the entry is removed |
-/// | completed at another time | the entry moves; its list stays |
+/// | completed at another time | the entry moves; its list, tags and priority stay |
 /// | moved to another list | none: the work was done in the old list |
 /// | deleted | the entry stays, marked as deleted |
 /// | restored by an import, with the same completion | the marked entry becomes the live one |
@@ -50,7 +50,8 @@ struct CompletionLedger {
 
   /// Adds the entry of a completed task, or counts an open one.
   ///
-  /// The entry keeps the list of the task's previous entry, `replaced`; without one it gets the task's own list.
+  /// The entry keeps the list, tags and priority of the task's previous entry, `replaced`; without one it gets the
+  /// task's own.
   private func add(
     _ task: TaskItem, replacing replaced: CompletionRecord?, counting deltas: inout CounterDeltas,
     recording images: inout BeforeImages, in transaction: inout WriteTransaction
@@ -127,7 +128,7 @@ extension LedgerEntry {
 }
 
 extension CompletionLedger {
-  /// Adds the completion of a deleted task, or sets the list in which a live task was completed.
+  /// Adds the completion of a deleted task, or sets the list, tags and priority with which a live task was completed.
   ///
   /// - Returns: whether anything changed. It is false if the ledger has the completion already, if the entry is for a
   ///   deleted task but the task exists and was completed at that instant, or the other way round.
@@ -236,7 +237,7 @@ struct LedgerBatch {
   /// Adds one change.
   mutating func add(_ change: RecordChange<TaskRecord>) {
     guard let item = change.new?.item ?? change.old?.item else { return }
-    // Sorted by their position in the table, many changes are applied faster.
+    // Many changes are applied faster in the order of their positions in the table.
     let completedAt = item.completedAt ?? change.old?.item.completedAt
     others.append((completedAt?.instant.microsecondsSince1970 ?? .min, change))
   }

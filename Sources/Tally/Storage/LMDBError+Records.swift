@@ -1,7 +1,7 @@
 import LMDB
 
 extension LMDBError {
-  /// Stored bytes that no known version of Tally writes.
+  /// The error for stored bytes that no known version of Tally writes.
   static func undecodable(_ message: String) -> LMDBError {
     LMDBError(.undecodable, operation: "read a record", message: message, remedy: "Restore the store from a backup")
   }

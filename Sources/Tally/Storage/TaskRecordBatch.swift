@@ -12,12 +12,12 @@ struct TaskRecordBatch {
   private var removed: [TaskRecord] = []
   private let indexes: [IndexBatch<TaskRecord>]
   private var images = BeforeImages()
-  /// New tasks that may have been deleted before; empty in a store that has never deleted anything.
+  /// The keys of new tasks, whose tombstones must be removed; empty in a store without deleted objects.
   private var created: [IDKey] = []
   private let hasDeleted: Bool
   /// The changes to be noted for synchronisation, if the store synchronises.
   private var noted: [SyncNotes.Change] = []
-  /// New tasks that may be deleted tasks coming back.
+  /// New tasks, each of which may be a deleted one that exists again; empty in a store without deleted objects.
   private var returning: [TaskRecord] = []
 
   /// Creates a batch of changes to the tasks of a transaction.

@@ -8,7 +8,9 @@ extension TallyError {
     self.init(code, Self.message(of: error, code), remedy: remedy ?? error.remedy, cause: error)
   }
 
-  /// The message for a store's user, who knows no environments; only storage faults are called storage failures.
+  /// The message for the user of a store, who need not know what an environment is.
+  ///
+  /// It says that the storage failed only if the storage is the cause.
   private static func message(of error: LMDBError, _ code: Code) -> String {
     switch error.code {
     case .alreadyOpen: "This process has the store open already, perhaps under another path"

@@ -47,7 +47,8 @@ extension TaskStore {
   ///   the store stays suspended.
   /// - Complexity: as opening a store.
   public func resume() throws {
-    // A call that suspends or closes the store holds the lock while it waits for the writes in progress.
+    // Inside a read or write of this thread the store is open. Waiting for the turn could be a deadlock: a call that
+    // closes or suspends the store has the turn while it waits for this thread.
     if (try? connection.current.environment.isInUseByThisThread) == true { return }
     _ = takeLifecycleTurn(atMost: .longestWait)
     defer { endLifecycleTurn() }

@@ -20,7 +20,7 @@ extension TaskStore {
     try await withTaskExecutorPreference(ThreadExecutor.shared) { try await performHere(body) }
   }
 
-  /// Runs a closure where the task prefers, because it is nonisolated and asynchronous.
+  /// Runs a closure on the executor that the task prefers; Swift does so for a nonisolated asynchronous function.
   @concurrent
   private static func performHere<R: Sendable>(_ body: @Sendable () throws -> R) async throws -> R {
     try body()

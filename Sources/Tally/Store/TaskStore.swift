@@ -20,10 +20,8 @@ public final class TaskStore: Sendable {
   /// How the store was opened.
   public let configuration: Configuration
 
-  // Constant.
   /// The store's directory, if it is deleted together with the store.
   private let temporary: TemporaryItem?
-  // Constants that synchronise themselves.
   let connection: StoreConnection
   let commits: WriteQueue<StoreWriteTransaction>
   let watch: CommitWatch

@@ -353,7 +353,7 @@ private struct UnsentWrites {
     guard counts else { return }
     // For a restored object, only what differs from its kept record was written.
     if before == nil, after != nil, let returned { changed = returned }
-    // A move within the same microsecond as the previous change cannot be told from making room.
+    // A move in the same microsecond as the previous change looks like a renumbering.
     if changed.contains(.order) { changed.formUnion(.renumbering) }
     // The record of a new object contains the time of its last change.
     let date = before == nil && returned == nil ? min(entry.date, after?.updatedAt ?? entry.date) : entry.date
@@ -513,7 +513,7 @@ extension StoreWriteTransaction {
 
   /// Records that a list is not merged into any other, because it was deleted together with its tasks.
   ///
-  /// If the list never was merged, this is no news and nothing is sent.
+  /// If the list was never merged, nothing is sent.
   mutating func noteDeletion(ofList id: UUID) throws {
     let time = FieldValue.instant(now).storedBytes
     try setSyncValue(time, forKey: SyncNotes.listMergePrefix + FieldValue.id(id).storedBytes)

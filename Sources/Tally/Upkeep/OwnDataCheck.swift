@@ -3,9 +3,9 @@ import LMDB
 
 /// Checks the values and the indexes of applications.
 ///
-/// Only those rows of an index are meaningful whose task has not changed since the index was current. Whether they
-/// match the application's function can be checked only for a registered index; whether rows and entries agree can be
-/// checked for every index.
+/// A row of an index counts only if its task has not changed since the index was current. Whether rows match the
+/// application's function can be checked only for a registered index; whether rows and entries agree can be checked for
+/// every index.
 struct OwnDataCheck {
   let tables: Tables
   private let report: (StoreFault.Kind, TableName, UUID?) -> Void

@@ -60,7 +60,7 @@ extension TaskStore {
 extension LMDBEnvironment {
   /// Rewrites the store with full pages.
   ///
-  /// If another program stores values or many databases beside its tables, it copies the store instead.
+  /// If another program has stored values or many databases beside the tables, the store is copied as it is.
   fileprivate func rewriteStore(to directory: FilePath) throws {
     do {
       try rewrite(to: directory)

@@ -54,7 +54,7 @@ struct BeforeImages {
   private(set) var bytes: [UInt8] = []
   /// The offset at which each part begins.
   private var starts = [0]
-  /// Whether there were more images than can be kept; then none are.
+  /// Whether the images were dropped, because there were too many or the write must not be undone.
   private(set) var isTooLarge = false
 
   var isEmpty: Bool { bytes.isEmpty && !isTooLarge }

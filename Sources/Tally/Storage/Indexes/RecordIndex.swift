@@ -67,13 +67,13 @@ enum IndexKeys<Key: IndexKey>: Equatable {
 /// An index of one kind of record, as the catalogue holds it.
 ///
 /// Each index writes through closures that the compiler specialises where the catalogue is made. Protocol requirements
-/// would be compiled once for all indexes, which makes a bulk insert half as expensive again (Swift 6.3).
+/// would be compiled once for all indexes, which makes a bulk insert 50 % more expensive (Swift 6.3).
 struct IndexHandle<Source: IndexedRecord>: Sendable {
   /// Replaces the entries of one record; entries that stay are not touched.
   let replace: @Sendable (RecordChange<Source>, inout WriteTransaction) throws(LMDBError) -> Void
   /// Creates a batch that gathers many changes to the index.
   let makeBatch: @Sendable () -> IndexBatch<Source>
-  /// The index for checks, counts and repairs; `nil` for an application's index, see `OwnIndexCheck`.
+  /// The index for checks, counts and repairs; `nil` for an application's index, see `OwnDataCheck`.
   var table: (any CheckedIndex<Source>)? { makeTable?() }
   /// Creates the table only when needed: the metadata that the runtime makes for each type took a millisecond of every
   /// opening of a store.

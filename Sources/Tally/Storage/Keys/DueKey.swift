@@ -39,7 +39,7 @@ struct DueKey: IndexKey {
 }
 
 extension DueKey {
-  /// The key of a task; `nil` if it has no due date or day and, being open, no reminder.
+  /// The key of a task; `nil` without a due date and a due day, unless the task is open and has a reminder.
   init?(of task: TaskItem) {
     if let day = task.dueDay {
       let instant = Self.microseconds(of: day.dayNumber)

@@ -34,7 +34,8 @@ package struct SyncFields: OptionSet, Hashable, Sendable {
   package static let color = SyncFields(rawValue: 1 << 16)
   /// The position among neighbours, changed by the program to make room and not by the user.
   package static let renumbering = SyncFields(rawValue: 1 << 17)
-  /// The time of change alone, as undoing an import may restore it; together with other parts it follows from them.
+  /// The time of change if no other part changes, as when an import is undone; otherwise it follows from the other
+  /// parts.
   package static let updated = SyncFields(rawValue: 1 << 18)
 
   /// All parts that a creation writes.
@@ -65,7 +66,7 @@ extension TaskItem {
   package static func differences(_ old: TaskItem, _ new: TaskItem) -> SyncFields {
     var fields: SyncFields = []
     for (field, part) in parts where !FieldValue.areIdentical(old[field], new[field]) { fields.insert(part) }
-    // A completed task is neither in progress nor not in progress.
+    // Only a change from or to the active state is a change of progress.
     if old.state != new.state, new.state == .active || old.state == .active { fields.insert(.progress) }
     return fields
   }
@@ -95,7 +96,7 @@ extension TaskList {
     return fields
   }
 
-  // The default colour was chosen by nobody.
+  // Nobody has chosen the default colour.
   var filledFields: SyncFields {
     colorHex == Self.defaultColorHex ? [.title, .order, .created] : [.title, .color, .order, .created]
   }

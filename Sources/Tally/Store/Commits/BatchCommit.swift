@@ -28,7 +28,8 @@ struct BatchCommit: Sendable {
     do {
       try commit(jobs, isolated: false)
     } catch is EntangledWrites {
-      // This is rare and nothing has been flushed: repeating all jobs beats making each of them slower every time.
+      // This is rare, and nothing has been flushed yet. Running all jobs again costs less than isolating each of them
+      // every time.
       try commit(jobs, isolated: true)
     }
     watch.noteCommit()
@@ -70,7 +71,7 @@ struct BatchCommit: Sendable {
     do {
       try connection.use { try $0.environment.sync(force: true) }
     } catch let error as TallyError where error.code == .storeClosed || error.code == .storeSuspended {
-      // Closing and suspending flush again.
+      // Closing or suspending the store flushes it.
     } catch {
       let code = (error as? TallyError)?.code ?? .internalFault
       configuration.logger.error("flushing failed", metadata: ["code": "\(code)"])

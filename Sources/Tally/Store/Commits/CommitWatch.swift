@@ -28,14 +28,14 @@ final class CommitWatch: Sendable {
     let followsTime: Bool
   }
 
-  // Constants.
   private let directory: FilePath
   private let connection: StoreConnection
   private let state = Monitor(State())
-  /// Locked while the thread reads the store, so that the store is not ended meanwhile: it would still be in use.
+  /// Locked while the thread reads the store, because a store that is in use cannot be closed or suspended.
   private let look = Monitor(())
 
-  /// The longest time between two checks of an observation, in any case.
+  /// The longest time between two checks by the thread, and the time after which it wakes the waiters that depend on
+  /// time.
   static let interval = Duration.seconds(1)
   /// How long the thread waits for a commit's writes to finish, in microseconds, because each of them is an event.
   private static let settlingTime: UInt32 = 3_000
@@ -99,7 +99,7 @@ final class CommitWatch: Sendable {
     for waiter in waiters.values { waiter.continuation.resume() }
   }
 
-  /// Ends the store while the thread does not read it.
+  /// Runs a closure that closes or suspends the store while the thread does not read it.
   func withoutLooks<R>(_ end: () throws -> R) rethrows -> R {
     try look.withLock { _ in try end() }
   }

@@ -68,7 +68,7 @@ extension LMDBEnvironment {
         let result = try body(&transaction)
         hasDeleted = try transaction.taskCount < count
         try transaction.prepareCommit()
-        // Such a commit would succeed, and be lost with the last process that has the file open.
+        // A commit to a removed file would succeed, but its changes would be lost once no process has the file open.
         if transaction.hasChanges, try isFileRemoved() { throw TallyError.storeRemoved }
         return result
       }
@@ -142,7 +142,7 @@ extension StoreTransaction where Base == WriteTransaction {
     }
     header.sequence = commitSequence
     try tables.meta.put(header, forKey: .header, in: &base)
-    // Not on a full disk, where only what frees space is written.
+    // On a full disk, only what frees space is written.
     guard keepsImages else { return }
     try SearchIndexer(tables: tables).advanceIfDue(at: commitSequence, in: &base)
   }

@@ -5,9 +5,9 @@ import TallySystem
 
 // Stores to which an earlier version gave a journal: "What a journal has left" in `docs/binding.md`.
 //
-// The header of such a store has a mark, by which processes of that version write to the journal. This version writes no
-// journal, so it removes the mark before it writes, while nobody else has the store open. Without the mark every version
-// treats the store as a plain one.
+// The header of such a store has a mark, by which processes of that version write to the journal. This version writes
+// no journal, so it removes the mark before it writes, while nobody else has the store open. Without the mark every
+// version treats the store as a plain one.
 
 extension StoreOpening {
   /// Makes a store with the mark a plain one; nobody else may have it open.
@@ -17,7 +17,7 @@ extension StoreOpening {
     guard !configuration.isReadOnly, let header = try Self.header(in: opened.environment), header.hasJournal,
       try admission(of: header) != .reading
     else { return }
-    // Opening the environment has recovered it.
+    // Opening the environment has recovered the journal.
     guard try JournalRecovery.isClean(in: directory) else { throw TallyError.unsettledJournal }
     _ = try Self.removeMark(from: header, in: opened.environment)
     removeUnmarkedJournal()
@@ -36,7 +36,7 @@ extension StoreOpening {
 
   /// Removes a clean journal that no header names; others may have the store open, and none of them uses it.
   ///
-  /// If the system refuses that, the file stays and means nothing.
+  /// If the system refuses that, the file stays and has no effect.
   func removeUnmarkedJournal() {
     guard JournalRecovery.isThere(in: directory), (try? JournalRecovery.isClean(in: directory)) == true else { return }
     try? JournalRecovery.removeFiles(in: directory)
@@ -44,7 +44,8 @@ extension StoreOpening {
 
   /// Brings the file of a store that nobody has open up to its last commit, if a crash left it at an earlier one.
   ///
-  /// Throws `diskFull` only: a file that cannot be recovered is what its user wants to replace.
+  /// It throws only `diskFull`. Other errors are ignored, because callers replace or delete a file that cannot be
+  /// recovered.
   func recoverClosedStore() throws(LMDBError) {
     if (try? JournalRecovery.isClean(in: directory)) == true { return }
     do throws(LMDBError) {
@@ -61,7 +62,7 @@ extension StoreOpening {
     if (try? JournalRecovery.isClean(in: directory)) != true,
       let data = try? FileDescriptor.open(dataFile, .readOnly, options: .closeOnExec)
     {
-      // Without a power cut since, everything is in the file as processes see it.
+      // Unless the power has failed since, all commits are in the file as processes see it, and this flushes them.
       try data.closeAfter { try SystemCalls.flush(data) }
     }
     try JournalRecovery.removeFiles(in: directory)

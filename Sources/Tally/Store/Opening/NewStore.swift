@@ -57,15 +57,14 @@ struct NewStore {
     try SystemCalls.flushDirectory(staging)
   }
 
-  /// Links the files into the store's directory, the lock file first, because it is the data file that makes a
-  /// directory a store.
+  /// Links the files into the store's directory, the data file last, because that file makes the directory a store.
   private func moveFiles(from staging: FilePath) throws {
     // Only the directory's owner may change its permissions, and the files are private in any case.
     try? SystemCalls.changePermissions(directory, to: .ownerReadWriteExecute)
     do {
       try link(StoreOpening.lockFileName, from: staging)
     } catch Errno.fileExists {
-      // It was left by a failed opening or is already in use; liblmdb accepts it.
+      // A failed opening has left the lock file, or it is already in use; liblmdb accepts it.
     }
     try link(StoreOpening.dataFileName, from: staging)
   }

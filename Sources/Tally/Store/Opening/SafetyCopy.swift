@@ -28,7 +28,7 @@ enum SafetyCopy {
         try SystemCalls.link(file, as: kept)
         return kept
       } catch {
-        // A copy made in the same second has the name, or the clock stands still.
+        // Another copy has this name, because it was made in the same second or because the clock has stopped.
         guard error == .fileExists, attempt < maximumAttempts else { throw error }
         attempt += 1
       }

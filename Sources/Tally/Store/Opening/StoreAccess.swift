@@ -22,7 +22,7 @@ struct StoreAccess {
 
   private let lock: FileLock?
 
-  /// The access to a file that nobody replaces while it is read, so that it needs no lock.
+  /// The access to a published snapshot, which needs no lock, because nobody replaces its file during a read.
   static let ofSnapshot = StoreAccess(lock: nil)
 
   private init(lock: FileLock?) {
@@ -31,7 +31,7 @@ struct StoreAccess {
 
   /// Waits for the lock, for as long as the configuration allows.
   init(_ mode: FileLock.Mode, to directory: FilePath, configuration: TaskStore.Configuration) throws {
-    // Only this process could end such a wait.
+    // This process would wait for itself.
     let isOpen = { LMDBEnvironment.isOpenInThisProcess(directory, forLongerThan: configuration.dropLimit) }
     if mode == .exclusive, isOpen() { throw TallyError.openInThisProcess }
     let path = directory.appending(Self.fileName)

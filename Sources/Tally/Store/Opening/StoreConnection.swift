@@ -43,9 +43,8 @@ final class StoreConnection: Sendable {
     }
   }
 
-  // Constant.
   private let opening: StoreOpening
-  // Synchronises itself; locked only briefly.
+  // This lock is held only briefly.
   private let state: Monitor<State>
 
   init(_ opening: StoreOpening) throws {
@@ -110,7 +109,7 @@ final class StoreConnection: Sendable {
     }
   }
 
-  /// Does the same as `use`, for work that holds locks of its own: the store is not ended during it.
+  /// Does the same as `use`, for work that holds locks of its own: the store cannot be closed or suspended meanwhile.
   func useForLong<R>(_ body: (StoreOpening.OpenStore) throws -> R) throws -> R {
     state.wait { $0.beginWork() }
     defer {
@@ -127,13 +126,13 @@ final class StoreConnection: Sendable {
 extension StoreConnection {
   /// Opens the files again after the last step of a commit failed: liblmdb then refuses all further use of them.
   ///
-  /// It does nothing if another thread has already done so. If it fails, the next call tries again. It waits for an end
-  /// that has begun, because the end may still fail.
+  /// It does nothing if another thread has already done so. If it fails, the next call tries again. It waits while
+  /// another thread closes or suspends the store, because that may still fail.
   ///
   /// - Throws: `storeSuspended`, `storeClosed`; `storeBusy` while reads are in progress, which use the old map;
   ///   otherwise as opening a store.
   private func replace(_ failed: StoreOpening.OpenStore) throws {
-    // The thread that has the turn may be waiting for the end of this thread's own read.
+    // The thread that has the turn may be waiting for this thread's own read to end.
     guard !failed.environment.isInUseByThisThread else { throw TallyError.replacedInsideTransaction }
     state.wait { $0.takeTurn() }
     defer { giveTurnBack() }
@@ -141,7 +140,7 @@ extension StoreConnection {
     try TallyError.translating {
       try failed.environment.close(waitingAtMost: opening.configuration.waitLimit)
       let store = try reopening.open()
-      // `files` still contained the failed store: changing it requires the turn, or that nothing is open.
+      // `files` still contained the failed store: changing it while a store is open requires the turn.
       state.withLock { $0.files = .open(store) }
       failed.access.end()
     }
@@ -169,7 +168,7 @@ extension StoreConnection {
   /// Closes the open files when no thread uses them any more, and releases their locks.
   ///
   /// - Parameters:
-  ///   - end: what later calls are told.
+  ///   - end: whether later calls learn that the store is suspended or that it is closed.
   ///   - deadline: when to give up waiting.
   /// - Throws: `storeBusy`, `diskFull` or `storageFailed`; the store then stays open.
   func end(as end: End, before deadline: ContinuousClock.Instant) throws {

@@ -49,10 +49,10 @@ extension StoreOpening {
     throw TallyError.storeChanging
   }
 
-  /// A process of an earlier version may give the store a journal between two attempts.
+  /// The number of attempts: between two of them, a process of an earlier version may give the store a journal.
   private static let changeAttempts = 8
 
-  /// Opens a store that must be whole; `nil` if a process that has it alone must change it before it can be used.
+  /// Opens a store that must be whole; `nil` if the store must first be changed while nobody else has it open.
   private func openUnlessOlder() throws -> OpenEnvironment? {
     let opened = try openEnvironment(.shared)
     do {
@@ -74,6 +74,8 @@ extension StoreOpening {
   }
 
   /// Checks the format of a store that is open already and may lack anything, including its header.
+  ///
+  /// If the lock is exclusive, an older store is migrated, and a journal is removed.
   ///
   /// - Throws: as `admission(of:)`; `permissionDenied` if the store has an older format and is open for reading only.
   func admitDamaged(_ opened: OpenEnvironment, _ mode: FileLock.Mode) throws {
@@ -100,7 +102,9 @@ extension StoreOpening {
     configuration.logger.notice("migrated the store", metadata: ["format": "\(migrations.current)"])
   }
 
-  /// The fault of a file without a readable header: without any table it is another program's, else the header is lost.
+  /// The error for a file without a readable header.
+  ///
+  /// The file is a damaged store if it has all tables, or some but not `meta`; otherwise it belongs to another program.
   func headerFault(in environment: LMDBEnvironment) throws -> TallyError {
     let missing = try Tables.missingNames(in: environment)
     if missing.isEmpty { return .impossibleHeader }

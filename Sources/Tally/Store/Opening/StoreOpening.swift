@@ -72,7 +72,8 @@ struct StoreOpening {
       do {
         return try openFoundOrCreated()
       } catch let error as TallyError where error.code == .storeMissing && createsIfMissing {
-        // The store existed, but another process has removed it unused, for example after a failed import.
+        // The store existed, but another process has removed it because it was unused, for example after a failed
+        // import.
       }
     }
     return try openFoundOrCreated()
@@ -136,7 +137,7 @@ struct StoreOpening {
   func openEnvironment(_ access: StoreAccess) throws -> OpenEnvironment {
     try refuseOtherFiles()
     var options = environmentOptions
-    // Other processes may write, too.
+    // A write may have to wait for a write of another process.
     options.writeWaitLimit = configuration.waitLimit
     _ = LMDBEnvironment.isOpenInThisProcess(directory, forLongerThan: configuration.dropLimit)
     let opened = OpenEnvironment(environment: try LMDBEnvironment(path: directory, options: options), access: access)

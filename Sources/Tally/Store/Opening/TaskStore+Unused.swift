@@ -5,8 +5,8 @@ import TallySystem
 extension TaskStore {
   /// Removes a store to which nothing has ever been written, such as one created for an import that then failed.
   ///
-  /// It does nothing unless the store is certainly unused: not if it is open anywhere or has been written to. If
-  /// removing fails, an empty store remains, which does no harm.
+  /// It does nothing if the store is open anywhere or has ever been written to. If removing fails, an empty store
+  /// remains, which does no harm.
   ///
   /// - Parameters:
   ///   - directory: The store's directory.
@@ -19,7 +19,7 @@ extension TaskStore {
     try? opening.withDamagedStore(.exclusive) { store in
       guard try StoreOpening.header(in: store.environment)?.sequence == 0 else { return }
       try store.environment.close()
-      // The data file first: without it the rest is not a store.
+      // The data file is removed first: without it the other files are not a store.
       for name in [StoreOpening.dataFileName, StoreOpening.lockFileName, StoreAccess.fileName] {
         try SystemCalls.removeFile(directory.appending(name))
       }

@@ -71,7 +71,8 @@ extension StoreTransaction where Base == WriteTransaction {
     return keys.count
   }
 
-  /// Adds a completion of a deleted task to the ledger, or sets the list in which a live task was completed.
+  /// Adds a completion of a deleted task to the ledger, or sets the list, tags and priority with which a live task was
+  /// completed.
   ///
   /// - Returns: whether the ledger changed.
   @discardableResult

@@ -13,7 +13,8 @@ extension StoreTransaction where Base == WriteTransaction {
   /// Moves a task directly before another one in the same place.
   ///
   /// The place is the list both belong to, else the inbox, else the day both are scheduled for. A view groups tasks by
-  /// state: a task in another state than the anchor gets the position that it would have among the anchor's.
+  /// state: a task in another state than the anchor gets the position that it would have among the tasks in the
+  /// anchor's state.
   ///
   /// - Throws: `taskNotFound`, or `differentPlaces` if the two share no place.
   /// - Complexity: rewrites one task, and some around it if no number is left between the two neighbours.

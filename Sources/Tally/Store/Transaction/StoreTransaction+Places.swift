@@ -75,7 +75,7 @@ extension StoreTransaction where Base == WriteTransaction {
 }
 
 extension TaskFilter {
-  /// The tasks that the inbox shows: those without a list and a day.
+  /// The tasks that the inbox shows: those with neither a list nor a day.
   public static var inInbox: TaskFilter { .list(nil as UUID?) && !.has(.day) }
 }
 

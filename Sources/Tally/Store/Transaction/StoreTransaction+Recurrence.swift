@@ -38,7 +38,7 @@ extension StoreTransaction where Base == WriteTransaction {
       // The parent of a sub-task may have been moved out of an earlier successor; the sub-task is then left out.
       guard task.id == next.taskID || task.parentID.map(created.contains) ?? false else { continue }
       created.insert(task.id)
-      // In the same place it keeps the same position.
+      // A task in the same place as the one that it repeats keeps that task's position.
       if Place(of: task) != Place(of: repetition.origin) { task.sortOrder = try lastSortOrder(ofPlacesOf: task) }
       try check(task, replacing: nil)
       try writeGenerated(RecordChange(from: nil, to: task, at: commitSequence))
@@ -87,7 +87,7 @@ extension StoreTransaction where Base: ~Copyable {
       + (try repetitions(ofPartsOf: task.id, asPartsOf: place.taskID, by: move, index: place.index))
   }
 
-  /// The sub-tasks of a task, repeated for its successor; of a series among them only the latest task.
+  /// The sub-tasks of a task, repeated for its successor; if several of them are of one series, only the latest.
   private func repetitions(
     ofPartsOf id: UUID, asPartsOf newID: UUID, by move: OccurrenceMove, index: Int
   ) throws -> [Repetition] {
@@ -103,7 +103,7 @@ extension StoreTransaction where Base: ~Copyable {
     }
   }
 
-  /// Whether the parent of this task is completed, so that nothing of it is to be repeated.
+  /// Whether the parent of this task is completed; if so, the task is not repeated.
   private func isPartOfCompletedTask(_ task: TaskItem) throws -> Bool {
     guard let parentID = task.parentID else { return false }
     return try self.task(parentID)?.isCompleted ?? false

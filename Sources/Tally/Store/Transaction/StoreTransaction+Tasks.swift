@@ -154,7 +154,8 @@ extension StoreTransaction where Base == WriteTransaction {
     if !task.isCompleted {
       task.completedAt = nil
     } else if task.completedAt == nil {
-      // Never before a creation within the same second by a program that stores fractions.
+      // A program that stores fractions may have created the task within this second; the completion must not be
+      // earlier.
       task.completedAt = OffsetTimestamp(stamp >= task.createdAt ? stamp : now, in: calendar.timeZone)
     }
   }

@@ -13,9 +13,7 @@ public import LMDB
 ///
 /// `Base` is the kind of access; use the names `StoreReadTransaction` and `StoreWriteTransaction`.
 public struct StoreTransaction<Base: LMDBTransaction & ~Copyable>: ~Copyable {
-  // Owned by this transaction alone.
   var base: Base
-  // Constant while the transaction lives.
   let tables: Tables
   /// The instant at which this transaction began, by the store's clock; views and changes use it as the current time.
   public let now: Timestamp
