@@ -11,9 +11,9 @@ struct DatabaseHandle: Sendable, Hashable {
 
 /// The stamps of one environment's databases; zero where none is open.
 ///
-/// LMDB uses the number of a database again when the transaction that opened it is aborted, and every environment counts
-/// from the same start. A stamp is used once in the life of the process, so that a stale or foreign handle is refused
-/// instead of reading another database.
+/// LMDB uses the number of a database again when the transaction that opened it is aborted, and every environment
+/// counts from the same start. A stamp is used once in the life of the process, so that a stale or foreign handle is
+/// refused instead of reading another database.
 @safe
 final class DatabaseStamps: Sendable {
   private static let last = Atomic<UInt32>(0)
@@ -115,7 +115,8 @@ extension TransactionCore {
 }
 
 extension LMDBEnvironment {
-  /// Becomes the one transaction that may open databases, as LMDB demands; it stays so until the transaction ends.
+  /// Reserves the opening of databases for a thread until its transaction ends: LMDB allows one transaction at a time
+  /// to open them.
   func reserveDatabaseOpening(_ operation: String, for thread: UInt) throws(LMDBError) {
     let reserved = try state.wait(atMost: options.waitLimit) { (state) throws(LMDBError) -> Bool? in
       if let opener = state.databaseOpener, opener != thread { return nil }
@@ -129,7 +130,7 @@ extension LMDBEnvironment {
   func openDatabase(named name: String) throws(LMDBError) -> DatabaseHandle {
     let operation = "open database"
     let thread = currentThread()
-    // Begun first, so that a map another process enlarged is adopted; it is the one that opens.
+    // This transaction opens the database. Beginning it first adopts a map that another process has enlarged.
     let transaction = try beginRead()
     if state.withLock({ $0.databaseOpener == thread }) { throw LMDBError(.busy, operation: operation) }
     try reserveDatabaseOpening(operation, for: thread)
@@ -140,7 +141,7 @@ extension LMDBEnvironment {
     let core = transaction.core
     // The transaction lives until the commit below.
     let handle = try unsafe core.usableHandle(operation)
-    // What does not end in a commit leaves no handle, and the reader's core is used again.
+    // Without a commit liblmdb keeps no handle, so the stamps are cleared: a later reader uses the same core.
     defer { core.dropOpenedDatabases() }
     let database = try unsafe core.openDatabase(named: name, flags: 0, in: handle)
     // Handles opened by a reader last only if it is committed.
@@ -161,16 +162,16 @@ extension Database {
   /// }
   /// ```
   ///
-  /// Every handle of it throws `badDatabase` from now on, even if the transaction is aborted: the database is still
-  /// there then, and can be opened again. Its name is free at once.
+  /// From now on every handle of the database throws `badDatabase`, even if the transaction is aborted. In that case
+  /// the database still exists and can be opened again. Its name is free at once.
   ///
   /// Waits for the end of this process's read transactions, and keeps new ones waiting meanwhile. No other process may
   /// have the database open: liblmdb does not notice there that it is gone, and the next write to it would end that
   /// process. To empty a database that others use, call ``removeAll(in:)``.
   ///
   /// Throws `busy`, and changes nothing, at once if this thread has a read transaction or the environment is about to
-  /// be closed, or if the others take longer than ``LMDBEnvironment/Options/waitLimitInSeconds``; `invalidArgument` in a
-  /// nested transaction; otherwise as ``put(_:forKey:in:)``.
+  /// be closed, or if other read transactions take longer than ``LMDBEnvironment/Options/waitLimitInSeconds``;
+  /// `invalidArgument` in a nested transaction; otherwise as ``put(_:forKey:in:)``.
   ///
   /// The corresponding C function is `mdb_drop`.
   public func drop(in transaction: inout WriteTransaction) throws(LMDBError) {
@@ -181,7 +182,7 @@ extension Database {
 extension TransactionCore {
   fileprivate func drop(_ database: DatabaseHandle) throws(LMDBError) {
     let operation = "drop database"
-    // The handle is live: it has just been checked.
+    // `usableHandle(for:)` checks that the handle is live.
     let transaction = try unsafe usableHandle(for: database, "drop database")
     // The outer transaction would commit changes of a database whose name is gone.
     guard parent == nil else {
@@ -189,7 +190,8 @@ extension TransactionCore {
     }
     // The owner keeps the environment alive, as below.
     try unsafe environment.withoutReaders(operation) { () throws(LMDBError) in
-      // The handle's number is free at once, whatever becomes of the transaction: nobody may take it before its end.
+      // liblmdb frees the handle's number at once, even if the transaction is aborted later. Nobody may get that number
+      // before the transaction ends.
       try unsafe environment.reserveDatabaseOpening(operation, for: thread)
       // Deletes the database and closes its handle.
       let result = unsafe mdb_drop(transaction, database.index, 1)
@@ -240,7 +242,7 @@ extension LMDBTransaction where Self: ~Copyable {
     try core.databaseNames().names
   }
 
-  /// Returns the names of all databases, and throws `incompatible` if anything else stands beside them.
+  /// Returns the names of all databases, and throws `incompatible` if there are other entries beside them.
   func namesOfDatabasesOnly() throws(LMDBError) -> [String] {
     let (names, otherCount) = try core.databaseNames()
     guard otherCount == 0 else { throw LMDBError(.incompatible, operation: "list databases") }
@@ -252,11 +254,11 @@ extension TransactionCore {
   /// The names of databases that can be opened here, and how many other entries there are.
   fileprivate func databaseNames() throws(LMDBError) -> (names: [String], otherCount: Int) {
     let cursor = try CursorHandle(ofNamesIn: self)
-    // Nothing else is done with it, and the transaction is still live then.
+    // The cursor is used only here, and the transaction is still live when it is closed.
     defer { cursor.close() }
     var (names, entryCount): ([String], Int) = ([], 0)
     var move = CursorMove.first
-    // No key is read in these moves; what they find is copied before the next one.
+    // These moves read no key, and each entry is copied before the next move.
     while let entry = unsafe try cursor.move(move, key: UnsafeRawBufferPointer(start: nil, count: 0)) {
       move = .next
       entryCount += 1

@@ -88,7 +88,7 @@ struct ChecklistWriter: DocumentWriter {
 
   mutating func write(_ task: TaskItem, in list: TaskList?, under parent: TaskItem?) { tasks.append((task, list)) }
 
-  /// Tasks without a list come first, as no heading ends a list.
+  /// Writes the tasks without a list first, because a task after a heading belongs to the list of that heading.
   mutating func end() {
     let subtasks = Dictionary(grouping: tasks.filter { $0.task.parentID != nil }) { $0.task.parentID }
     let roots = Dictionary(grouping: tasks.filter { $0.task.parentID == nil }) { $0.list }
@@ -105,7 +105,7 @@ struct ChecklistWriter: DocumentWriter {
     _ task: TaskItem, _ list: TaskList?, _ subtasks: [UUID?: [(task: TaskItem, list: TaskList?)]], depth: Int
   ) {
     var plain = task
-    // The indentation says it.
+    // The indentation shows the parent.
     plain.parentID = nil
     append(ChecklistRecord.exporting(plain, in: list?.name, context).lines, indentation: 2 * depth)
     for (subtask, _) in subtasks[task.id] ?? [] { write(subtask, list, subtasks, depth: depth + 1) }
@@ -141,7 +141,7 @@ struct ChecklistLine {
     if let match = body.prefixMatch(
       of: /(?:[-*+]|[0-9]+[.)])[ ]+\[(.)\](?:[ ](.*))?$/.matchingSemantics(.unicodeScalar))
     {
-      // Besides open, done and begun: cancelled, and what note-taking programs add.
+      // Besides the marks for open, done and started tasks there are cancelled ones and those of note-taking programs.
       if " xX/-~<>!?*".contains(match.1) { (mark, text) = (Character(String(match.1)), String(match.2 ?? "")) }
     } else if indentation < 4,
       let match = body.prefixMatch(of: /(#{1,6})[ ]+(.*?)[ ]*#*$/.matchingSemantics(.unicodeScalar))
@@ -153,7 +153,7 @@ struct ChecklistLine {
 
 /// An item of a checklist: `- [x] Water the plants #garden due:2026-11-21`, and lines of notes under it.
 ///
-/// Source: "Task list items (extension)", GitHub Flavored Markdown, section 5.3. What the words cannot say is in a
+/// Source: "Task list items (extension)", GitHub Flavored Markdown, section 5.3. What the words cannot express is in a
 /// comment at the end of the line, which no viewer shows.
 struct ChecklistRecord: ForeignRecord {
   fileprivate static let commentStart = "<!-- tally {"
@@ -186,7 +186,9 @@ struct ChecklistRecord: ForeignRecord {
     return [line] + notes.map { $0.isEmpty ? "" : "  " + $0 }
   }
 
-  /// JSON that does not end a comment or a line: signs that could are in texts alone, where an escape says the same.
+  /// JSON that cannot end a comment or a line.
+  ///
+  /// The characters that could do so occur only in JSON strings, where an escape means the same.
   private static func commentText(_ json: String) -> String {
     var text = ""
     for scalar in json.unicodeScalars {
@@ -210,7 +212,7 @@ struct ChecklistRecord: ForeignRecord {
     self = ChecklistRecord(mark: mark, text: text, under: list)
     guard let notes = task.notes, !notes.isEmpty else { return }
     self.notes = notes.split(separator: "\n", omittingEmptySubsequences: false).map { Self.plain(String($0)) }
-    // An item would be a task. Empty lines at the start or the end would not come back.
+    // An item in the notes would be read as a task, and empty lines at the start or the end would be lost.
     let isExact = self.notes.contains { ChecklistLine($0).isItem || $0.hasPrefix("#") }
     if isExact || self.notes.first?.trimmed.isEmpty ?? true || self.notes.last?.trimmed.isEmpty ?? true {
       self.notes = []
@@ -221,7 +223,7 @@ struct ChecklistRecord: ForeignRecord {
     text.blanking { $0.properties.isWhitespace || $0.isControl }.trimmingCharacters(in: .whitespaces)
   }
 
-  /// A number alone is mostly that of an issue.
+  /// Whether a text can be a tag: a number alone is usually that of an issue.
   private static func isTag(_ text: String) -> Bool {
     !text.isEmpty && !text.allSatisfy(\.isNumber) && !text.unicodeScalars.contains { $0.properties.isWhitespace }
   }
@@ -285,7 +287,7 @@ struct ChecklistRecord: ForeignRecord {
 struct NotebookMarks {
   /// The text without what was understood.
   private(set) var text: String
-  /// The fields that the marks set; the due day and the due date are present in any case.
+  /// The fields that the marks set; the due day, the due date and the attributes are `nil` if no mark sets them.
   private(set) var document = TaskDocument()
   private(set) var completed: CalendarDay?
 

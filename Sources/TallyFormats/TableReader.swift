@@ -3,7 +3,7 @@ public import Tally
 
 /// Reads rows of comma-separated values (RFC 4180), one after the other.
 ///
-/// Semicolons and tabs separate as well, if the first row has them and no comma: spreadsheets write them in many
+/// The separator is the comma, semicolon or tab that comes first in the table: spreadsheets write semicolons in many
 /// countries.
 struct TableReader: ~Copyable {
   /// A cell, and where it begins.
@@ -25,13 +25,13 @@ struct TableReader: ~Copyable {
 
   /// The next row that is not empty; `nil` at the end.
   ///
-  /// Text behind a closing quote belongs to the cell, and a cell that is not UTF-8 is read by Windows' code page 1252,
+  /// Text behind a closing quote belongs to the cell, and a cell that is not UTF-8 is read as Windows code page 1252,
   /// each with a remark.
   ///
   /// - Throws: `malformedDocument` for a quote that is not closed.
   mutating func next() throws -> [Cell]? {
     while try input.peek() != nil {
-      // The separators of the first row are those of the table.
+      // The separator of the first row with several cells is that of the table.
       let row = try readRow(splitting: separator.map { [$0] } ?? Array(",;\t".utf8))
       if row.count > 1 || row.first?.text.isEmpty == false { return row }
     }
@@ -52,7 +52,7 @@ struct TableReader: ~Copyable {
     return row
   }
 
-  /// Reads a cell up to the separator or the end of the line behind it.
+  /// Reads a cell up to the next separator or the end of the line.
   private mutating func readCell(_ separators: [UInt8]) throws -> Cell {
     let position = input.position
     var bytes: [UInt8] = []
@@ -102,7 +102,7 @@ struct TableReader: ~Copyable {
   }
 }
 
-/// Cells as they are written.
+/// The text of cells in a file.
 enum TableText {
   /// The characters with which a formula of a spreadsheet begins, and the mark that is put before them.
   private static let formulaStarts: Set<Unicode.Scalar> = ["=", "+", "-", "@", "\t", "\r", "'"]
@@ -144,7 +144,7 @@ extension TaskStore {
   ///   - options: Which days, by default the last 30, and in which time zone.
   /// - Returns: The number of days.
   /// - Throws: `outputNotCreated`, `diskFull`, and what `series(_:)` throws.
-  /// - Complexity: the days, a few microseconds each.
+  /// - Complexity: linear in the number of days, a few microseconds for each.
   @discardableResult
   public func exportDailyCounts(to file: FilePath, _ options: StatisticsOptions = StatisticsOptions()) throws -> Int {
     let series = try read { try $0.series(options) }

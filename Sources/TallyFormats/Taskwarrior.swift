@@ -3,11 +3,12 @@ import Tally
 
 /// Reads what `task export` writes: an array of tasks, or a task on each line.
 ///
-/// Deleted tasks are left out, and so are the templates of recurring ones, unless no task of theirs is in the document.
+/// Deleted tasks are left out. The template of a recurring task is left out if the document contains a task made from
+/// it.
 final class TaskwarriorSource: ForeignSource {
   private var reader: JSONReader
   private var hasBegun = false
-  /// Templates whose tasks may still come.
+  /// The templates so far; a later record may be a task made from one of them.
   private var templates: [(TaskwarriorRecord, TextPosition)] = []
   private var parents: Set<String> = []
 
@@ -92,15 +93,15 @@ struct TaskwarriorRecord: ForeignRecord {
     "uuid", "description", "status", "entry", "modified", "end", "due", "scheduled", "project", "priority", "tags",
     "annotations", "id", "urgency", extensionKey,
   ]
-  /// The user-defined attribute that has what Taskwarrior cannot say.
+  /// The user-defined attribute for what Taskwarrior cannot express.
   static let extensionKey = "tally"
 
   var values: [String: TaskwarriorValue]
 
   /// Whether the extension leaves a field out, so that a task from Taskwarrior is written as it was.
   ///
-  /// Taskwarrior orders tasks by urgency, and a project's name
-  /// says which list it is unless there are two.
+  /// Taskwarrior orders tasks by urgency, and the name of a project identifies its list unless two lists have that
+  /// name.
   static func omits(_ field: TaskField, of task: TaskItem, _ context: FormatContext) -> Bool {
     field == .sortOrder || field == .listID && task.listID.map(context.ambiguousLists.contains) == false
   }
@@ -140,7 +141,8 @@ extension TaskwarriorRecord {
   /// Taskwarrior 2.6 refuses dates outside these years.
   private static let years = 1980...9_998
 
-  /// The time that the task came with, as long as it is on its day; else the beginning of the day.
+  /// Sets the time with which the task was imported if it is still on the scheduled day; otherwise the beginning of
+  /// that day.
   private mutating func setScheduled(_ task: TaskItem, _ context: FormatContext) {
     set("scheduled", task.scheduledDate.map(context.start))
     guard case .text(let text)? = task.attributes["scheduled"], let instant = BasicDate.instant(text),
@@ -191,7 +193,8 @@ extension TaskwarriorRecord {
     }
   }
 
-  /// The annotations that the notes came from, or one of all the notes.
+  /// The annotations from which the notes were imported if the notes are unchanged; otherwise one annotation with all
+  /// the notes.
   private func annotations(_ notes: String, _ task: TaskItem) -> TaskwarriorValue {
     if case .text(let imported)? = task.attributes["annotations"],
       TaskwarriorAnnotation.notes(imported)?.utf8.elementsEqual(notes.utf8) == true
@@ -201,7 +204,7 @@ extension TaskwarriorRecord {
     return .json(TaskwarriorAnnotation.array(Self.plain(notes), at: values["entry"]?.text))
   }
 
-  // `removeFaulty` has removed the values that are not of the form that is read here.
+  // `removeFaulty` has removed the values that cannot be read here.
   func document(_ context: FormatContext) -> TaskDocument {
     var document = TaskDocument()
     if let id = text("uuid").flatMap({ UUID(uuidString: $0) }) { document[.id] = .id(id) }
@@ -279,7 +282,7 @@ extension TaskwarriorRecord {
 }
 
 extension Character {
-  /// Whether a name of a user-defined attribute may have it.
+  /// Whether the name of a user-defined attribute may contain the character.
   fileprivate var isPlainName: Bool { isASCII && (isLetter || isNumber || self == "_" || self == "-" || self == ".") }
 }
 
@@ -313,7 +316,7 @@ extension TaskwarriorRecord {
     }
   }
 
-  /// Reads a date that is written in another way than Taskwarrior does.
+  /// Rewrites a date in another form than Taskwarrior's; removes a value that is not a date.
   private mutating func checkDate(_ name: String, _ context: FormatContext) {
     guard let value = values[name], value.text.flatMap(BasicDate.instant) == nil else { return }
     if let date = value.text.flatMap({ WrittenDate($0, context) }) {

@@ -41,7 +41,7 @@ struct TodoTxtWriter: DocumentWriter {
 /// Source: "todo.txt format rules", github.com/todotxt/todo.txt. Of the keys, `due:` is widely used, `t:`, `rec:` and
 /// `pri:` are those of the "Simpletask" and "topydo" programs.
 struct TodoTxtRecord: ForeignRecord {
-  /// The key of what the format cannot say: JSON without white space.
+  /// The key of the JSON, without white space, for what the format cannot express.
   private static let extensionKey = "tally"
 
   private var isCompleted = false
@@ -111,7 +111,7 @@ struct TodoTxtRecord: ForeignRecord {
     return parts.joined(separator: " ")
   }
 
-  /// JSON has blanks only in texts, where an escape says the same.
+  /// JSON without blanks: this layout has them only in strings, where an escape means the same.
   private static func withoutBlanks(_ json: String) -> String {
     json.unicodeScalars.reduce(into: "") { text, scalar in
       if scalar == " " { text += scalar.escapedInJSON } else { text.unicodeScalars.append(scalar) }
@@ -125,7 +125,7 @@ struct TodoTxtRecord: ForeignRecord {
     words = Self.words(of: Self.plain(task.title))
     let letter = Self.letter(of: task)
     if isCompleted { if let letter { words.append("pri:\(letter)") } } else { priority = letter }
-    // The title may have them already.
+    // The title may contain the project and the contexts already.
     let titleWords = words
     if let list, Self.isWord(list), titleWords.last(where: { $0.hasPrefix("+") }) != "+\(list)" {
       words.append("+\(list)")
@@ -141,11 +141,11 @@ struct TodoTxtRecord: ForeignRecord {
       guard case .text(let text) = value, Self.isKey(name), Self.isValue(text) else { continue }
       words.append("\(name):\(text)")
     }
-    // The meaning of the words is found when they are read.
+    // The line is read back, so that each word has the meaning that a reader gives it: a title may begin with `(A)`.
     self = TodoTxtRecord(line: line)
   }
 
-  /// A title as words of one line that every reader reads as words only.
+  /// A title on one line: blanks replace other white space and control characters.
   private static func plain(_ title: String) -> String {
     title.blanking { $0.properties.isWhitespace || $0.value < 0x20 }
   }
@@ -154,7 +154,7 @@ struct TodoTxtRecord: ForeignRecord {
     ("A", .high), ("B", .medium), ("C", .low),
   ]
 
-  /// The letter that the task came with, as long as it means its priority.
+  /// The letter with which the task was imported if it still means the task's priority; otherwise that of the priority.
   private static func letter(of task: TaskItem) -> Character? {
     if case .text(let text)? = task.attributes["priority"], text.count == 1, let letter = text.first,
       ("D"..."Z").contains(letter), task.priority == .low
@@ -175,7 +175,7 @@ struct TodoTxtRecord: ForeignRecord {
     isWord(name) && !ownKeys.contains(name) && !name.contains(":") && !"+@(".contains(name.prefix(1))
   }
 
-  /// `https://…` is an address and no key with a value.
+  /// `https://…` is an address, not a key with a value.
   private static func isValue(_ text: String) -> Bool { isWord(text) && !text.hasPrefix("//") && !text.hasPrefix(":") }
 
   /// A word as a key and its value.
@@ -190,7 +190,7 @@ struct TodoTxtRecord: ForeignRecord {
     var reading = TodoTxtReading()
     var title: [Substring] = []
     var isTrailing = true
-    // From the end: what follows the last word of the title belongs to the task and not to its title.
+    // The words are read from the end: those after the last word of the title are fields and not part of the title.
     for word in words.reversed() {
       let isField = reading.read(word, Self.pair(word), isTrailing: isTrailing, context)
       if !isField { title.append(word) }
@@ -231,7 +231,7 @@ struct TodoTxtRecord: ForeignRecord {
 struct TodoTxtReading {
   var projects: [String] = []
   var contexts: [String] = []
-  /// The due day, the planned day and the recurrence, which are present in any case.
+  /// The due day, the planned day and the recurrence, each `nil` if the line does not have it.
   private(set) var document = TaskDocument()
   var priority: Character?
   var attributes: [String: AttributeValue] = [:]
@@ -304,7 +304,7 @@ enum TodoTxtRecurrence {
     return try? Recurrence(text: isStrict ? "FREQ=\(unit.frequency);INTERVAL=\(count)" : "after \(count) \(unit.name)")
   }
 
-  /// The text of a recurrence; `nil` for one that the format cannot say.
+  /// The text of a recurrence; `nil` for one that the format cannot express.
   static func text(_ recurrence: Recurrence) -> String? {
     for unit in units {
       let interval =
@@ -320,10 +320,10 @@ enum TodoTxtRecurrence {
   }
 }
 
-/// Whether a text that looks like no format is a list of tasks, a line each.
+/// Decides whether a text in no recognized format is a list of tasks, one on each line.
 ///
-/// Every text has lines. So that a program, a log or a table of users does not become a thousand tasks, a text whose lines
-/// look like one of these is refused, unless its format is named.
+/// Any text has lines, but a program, a log or a table of users must not become a thousand tasks. Therefore a text
+/// whose lines look like one of these is refused, unless its format is named.
 enum TodoTxtGuess {
   /// Throws `malformedDocument` unless the beginning of a document may be a list of tasks.
   static func check(_ head: String) throws(TallyError) {
@@ -339,7 +339,7 @@ enum TodoTxtGuess {
       remedy: "Check the file, or name its format, as in --format todotxt")
   }
 
-  /// Whether a text begins as a program, a document of an office, a card or a letter does.
+  /// Whether a text begins like a script, an office document, a calendar, a contact card or an e-mail.
   private static func isOfAnotherKind(_ lines: [Substring]) -> Bool {
     guard let first = lines.first else { return false }
     if ["#!", "%PDF-", "{\\rtf", "%!PS"].contains(where: first.hasPrefix) { return true }
@@ -367,21 +367,21 @@ enum TodoTxtGuess {
       || isAssignment(text) || isOfLog(text) || isProse(text)
   }
 
-  /// A line of sentences, as letters have it.
+  /// Whether a line is prose, as in a letter.
   private static func isProse(_ text: Substring) -> Bool {
     let wordCount = text.split(separator: " ").count
     return wordCount > 12 && text.contains(". ") || wordCount > 25
       || text.wholeMatch(of: #/(?:Dear|Hello|Hi) .*,/#) != nil
   }
 
-  /// `key = value`, `[section]`, `def name():`.
+  /// Whether a line is like `key = value`, `[section]` or `def name():`.
   private static func isAssignment(_ text: Substring) -> Bool {
     text.wholeMatch(of: #/[A-Za-z_][\w.-]*\s*=\s*\S.*/#) != nil || text.wholeMatch(of: #/\[[\w .:"\/-]+\]/#) != nil
       || text.wholeMatch(of: #/(?:def|class|func|elif)\b.*[:(].*/#) != nil
       || text.wholeMatch(of: #/["'][\w-]+["']:.*|[\w-]+:/#) != nil
   }
 
-  /// A line that begins with an instant, as logs have it.
+  /// Whether a line begins with an instant or an IP address, as in a log.
   private static func isOfLog(_ text: Substring) -> Bool {
     text.prefixMatch(of: #/\[?\d{4}[-\/]\d{2}[-\/]\d{2}[T ]\d{2}:\d{2}/#) != nil
       || text.prefixMatch(of: #/[A-Z][a-z]{2} +\d{1,2} \d{2}:\d{2}:\d{2} /#) != nil

@@ -55,7 +55,7 @@ package struct AtomicFile: ~Copyable {
   }
 
   deinit {
-    // Its bytes were flushed, or are not wanted.
+    // An error does not matter: the bytes were flushed, or nobody needs them.
     try? descriptor.close()
   }
 
@@ -81,7 +81,6 @@ package final class TemporaryItem: Sendable {
     case file, directory
   }
 
-  // Constants.
   package let path: FilePath
   private let kind: Kind
   /// Held for as long as this lives.
@@ -114,7 +113,9 @@ package final class TemporaryItem: Sendable {
     throw Errno.resourceTemporarilyUnavailable
   }
 
-  /// Where a store may be in an item that is a directory: its writers lock their directory, as this does its own.
+  /// The place for a store within an item that is a directory.
+  ///
+  /// It is a subdirectory, because writers lock a store's directory and this item already holds a lock on its own.
   package var storeDirectory: FilePath { path.appending(Self.storeName) }
 
   deinit {
@@ -196,7 +197,7 @@ package final class TemporaryItem: Sendable {
       let lock = try FileLock(openingExisting: path)
       let status = try lock.descriptor.stat()
       let isOfKind = status.type == (kind == .file ? .regular : .directory)
-      // Another user could put a link in the place of one of their own before it is removed.
+      // Another user could replace an item of their own by a link before it is removed.
       return try isOfKind && status.userID.rawValue == SystemCalls.userID && lock.tryAcquire(.exclusive) ? lock : nil
     } catch Errno.noSuchFileOrDirectory {
       return nil

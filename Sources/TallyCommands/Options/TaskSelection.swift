@@ -36,7 +36,8 @@ extension SelectionCommand {
 }
 
 extension TaskSelection {
-  /// Finds the tasks, each once, parents before their sub-tasks; otherwise in the order of the names, or of their places.
+  /// Finds the tasks, each once: parents before their sub-tasks, otherwise in the order of the names or of their
+  /// places.
   ///
   /// - Parameters:
   ///   - transaction: where to find them.
@@ -67,7 +68,7 @@ extension TaskSelection {
     return try Self.parentsFirst(found, in: transaction)
   }
 
-  /// A sub-task follows its parent to another list, and cannot go there before it.
+  /// Sorts parents before their sub-tasks, because a sub-task can move to another list only after its parent.
   private static func parentsFirst<Base: ~Copyable>(
     _ tasks: [TaskItem], in transaction: borrowing StoreTransaction<Base>
   ) throws -> [TaskItem] {
@@ -114,7 +115,7 @@ struct FilterOptions: ParsableArguments {
   /// The commands that take a filter.
   private static let commandNames: Set = ["find", "count", "filters", "stats", "completed", "export"]
 
-  /// The arguments with `-list:Work` as `not list:Work`, which no parser of options mistakes for one.
+  /// The arguments with `not list:Work` in place of `-list:Work`, which the parser would take for an option.
   static func spelledOut(_ arguments: [String]) -> [String] {
     guard let command = GlobalOptions.indexOfCommand(in: arguments), commandNames.contains(arguments[command]) else {
       return arguments

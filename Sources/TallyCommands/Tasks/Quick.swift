@@ -65,11 +65,11 @@ struct QuickCommand: TextCommand {
 struct QuickDraft {
   let entry: QuickEntry
   let list: TaskList?
-  /// What the sentence says but was not understood.
+  /// A warning if the sentence names a list that does not exist.
   let warnings: [String]
   private let sentence: String
 
-  /// Reads a sentence, knowing the lists of the store; one that names none is for the default list.
+  /// Reads a sentence with the names of the store's lists; if it names none of them, the task goes to the default list.
   init<Base: ~Copyable>(
     _ sentence: String, _ reference: DateReference, defaultList: String?,
     in transaction: borrowing StoreTransaction<Base>

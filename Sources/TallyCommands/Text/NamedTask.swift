@@ -15,7 +15,7 @@ struct NamedTask {
 typealias KnownLists = [UUID: TaskList]
 
 extension NamedTask {
-  /// The task with a handle of at least so many digits: any longer tail of the id names it, too.
+  /// The task with a handle of at least `count` digits: any longer suffix of the id identifies the task, too.
   func withHandle(ofLength count: Int) -> NamedTask {
     guard handle.utf8.count < count else { return self }
     return NamedTask(
@@ -48,7 +48,7 @@ extension StoreTransaction where Base: ~Copyable {
 extension NamedTask {
   /// The columns of a task's record in the order of the first version.
   static let firstColumns = ["handle", "state", "scheduledDate", "dueDate", "completedAt", "list", "title", "id"]
-  /// The columns that came later, behind all others: scripts count columns from the left.
+  /// The columns that later versions added, after all others, because scripts count columns from the left.
   static let laterColumns = ["dueDay", "priority", "tags"]
   /// The columns of a task's record.
   static let columns = firstColumns + laterColumns
@@ -65,7 +65,7 @@ extension NamedTask {
 
   var facts: Facts {
     var members: [Facts.Member] = []
-    // The place in a series is the engine's own.
+    // The position in a series is internal to the engine.
     for field in TaskField.all where field != .series {
       members.append((Facts.Name(field == .text ? "title" : field.name), .value(task.shown(field))))
       if field == .id { members.append(("handle", .text(handle))) }

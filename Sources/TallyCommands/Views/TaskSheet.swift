@@ -12,7 +12,7 @@ struct TaskSheet {
   let changes: [NamedChange]
   let session: Session
 
-  /// The task with its sub-tasks and recent changes; lines have the task alone.
+  /// The task; in JSON also its sub-tasks and recent changes.
   var facts: Facts {
     named.facts.adding([
       .init("subtasks", onlyIn: .json): .array(subtasks.map(\.facts)),
@@ -20,7 +20,7 @@ struct TaskSheet {
     ])
   }
 
-  /// The columns of a label with the blanks behind it; the name of a long attribute is cut.
+  /// The width of a label in columns, with the blanks after it; the name of a long attribute is cut.
   private static let labelWidths = 12...24
 
   var text: String {
@@ -117,7 +117,7 @@ extension TaskSheet {
     return here.utcOffsetInMinutes == completed.utcOffsetInMinutes ? name : "\(name) (\(completed.iso8601))"
   }
 
-  /// Notes keep their line breaks; everything else that drives the terminal is escaped.
+  /// Escapes notes but keeps their line breaks, so that no other character can control the terminal.
   private static func escapedNotes(_ notes: String) -> String {
     notes.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }
       .map { $0.escapedForDisplay() }.joined(separator: "\n")

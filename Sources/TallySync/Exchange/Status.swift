@@ -2,7 +2,7 @@ public import Foundation
 public import Tally
 
 extension StoreSync {
-  /// The synchronisation state of the store, as it was after the last exchange and the changes since.
+  /// The state of synchronisation after the last exchange, with the changes made since.
   ///
   /// - Returns: The status, changes that wait included.
   /// - Throws: `TallyError` with `notSynchronising`.
@@ -162,11 +162,11 @@ public struct SpaceSetup: Hashable, Sendable {
   /// The key of the space, to be kept on paper; `nil` in a space without encryption.
   public let recoveryCode: String?
 
-  /// Creates a value of its fields.
+  /// Creates a value from its fields.
   ///
   /// - Parameters:
   ///   - space: The space.
-  ///   - replica: Who this store is in it.
+  ///   - replica: The replica that this store is in the space.
   ///   - invitation: The text with which another store joins.
   ///   - recoveryCode: The key of the space.
   public init(space: SpaceID, replica: ReplicaID, invitation: String, recoveryCode: String?) {
@@ -208,7 +208,7 @@ public struct SyncReport: Hashable, Sendable {
 
 /// A replica whose next segment cannot be merged; those of others are.
 public struct BlockedReplica: Hashable, Sendable {
-  /// Which one.
+  /// The replica.
   public let replica: ReplicaID
   /// The name of its device; `nil` if its card has not arrived.
   public let name: String?
@@ -236,7 +236,7 @@ public struct BlockedReplica: Hashable, Sendable {
 public struct SyncStatus: Hashable, Sendable {
   /// Another replica of the space.
   public struct Member: Hashable, Sendable {
-    /// Which one.
+    /// The replica.
     public let replica: ReplicaID
     /// The name of its device; `nil` if its card has not arrived.
     public let name: String?
@@ -244,9 +244,10 @@ public struct SyncStatus: Hashable, Sendable {
     public let lastSeen: Timestamp?
     /// How many of its segments are at the place and were not merged here, at the last exchange of this store.
     public let behind: Int
-    /// Six digits that are the same wherever the replica's card is the one that it has written; `nil` without a card.
+    /// Six digits of the replica's card, the same on each device whose copy of the card is genuine; `nil` without a
+    /// card.
     ///
-    /// People compare them on two devices to see that both mean the same one.
+    /// People compare the digits on two devices to see that both have the same card.
     public let code: String?
     /// Whether the device was revoked: nothing that it writes is merged.
     public let isRevoked: Bool
@@ -278,7 +279,7 @@ public struct SyncStatus: Hashable, Sendable {
   public let lastReceived: Timestamp?
   /// Whether the recovery code that this store has shown last does not open the space any more.
   ///
-  /// Another device has revoked one since. ``StoreSync/recoveryCode()`` shows the new code.
+  /// Another device has revoked a device since. ``StoreSync/recoveryCode()`` shows the new code.
   public let isRecoveryCodeOutdated: Bool
   /// The reason why the place has refused the last exchange, as a sentence for people; `nil` if it has not.
   public let refused: String?
@@ -302,8 +303,8 @@ public struct SyncStatus: Hashable, Sendable {
   public let clocks: [ClockDifference]
   /// A hash of all tasks and lists with their histories of writes: equal on replicas with the same state.
   ///
-  /// `nil` while changes of this store wait to be sealed. The next exchange makes them part of the state, even if the place
-  /// cannot store them yet.
+  /// `nil` while changes of this store wait to be sealed. The next exchange makes them part of the state, even if the
+  /// place cannot store them yet.
   public let stateHash: String?
 }
 
@@ -313,8 +314,8 @@ extension [SyncStatus.Member] {
   /// A former identity has the same name as its device. Only the former identity is shown with its handle.
   ///
   /// - Parameters:
-  ///   - member: One of these.
-  ///   - own: The name of this device, if it is not one of these.
+  ///   - member: A member of this array.
+  ///   - own: The name of this device, if it is not in this array.
   /// - Returns: The name.
   public func label(of member: SyncStatus.Member, besides own: String? = nil) -> String {
     guard let name = member.name else { return member.replica.description }

@@ -1,10 +1,10 @@
 import Crypto
 import Foundation
 
-/// Signed bytes of a replica, sealed unless the space is not encrypted: a segment, a part of a snapshot or a card.
+/// Signed bytes of a replica, sealed if the space is encrypted: a segment, a part of a snapshot or a card.
 struct Envelope: Hashable, Sendable {
   let header: EnvelopeHeader
-  /// All of it, as stored and sent.
+  /// The whole envelope, as stored and sent.
   let bytes: [UInt8]
 
   /// Reads bytes, without verifying more than the header's form.
@@ -33,7 +33,7 @@ struct Envelope: Hashable, Sendable {
     return envelopes
   }
 
-  /// The hash of all of it, which the next segment names.
+  /// The hash of the whole envelope, which the next segment contains.
   var hash: ContentHash { ContentHash(of: bytes) }
 
   /// The number and the start of the hash.
@@ -45,7 +45,7 @@ struct Envelope: Hashable, Sendable {
   ///
   /// - Parameters:
   ///   - body: The content.
-  ///   - label: What it is, and of whom.
+  ///   - label: The kind, the author, the number and the link.
   ///   - keys: The keys of that replica.
   ///   - space: The space; if it is not encrypted the body is only padded and signed.
   ///   - clearPart: Bytes of a card of an encrypted space that everybody may read; `nil` for none.
@@ -77,17 +77,18 @@ struct Envelope: Hashable, Sendable {
   /// Verifies and opens it.
   ///
   /// - Parameters:
-  ///   - kind: What it should be.
-  ///   - replica: Whose it should be.
+  ///   - kind: The kind that it must have.
+  ///   - replica: The replica that must have written it.
   ///   - key: The key that verifies what that replica has signed.
-  ///   - space: The space in which it should be.
+  ///   - space: The space to which it must belong.
   /// - Returns: The content.
-  /// - Throws: ``EnvelopeFault`` if anything is not as it should be.
+  /// - Throws: ``EnvelopeFault`` if it is something else, or cannot be verified or opened.
   func open(
     as kind: EnvelopeHeader.Kind, of replica: ReplicaID, verifying key: VerifyingKey, in space: SpaceKeys
   ) throws(EnvelopeFault) -> [UInt8] {
     try check(kind, replica, space)
-    // Before the seal: a key that is missing is then one that the replica has used, and not a damaged number.
+    // The signature is checked before the seal is opened: an unknown epoch is then one that the replica has used, and
+    // not a damaged number.
     try verify(by: key)
     return try content(in: space)
   }
@@ -168,7 +169,7 @@ extension ChaChaPoly.Nonce {
   }
 }
 
-/// The clear part of an envelope, at its beginning; the layout is in `docs/synchronisation.md`.
+/// The header of an envelope, which is never encrypted; the layout is in `docs/synchronisation.md`.
 struct EnvelopeHeader: Hashable, Sendable {
   /// The kinds, as written: do not change.
   enum Kind: UInt8, Sendable, CaseIterable {
@@ -259,7 +260,7 @@ enum EnvelopeFault: Error, Hashable, CustomStringConvertible {
   case otherSpace
   case otherReplica
   case wrongKind
-  /// Everybody can write it: refused where the space is encrypted.
+  /// Not sealed although the space is encrypted: anybody could have written it.
   case unsealed
   /// Sealed with a key that this replica does not have.
   case unknownEpoch(UInt32)
