@@ -8,7 +8,7 @@ public import Foundation
 /// The attribute is valid only while the task has the second reminder. If any program sets another reminder, or
 /// copies the attribute to a task with another reminder, it is ignored.
 struct SnoozedReminder: Hashable, Sendable {
-  /// The name of the attribute, which is stored and synchronized: do not change it.
+  /// The name of the attribute, which is stored and synchronised: do not change it.
   static let attributeName = "tally.snoozed"
 
   /// The reminder that the series gives; `nil` if it gives none.

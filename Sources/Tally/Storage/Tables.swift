@@ -33,7 +33,7 @@ final class Tables: Sendable {
   /// Values that applications store beside the tasks.
   let values: Database<ValueKey, [UInt8]>
   let ownIndexes: OwnIndexTables
-  /// The tables of synchronization, once they are open; most stores have none.
+  /// The tables of synchronisation, once they are open; most stores have none.
   let sync = SyncTables.Handles()
 
   // The catalogue of indexes: all code that writes, checks, counts or repairs indexes goes through it.
@@ -115,7 +115,7 @@ extension Tables {
   convenience init(openingIn environment: LMDBEnvironment, registering indexes: [TaskIndex] = []) throws(LMDBError) {
     var opener = environment
     try self.init(openedBy: &opener, registering: indexes)
-    // If the tables of synchronization cannot be opened, the first transaction that needs them throws.
+    // If the tables of synchronisation cannot be opened, the first transaction that needs them throws.
     _ = try? sync.open(in: environment)
   }
 }

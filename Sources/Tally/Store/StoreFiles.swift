@@ -30,7 +30,7 @@ package enum StoreFiles {
     throw TallyError.outputNotCreated("The output path is that of a file of a store")
   }
 
-  /// Whether a name is one of those that operating systems and synchronization tools create in any directory.
+  /// Whether a name is one of those that operating systems and synchronisation tools create in any directory.
   ///
   /// A directory that contains nothing else counts as empty.
   static func isClutter(_ name: String) -> Bool {

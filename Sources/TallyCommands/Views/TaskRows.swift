@@ -18,7 +18,7 @@ struct TaskRows {
   let hidden: Set<Detail>
 
   /// - Parameters:
-  ///   - session: Its clock, its colors and its width.
+  ///   - session: Its clock, its colours and its width.
   ///   - handleWidth: The columns of a handle.
   ///   - hidden: What the lines leave out.
   init(_ session: Session, handleWidth: Int, hiding hidden: Set<Detail> = []) {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import TallySync
 
-/// Synchronization takes the lock of all writers only to write.
+/// Synchronisation takes the lock of all writers only to write.
 struct WriteLockTests {
   @Test func whatOnlyReadsBeginsNoWrite() async throws {
     try await withFolderSpace { space in
