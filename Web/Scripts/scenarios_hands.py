@@ -132,6 +132,8 @@ def sheet(page, tally, name):
     page.evaluate("document.getElementById('list').selectedIndex = 1; document.getElementById('priority').value = 'medium'")
     page.click("document.querySelector('#sheet .main')")
     page.wait("location.pathname.startsWith('/tasks/') && document.querySelector('.notice')", "the notice of the saved sheet")
+    # A page that has just found its server saves by itself, perhaps before all these fields are filled in.
+    page.wait("[...document.querySelectorAll('#fields input, #fields textarea')].every(field => field.value === field.defaultValue)", "every field to be saved")
     saved = json.loads(tally("show", task, "--json"))
     assert (saved["title"], saved["notes"], saved["scheduledDate"], saved["list"], saved["priority"]) == (
         HOSTILE, fields["notes"], "2031-05-06", "Work", "medium"), saved
