@@ -282,9 +282,23 @@ struct ContractTests {
   @Test(arguments: ["bash", "zsh", "fish"])
   func completionScriptAsksTheProgram(shell: String) throws {
     try withProgram { program in
-      let outcome = try program.runBare(["--generate-completion-script", shell])
+      let option = ["--generate-completion-script", shell]
+      let outcome = try program.runBare(option)
       #expect(outcome.status == 0)
       #expect(outcome.output.contains("__complete"))
+      // The bug: beside other words the parser printed its own script, which runs what a title says.
+      for arguments in [["--quiet"] + option, ["add"] + option, ["add", "x"] + option + ["--json"]] {
+        #expect(try program.runBare(arguments).output == outcome.output, "\(arguments)")
+      }
+    }
+  }
+
+  @Test func aShellWithoutACompletionScriptIsRefused() throws {
+    try withProgram { program in
+      for shell in ["nope", "BASH", ""] {
+        let outcome = try program.runBare(["--generate-completion-script", shell])
+        #expect(outcome.status == 64 && outcome.output.isEmpty && outcome.errors.contains("Name bash, zsh or fish"))
+      }
     }
   }
 

@@ -10,14 +10,25 @@ enum CompletionScript: String, CaseIterable {
   /// The option for a script; the parser has it, too, and would print its own.
   static let option = "--generate-completion-script"
 
-  /// The script that the arguments ask for; `nil` if they do not, or if the shell is not known.
+  /// The script that the arguments ask for, wherever the option stands; `nil` if they do not.
   ///
   /// Without a name it is that of the shell in use.
-  init?(askedForBy arguments: [String], environment: EnvironmentVariables) {
-    guard let first = arguments.first, first == Self.option || first.hasPrefix(Self.option + "=") else { return nil }
-    let named = first.split(separator: "=").dropFirst().first.map(String.init) ?? arguments.dropFirst().first
-    let shell = named ?? (try? environment.value(of: "SHELL"))?.split(separator: "/").last.map(String.init)
-    self.init(rawValue: shell ?? "")
+  ///
+  /// - Throws: ``CommandFailure`` for a shell without a script.
+  init?(askedForBy arguments: [String], environment: EnvironmentVariables) throws {
+    let options = arguments.prefix { $0 != "--" }
+    guard let index = options.firstIndex(where: { $0 == Self.option || $0.hasPrefix(Self.option + "=") }) else {
+      return nil
+    }
+    let named = options[index].split(separator: "=", maxSplits: 1).dropFirst().first.map(String.init)
+    let shell =
+      named ?? options[(index + 1)...].first
+      ?? (try? environment.value(of: "SHELL"))?.split(separator: "/").last.map(String.init) ?? ""
+    guard let script = Self(rawValue: shell) else {
+      throw CommandFailure.usage(
+        "There is no completion script for the shell \(shell.quotedForMessage)", remedy: "Name bash, zsh or fish")
+    }
+    self = script
   }
 
   var text: String {

@@ -45,7 +45,7 @@ extension TallyCommandLine {
     if invocation.arguments.first == ShellCompletion.command {
       return try output.write(ShellCompletion(invocation).lines())
     }
-    if let script = CompletionScript(askedForBy: invocation.arguments, environment: invocation.environment) {
+    if let script = try CompletionScript(askedForBy: invocation.arguments, environment: invocation.environment) {
       return try output.write(script.text)
     }
     let settings = Result { try Settings(of: invocation.environment) }
