@@ -448,7 +448,7 @@ if Context.environment["TALLY_BENCHMARKS"] == "1" {
 }
 
 /// An executable whose benchmarks the program `BenchmarkTool` runs, each in a process of its own.
-func benchmarks(_ name: String, dependencies: [Target.Dependency] = []) -> Target {
+@MainActor func benchmarks(_ name: String, dependencies: [Target.Dependency] = []) -> Target {
   .executableTarget(
     name: name, dependencies: [measuring, "BenchmarkData", tally] + dependencies,
     // The plugin works on targets in a folder of this name only.
