@@ -1,5 +1,6 @@
 """A tally-web that runs, and a browser on its screens, for scenarios."""
 
+import contextlib
 import json
 import os
 import pathlib
@@ -82,6 +83,9 @@ class Page(Browser):
         self.keep_noise()
         self.open(self.web.address + path, *self.size)
         self.wait("document.documentElement.classList.contains('scripted')", f"the scripts of {path}")
+        # As soon as the page follows the store, it saves what is being typed. On a busy machine that would come in between.
+        with contextlib.suppress(AssertionError):
+            self.wait("![undefined, 'opening'].includes(window.tallyConnection?.state)", "the page to follow the store", seconds=5)
 
     def plain(self, path):
         """Opens a screen in a browser without scripts; `scripted` ends that."""

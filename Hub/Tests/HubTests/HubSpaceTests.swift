@@ -50,6 +50,11 @@ struct HubSpaceTests {
           let other = stores[1 - number % 2]
           try await wait { try other.read { try $0.view(.inbox).tasks.count } == number + 1 }
         }
+        // A store with a reader cannot be closed.
+        for agent in agents {
+          agent.cancel()
+          _ = try? await agent.value
+        }
       }
     }
   }

@@ -66,4 +66,4 @@ document.addEventListener("tally-refused", () => showRefused(sheet, capture));
 document.addEventListener("visibilitychange", () => showRefused(sheet, capture));
 for (const milliseconds of [0, 1000, 5000]) setTimeout(() => recover(sheet, capture), milliseconds);
 // For scenarios.
-Object.assign(window, { tallyRows: rows, tallyStream: stream });
+Object.assign(window, { tallyRows: rows, tallyStream: stream, tallyConnection: connection });
