@@ -39,17 +39,14 @@ struct TableReader: ~Copyable {
   }
 
   private mutating func readRow(splitting separators: [UInt8]) throws -> [Cell] {
-    var row: [Cell] = []
-    var separators = separators
+    var (row, separators): ([Cell], [UInt8]) = ([], separators)
     while true {
       row.append(try readCell(separators))
-      guard !(try input.skipLineEnd()), let byte = try input.peek() else { break }
+      guard !(try input.skipLineEnd()), let byte = try input.peek() else { return row }
       input.skipByte()
       separator = separator ?? byte
       separators = [byte]
     }
-    if separators.count == 1 { separator = separators[0] }
-    return row
   }
 
   /// Reads a cell up to the next separator or the end of the line.

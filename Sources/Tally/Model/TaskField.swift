@@ -64,9 +64,7 @@ extension TaskItem {
   /// Setting `nil` is ignored for a field that every task has.
   package subscript(field: TaskField) -> FieldValue? {
     get {
-      // Most tasks have none of the rare fields, and a write reads every field.
-      if extrasBox == nil, field.rawValue >= TaskField.dueDay.rawValue { return nil }
-      return switch field {
+      switch field {
       case .id: .id(id)
       case .text: .text(title)
       case .notes: notes.map { .text($0) }
@@ -79,13 +77,7 @@ extension TaskItem {
       case .createdAt: .instant(createdAt)
       case .updatedAt: .instant(updatedAt)
       case .completedAt: completedAt.map { .offsetInstant($0) }
-      case .dueDay: dueDay.map { .day($0) }
-      case .priority: priority == .none ? nil : .priority(priority)
-      case .tags: tags.isEmpty ? nil : .tags(tags)
-      case .parentID: parentID.map { .id($0) }
-      case .recurrence: recurrence.map { .recurrence($0) }
-      case .series: series.map { .series($0) }
-      case .attributes: attributes.isEmpty ? nil : .attributes(attributes)
+      case .dueDay, .priority, .tags, .parentID, .recurrence, .series, .attributes: extrasBox?.extras[field]
       }
     }
     set {
@@ -102,15 +94,15 @@ extension TaskItem {
       case .createdAt: createdAt = newValue?.instant ?? createdAt
       case .updatedAt: updatedAt = newValue?.instant ?? updatedAt
       case .completedAt: completedAt = newValue?.offsetInstant
-      case .dueDay: dueDay = newValue?.day
-      case .priority: priority = newValue?.priority ?? .none
-      case .tags: tags = newValue?.tags ?? []
-      case .parentID: parentID = newValue?.id
-      case .recurrence: recurrence = newValue?.recurrence
-      case .series: series = newValue?.series
-      case .attributes: attributes = newValue?.attributes ?? [:]
+      case .dueDay, .priority, .tags, .parentID, .recurrence, .series, .attributes: setExtra(field, newValue)
       }
     }
+  }
+
+  private mutating func setExtra(_ field: TaskField, _ value: FieldValue?) {
+    // A task is due either at an instant or on a day, never both.
+    if field == .dueDay, value != nil { dueDate = nil }
+    extras[field] = value
   }
 }
 

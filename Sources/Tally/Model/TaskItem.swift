@@ -287,6 +287,36 @@ struct TaskExtras: Hashable, Sendable {
   }
 }
 
+extension TaskExtras {
+  /// The value of one of these fields; `nil` if the task does not have it.
+  subscript(field: TaskField) -> FieldValue? {
+    get {
+      switch field {
+      case .dueDay: dueDay.map { .day($0) }
+      case .priority: priority == .none ? nil : .priority(priority)
+      case .tags: tags.isEmpty ? nil : .tags(tags)
+      case .parentID: parentID.map { .id($0) }
+      case .recurrence: recurrence.map { .recurrence($0) }
+      case .series: series.map { .series($0) }
+      case .attributes: attributes.isEmpty ? nil : .attributes(attributes)
+      default: nil
+      }
+    }
+    set {
+      switch field {
+      case .dueDay: dueDay = newValue?.day
+      case .priority: priority = newValue?.priority ?? .none
+      case .tags: tags = newValue?.tags ?? []
+      case .parentID: parentID = newValue?.id
+      case .recurrence: recurrence = newValue?.recurrence
+      case .series: series = newValue?.series
+      case .attributes: attributes = newValue?.attributes ?? [:]
+      default: assertionFailure("\(field) is not among the extras")
+      }
+    }
+  }
+}
+
 extension TaskItem {
   /// The fields that few tasks have.
   var extras: TaskExtras {
