@@ -73,15 +73,6 @@ def main():
 
 
 def run(function, axe, width, height, scheme, is_quick=False):
-    """Runs a scenario; once more if it fails, as a busy machine may be later than a scenario waits. The first failure is printed."""
-    try:
-        run_once(function, axe, width, height, scheme, is_quick)
-    except AssertionError as failure:
-        print(f"check-web: once more: {failure}", file=sys.stderr, flush=True)
-        run_once(function, axe, width, height, scheme, is_quick)
-
-
-def run_once(function, axe, width, height, scheme, is_quick):
     """Runs a scenario with a store, a server and a browser of its own."""
     name = f"{width}-{scheme}"
     with tempfile.TemporaryDirectory(prefix="tally-web-") as folder, Web(f"{folder}/store") as web:

@@ -1,6 +1,8 @@
 // Dragging a row: by its handle with a mouse or a pen, by holding it with a finger. A line or an outline appears only where a
 // drop would do what it shows.
 
+import { holdUntilReleased } from "./settling.js";
+
 // A shorter way is a press.
 const SHORTEST_DRAG_PIXELS = 6;
 // A finger that rests this long carries the row; one that moves earlier scrolls, wherever it begins.
@@ -37,6 +39,7 @@ export class Drag {
 
   // Follows the pointer from its press to its end.
   follow(start, row, isFinger) {
+    const resume = holdUntilReleased();
     let last = start;
     let target = null;
     let scrolling;
@@ -85,6 +88,7 @@ export class Drag {
       if (event.type === "pointerup" && this.isCarrying) target?.drop();
       this.isCarrying = false;
       this.isPressed = false;
+      resume();
       // The click that follows a drag does not count as one on the menu or the title.
       setTimeout(() => (this.wasDragged = false));
     };
