@@ -408,7 +408,6 @@ var webTargets: [Target] {
 
 // MARK: The benchmarks
 
-let tally: Target.Dependency = "Tally"
 let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
 let measuring: Target.Dependency = .product(name: "Benchmark", package: "benchmark")
 
@@ -421,7 +420,7 @@ if Context.environment["TALLY_BENCHMARKS"] == "1" {
   ]
   package.targets += [
     .target(
-      name: "BenchmarkData", dependencies: [measuring, "CRawLMDB", tally, systemPackage],
+      name: "BenchmarkData", dependencies: [measuring, "CRawLMDB", "Tally", systemPackage],
       path: "Benchmarks/Sources/BenchmarkData", swiftSettings: settings),
     .systemLibrary(
       name: "CPeerLMDB", path: "Benchmarks/Sources/CPeerLMDB", pkgConfig: "lmdb",
@@ -429,16 +428,16 @@ if Context.environment["TALLY_BENCHMARKS"] == "1" {
     // liblmdb called from C, without Tally in between: the limit.
     .target(name: "CRawLMDB", dependencies: ["CPeerLMDB"], path: "Benchmarks/Sources/CRawLMDB"),
     .target(
-      name: "SQLitePeer", dependencies: ["BenchmarkData", tally, systemPackage, grdb],
+      name: "SQLitePeer", dependencies: ["BenchmarkData", "Tally", systemPackage, grdb],
       path: "Benchmarks/Sources/SQLitePeer", swiftSettings: settings),
     .executableTarget(
-      name: "MakeDataSets", dependencies: ["BenchmarkData", "SQLitePeer", tally],
+      name: "MakeDataSets", dependencies: ["BenchmarkData", "SQLitePeer", "Tally"],
       path: "Benchmarks/Sources/MakeDataSets", swiftSettings: settings),
     .executableTarget(
-      name: "ObservationFigures", dependencies: [tally, systemPackage],
+      name: "ObservationFigures", dependencies: ["Tally", systemPackage],
       path: "Benchmarks/Sources/ObservationFigures", swiftSettings: settings),
     .executableTarget(
-      name: "WorkFigures", dependencies: ["BenchmarkData", "CRawLMDB", tally, systemPackage],
+      name: "WorkFigures", dependencies: ["BenchmarkData", "CRawLMDB", "Tally", systemPackage],
       path: "Benchmarks/Sources/WorkFigures", swiftSettings: settings),
     benchmarks("FloorBenchmarks"),
     benchmarks("GrowthBenchmarks", dependencies: [systemPackage]),
@@ -450,7 +449,7 @@ if Context.environment["TALLY_BENCHMARKS"] == "1" {
 /// An executable whose benchmarks the program `BenchmarkTool` runs, each in a process of its own.
 @MainActor func benchmarks(_ name: String, dependencies: [Target.Dependency] = []) -> Target {
   .executableTarget(
-    name: name, dependencies: [measuring, "BenchmarkData", tally] + dependencies,
+    name: name, dependencies: [measuring, "BenchmarkData", "Tally"] + dependencies,
     // The plugin works on targets in a folder of this name only.
     path: "Benchmarks/Benchmarks/\(name)", swiftSettings: settings,
     plugins: [.plugin(name: "BenchmarkPlugin", package: "benchmark")])

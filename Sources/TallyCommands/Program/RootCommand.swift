@@ -98,10 +98,9 @@ extension RootCommand {
 
   /// Whether the command that words name takes any number of words as they are.
   static func takesManyWords(_ path: [String]) -> Bool {
-    func takes<Own: SessionCommand>(_ command: Own.Type) -> Bool { Own.manyWords != nil }
     guard let name = path.first, let command = command(named: name) else { return false }
     // To find a command below another one, all of them are described, which takes longer than most commands do.
-    guard path.count > 1 else { return takes(command) }
+    guard path.count > 1 else { return command.takesManyWords }
     let subcommand = allCommands.first { $0.path == path }?.command as? any CompleteCommand.Type
     return subcommand?.takesManyWords == true
   }
@@ -149,7 +148,7 @@ extension RootCommand {
 }
 
 extension CompleteCommand {
-  static var takesManyWords: Bool { Own.manyWords != nil }
+  static var takesManyWords: Bool { Own.takesManyWords }
   var parsed: ParsedCommand { ParsedCommand(words: RootCommand.words(naming: Self.self), own: own, global: global) }
 }
 

@@ -153,6 +153,7 @@ protocol SessionCommand: ParsableArguments {
 extension SessionCommand {
   var countsWeeks: Bool { false }
   static var manyWords: WritableKeyPath<Self, [String]>? { nil }
+  static var takesManyWords: Bool { manyWords != nil }
   func validate(with global: GlobalOptions) throws {}
 }
 
