@@ -5,10 +5,12 @@ import os
 import select
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 
 LONGEST_WAIT_IN_SECONDS = 60
+STARTS = 2
 
 
 def find_browser():
@@ -20,6 +22,19 @@ class Browser:
     """A headless Chromium with one empty tab, driven by its DevTools protocol over two pipes. Use it in a `with` statement."""
 
     def __init__(self, program):
+        self.number = 0
+        self.events = []
+        # Starting is the browser's own affair, and fails now and then on a busy machine.
+        for attempt in reversed(range(STARTS)):
+            try:
+                return self.start(program)
+            except AssertionError as failure:
+                self.end()
+                if not attempt:
+                    raise
+                print(f"browser: started again: {failure}", file=sys.stderr)
+
+    def start(self, program):
         self.folder = tempfile.TemporaryDirectory(prefix="tally-browser-", ignore_cleanup_errors=True)
         browser_reads, self.output = os.pipe()
         self.input, browser_writes = os.pipe()
@@ -36,21 +51,24 @@ class Browser:
         os.close(browser_reads)
         os.close(browser_writes)
         self.buffer = b""
-        self.number = 0
         self.session = None
-        self.events = []
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
         self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ["Page", "Runtime", "Log", "Network"]:
             self.call(f"{domain}.enable")
 
+    def end(self):
+        self.process.terminate()
+        self.process.wait(LONGEST_WAIT_IN_SECONDS)
+        os.close(self.input)
+        os.close(self.output)
+        self.folder.cleanup()
+
     def __enter__(self):
         return self
 
     def __exit__(self, *_):
-        self.process.terminate()
-        self.process.wait(LONGEST_WAIT_IN_SECONDS)
-        self.folder.cleanup()
+        self.end()
 
     def call(self, method, **parameters):
         """Calls a method and waits for its result; other messages of the browser are kept in `events`."""
@@ -58,20 +76,23 @@ class Browser:
         message = {"id": self.number, "method": method, "params": parameters}
         if self.session:
             message["sessionId"] = self.session
-        os.write(self.output, json.dumps(message).encode() + b"\0")
+        try:
+            os.write(self.output, json.dumps(message).encode() + b"\0")
+        except BrokenPipeError:
+            raise AssertionError(f"the browser ended before {method}") from None
         while True:
-            answer = self.receive()
+            answer = self.receive(method)
             if answer.get("id") == self.number:
                 assert "error" not in answer, f"{method}: {answer.get('error')}"
                 return answer["result"]
             self.events.append(answer)
 
-    def receive(self):
+    def receive(self, awaited):
         deadline = time.monotonic() + LONGEST_WAIT_IN_SECONDS
         while b"\0" not in self.buffer:
             ready, _, _ = select.select([self.input], [], [], max(0, deadline - time.monotonic()))
             chunk = os.read(self.input, 1 << 16) if ready else b""
-            assert chunk, "the browser does not answer any more"
+            assert chunk, f"the browser {'ended' if ready else f'gave no answer in {LONGEST_WAIT_IN_SECONDS} s'}: {awaited}"
             self.buffer += chunk
         message, self.buffer = self.buffer.split(b"\0", 1)
         return json.loads(message)
@@ -83,7 +104,7 @@ class Browser:
         self.events.clear()
         self.call("Page.navigate", url=address)
         while not any(event.get("method") == "Page.loadEventFired" for event in self.events):
-            self.events.append(self.receive())
+            self.events.append(self.receive("Page.loadEventFired"))
 
     def evaluate(self, expression, awaits=False):
         result = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=awaits)

@@ -69,7 +69,7 @@ def frames(page, path):
     page.call("Input.synthesizeScrollGesture", x=600, y=500, yDistance=-60_000, speed=6_000)
     page.call("Tracing.end")
     while not any(event.get("method") == "Tracing.tracingComplete" for event in page.events):
-        page.events.append(page.receive())
+        page.events.append(page.receive("a frame"))
     trace = [item for event in page.events if event.get("method") == "Tracing.dataCollected" for item in event["params"]["value"]]
     drawn, dropped = ([item for item in trace if item.get("name") == name] for name in ["DrawFrame", "DroppedFrame"])
     print(f"frames: {len(drawn)} drawn, {len(dropped)} dropped", file=sys.stderr)
