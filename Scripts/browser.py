@@ -18,6 +18,10 @@ def find_browser():
     return os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
 
 
+class Navigated(AssertionError):
+    """A page ended while it was asked something."""
+
+
 class Browser:
     """A headless Chromium with one empty tab, driven by its DevTools protocol over two pipes. Use it in a `with` statement."""
 
@@ -83,7 +87,10 @@ class Browser:
         while True:
             answer = self.receive(method)
             if answer.get("id") == self.number:
-                assert "error" not in answer, f"{method}: {answer.get('error')}"
+                error = answer.get("error")
+                if error and "navigated" in error["message"]:
+                    raise Navigated(f"{method}: {error}")
+                assert not error, f"{method}: {error}"
                 return answer["result"]
             self.events.append(answer)
 
@@ -102,9 +109,16 @@ class Browser:
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
         self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
         self.events.clear()
-        self.call("Page.navigate", url=address)
-        while not any(event.get("method") == "Page.loadEventFired" for event in self.events):
+        loader = self.call("Page.navigate", url=address)["loaderId"]
+        while not self.has_loaded(loader):
             self.events.append(self.receive("Page.loadEventFired"))
+
+    def has_loaded(self, loader):
+        """Whether a page has loaded; the page before it may still have been loading, too."""
+        begun = [
+            number for number, event in enumerate(self.events)
+            if event.get("method") == "Page.frameNavigated" and event["params"]["frame"]["loaderId"] == loader]
+        return bool(begun) and any(event.get("method") == "Page.loadEventFired" for event in self.events[begun[0]:])
 
     def evaluate(self, expression, awaits=False):
         result = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=awaits)

@@ -11,6 +11,7 @@ import base64
 import pathlib
 import sys
 import tempfile
+import time
 import traceback
 
 import scenarios_hands  # noqa: F401
@@ -63,11 +64,20 @@ def main():
         old.unlink()
     chosen = QUICK if is_quick else [function for function in SCENARIOS + ONCE if not names or function.__name__ in names]
     assert chosen, "no scenario has this name"
+    failed = set()
     for number, function in enumerate(chosen):
+        start = time.monotonic()
         for width, height in [SIZES[number % 2]] if is_quick else SIZES if function in SCENARIOS else SIZES[1:]:
             for scheme in ["light", "dark"] if function in SCENARIOS and not is_quick else ["light"]:
-                run(function, axe, width, height, scheme, is_quick)
-        print(f"{function.__name__}: {function.__doc__.splitlines()[0]}", flush=True)
+                try:
+                    run(function, axe, width, height, scheme, is_quick)
+                except AssertionError as failure:
+                    failed.add(function.__name__)
+                    print(f"check-web: {failure}", file=sys.stderr, flush=True)
+        if function.__name__ not in failed:
+            seconds = time.monotonic() - start
+            print(f"{function.__name__}: {function.__doc__.splitlines()[0]} ({seconds:.0f} s)", flush=True)
+    assert not failed, f"failed: {' '.join(sorted(failed))}"
     where = "one width each" if is_quick else f"{' and '.join(str(width) for width, _ in SIZES)} pixels, light and dark,"
     print(f"web: {len(chosen)} scenarios at {where} are sound")
 
@@ -82,7 +92,8 @@ def run(function, axe, width, height, scheme, is_quick=False):
             try:
                 function(page, Terminal(f"{folder}/store"), name)
             except AssertionError as failure:
-                place = traceback.extract_tb(failure.__traceback__)[-1]
+                places = traceback.extract_tb(failure.__traceback__)
+                place = [place for place in places if "scenario" in place.filename][-1]
                 raise AssertionError(f"{function.__name__}, {name}, {pathlib.Path(place.filename).name}:{place.lineno}: {failure or place.line}") from failure
 
 
