@@ -8,10 +8,10 @@ runs a few, each at one width, in less than a minute; --record takes the picture
 """
 
 import base64
+import concurrent.futures
 import pathlib
 import sys
 import tempfile
-import time
 import traceback
 
 import scenarios_hands  # noqa: F401
@@ -23,6 +23,9 @@ from web import ROOT, Page, Terminal, Web, find_browser
 
 sys.path.insert(0, str(ROOT / "Scripts"))
 import environment  # noqa: E402
+
+
+WORKERS = 4
 
 
 def record(axe):
@@ -65,25 +68,30 @@ def main():
     chosen = QUICK if is_quick else [function for function in SCENARIOS + ONCE if not names or function.__name__ in names]
     assert chosen, "no scenario has this name"
     failed = set()
-    for number, function in enumerate(chosen):
-        start = time.monotonic()
-        for width, height in [SIZES[number % 2]] if is_quick else SIZES if function in SCENARIOS else SIZES[1:]:
-            for scheme in ["light", "dark"] if function in SCENARIOS and not is_quick else ["light"]:
-                try:
-                    run(function, axe, width, height, scheme, is_quick)
-                except AssertionError as failure:
-                    failed.add(function.__name__)
-                    print(f"check-web: {failure}", file=sys.stderr, flush=True)
-        if function.__name__ not in failed:
-            seconds = time.monotonic() - start
-            print(f"{function.__name__}: {function.__doc__.splitlines()[0]} ({seconds:.0f} s)", flush=True)
+    # They wait for most of their time.
+    with concurrent.futures.ThreadPoolExecutor(WORKERS) as pool:
+        for function, runs in [(function, list(begin(pool, number, function, axe, is_quick))) for number, function in enumerate(chosen)]:
+            failures = [failure for failure in (run.result() for run in runs) if failure]
+            for failure in failures:
+                print(f"check-web: {failure}", file=sys.stderr, flush=True)
+            if failures:
+                failed.add(function.__name__)
+            else:
+                print(f"{function.__name__}: {function.__doc__.splitlines()[0]}", flush=True)
     assert not failed, f"failed: {' '.join(sorted(failed))}"
     where = "one width each" if is_quick else f"{' and '.join(str(width) for width, _ in SIZES)} pixels, light and dark,"
     print(f"web: {len(chosen)} scenarios at {where} are sound")
 
 
-def run(function, axe, width, height, scheme, is_quick=False):
-    """Runs a scenario with a store, a server and a browser of its own."""
+def begin(pool, number, function, axe, is_quick):
+    """Begins the runs of a scenario, each of a size and a scheme."""
+    for width, height in [SIZES[number % 2]] if is_quick else SIZES if function in SCENARIOS else SIZES[1:]:
+        for scheme in ["light", "dark"] if function in SCENARIOS and not is_quick else ["light"]:
+            yield pool.submit(run, function, axe, width, height, scheme, is_quick)
+
+
+def run(function, axe, width, height, scheme, is_quick):
+    """Runs a scenario with a store, a server and a browser of its own; returns its failure, if any."""
     name = f"{width}-{scheme}"
     with tempfile.TemporaryDirectory(prefix="tally-web-") as folder, Web(f"{folder}/store") as web:
         with Page(web, width, height, scheme) as page:
@@ -94,7 +102,8 @@ def run(function, axe, width, height, scheme, is_quick=False):
             except AssertionError as failure:
                 places = traceback.extract_tb(failure.__traceback__)
                 place = [place for place in places if "scenario" in place.filename][-1]
-                raise AssertionError(f"{function.__name__}, {name}, {pathlib.Path(place.filename).name}:{place.lineno}: {failure or place.line}") from failure
+                return f"{function.__name__}, {name}, {pathlib.Path(place.filename).name}:{place.lineno}: {failure or place.line}"
+    return None
 
 
 if __name__ == "__main__":

@@ -23,12 +23,8 @@ extension RecordIndex {
   static func owns(_ key: Key) -> Bool { true }
 
   @inline(__always)
-  static func keys(of record: borrowing Source?) -> IndexKeys<Key> {
-    // Unwrapping by `if let` copies the record for each index (Swift 6.3).
-    switch record {
-    case .some(let record): keys(of: record)
-    case .none: .none
-    }
+  static func keys(of record: Source?) -> IndexKeys<Key> {
+    if let record { keys(of: record) } else { .none }
   }
 }
 
@@ -74,7 +70,7 @@ enum IndexKeys<Key: IndexKey>: Equatable {
 /// would be compiled once for all indexes, which makes a bulk insert 50 % more expensive (Swift 6.3).
 struct IndexHandle<Source: IndexedRecord>: Sendable {
   /// Replaces the entries of one record; entries that stay are not touched.
-  let replace: @Sendable (borrowing RecordChange<Source>, inout WriteTransaction) throws(LMDBError) -> Void
+  let replace: @Sendable (RecordChange<Source>, inout WriteTransaction) throws(LMDBError) -> Void
   /// Creates a batch that gathers many changes to the index.
   let makeBatch: @Sendable () -> IndexBatch<Source>
   /// The index for checks, counts and repairs; `nil` for an application's index, see `OwnDataCheck`.
