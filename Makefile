@@ -43,6 +43,7 @@ endif
 check-release: ## Runs what a release must pass, beside `make check`: every long form; hours.
 	@for each in test-long smoke-optimised installation test-faults test-sanitizers test-devices test-hub-api test-hub-faults; \
 	do $(MAKE) $$each || exit; done
+	@Web/Scripts/check-web.py --all
 
 format: ## Formats every Swift file in place.
 	swift format --in-place --recursive --parallel $(SWIFT_FILES)

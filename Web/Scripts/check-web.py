@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Uses the screens of tally-web in a headless Chromium as a person does; skipped without Chromium.
 
-Every scenario runs at the width of a phone and of a desktop, in light and in dark, on a store of its own. Nothing may
-appear on the console, no request may leave the server, nothing may be wider than the window, and an accessibility checker
-must find nothing on any screen. Pictures go to .build/web-pages. Names of scenarios as arguments run only those; --quick
-runs a few, each at one width, in less than a minute; --record takes the pictures of the README and the accessibility trees instead.
+Every scenario runs at the width of a phone and of a desktop, one of them in the dark, on a store of its own; with --all at
+each width in light and in dark, as the one that opens every screen always does. Nothing may appear on the console, no
+request may leave the server, nothing may be wider than the window, and an accessibility checker must find nothing on any
+screen. Pictures go to .build/web-pages. Names of scenarios as arguments run only those; --quick runs a few, each at one
+width, in less than a minute; --record takes the pictures of the README and the accessibility trees instead.
 """
 
 import base64
@@ -17,7 +18,7 @@ import traceback
 import scenarios_hands  # noqa: F401
 import scenarios_live  # noqa: F401
 import scenarios_losses  # noqa: F401
-import scenarios_screens  # noqa: F401
+import scenarios_screens
 from scenario import ONCE, PICTURES, QUICK, SCENARIOS, SIZES, check, compare_trees, fill, task_id
 from web import ROOT, Page, Terminal, Web, find_browser
 
@@ -25,7 +26,7 @@ sys.path.insert(0, str(ROOT / "Scripts"))
 import environment  # noqa: E402
 
 
-WORKERS = 4
+WORKERS = 3
 
 
 def record(axe):
@@ -61,16 +62,16 @@ def main():
     axe += "\n;0"
     if sys.argv[1:] == ["--record"]:
         return record(axe)
-    is_quick = sys.argv[1:] == ["--quick"]
-    names = [] if is_quick else sys.argv[1:]
-    for old in [] if sys.argv[1:] else PICTURES.glob("*.png"):
+    form = sys.argv[1][2:] if sys.argv[1:] in [["--quick"], ["--all"]] else ""
+    names = [] if form else sys.argv[1:]
+    for old in [] if names else PICTURES.glob("*.png"):
         old.unlink()
-    chosen = QUICK if is_quick else [function for function in SCENARIOS + ONCE if not names or function.__name__ in names]
+    chosen = QUICK if form == "quick" else [function for function in SCENARIOS + ONCE if not names or function.__name__ in names]
     assert chosen, "no scenario has this name"
     failed = set()
     # They wait for most of their time.
     with concurrent.futures.ThreadPoolExecutor(WORKERS) as pool:
-        for function, runs in [(function, list(begin(pool, number, function, axe, is_quick))) for number, function in enumerate(chosen)]:
+        for function, runs in [(function, list(begin(pool, number, function, axe, form))) for number, function in enumerate(chosen)]:
             failures = [failure for failure in (run.result() for run in runs) if failure]
             for failure in failures:
                 print(f"check-web: {failure}", file=sys.stderr, flush=True)
@@ -79,15 +80,22 @@ def main():
             else:
                 print(f"{function.__name__}: {function.__doc__.splitlines()[0]}", flush=True)
     assert not failed, f"failed: {' '.join(sorted(failed))}"
-    where = "one width each" if is_quick else f"{' and '.join(str(width) for width, _ in SIZES)} pixels, light and dark,"
-    print(f"web: {len(chosen)} scenarios at {where} are sound")
+    print(f"web: {len(chosen)} scenarios are sound")
 
 
-def begin(pool, number, function, axe, is_quick):
+def begin(pool, number, function, axe, form):
     """Begins the runs of a scenario, each of a size and a scheme."""
-    for width, height in [SIZES[number % 2]] if is_quick else SIZES if function in SCENARIOS else SIZES[1:]:
-        for scheme in ["light", "dark"] if function in SCENARIOS and not is_quick else ["light"]:
-            yield pool.submit(run, function, axe, width, height, scheme, is_quick)
+    light, dark = ([(size, scheme) for size in SIZES] for scheme in ["light", "dark"])
+    if function in ONCE:
+        wanted = light[1:]
+    elif form == "quick":
+        wanted = [light[number % 2]]
+    elif form == "all" or function is scenarios_screens.screens:
+        wanted = light + dark
+    else:
+        wanted = [light[number % 2], dark[1 - number % 2]]
+    for (width, height), scheme in wanted:
+        yield pool.submit(run, function, axe, width, height, scheme, form == "quick")
 
 
 def run(function, axe, width, height, scheme, is_quick):

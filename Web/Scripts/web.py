@@ -130,7 +130,7 @@ class Page(Browser):
             with contextlib.suppress(Navigated):
                 if self.evaluate(f"(() => {{ try {{ return !!({expression}); }} catch {{ return false; }} }})()"):
                     return time.monotonic() - start
-            time.sleep(0.01)
+            time.sleep(0.03)
         shown = self.evaluate("document.getElementById('notice').innerText + '\\n' + document.getElementById('main').innerText.slice(0, 2000)")
         raise AssertionError(f"waited in vain for {what}; the page shows:\n{shown}")
 
