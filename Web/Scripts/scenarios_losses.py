@@ -479,6 +479,8 @@ def refused_in_tabs(page, tally, _):
     replace_text(page, "subtask", "a part")
     page.press("Enter")
     until(lambda: "a part" in tasks(tally), "the other tab's sub-task")
+    # A tab that somebody sees may offer the texts of a page that has gone, before the page that takes its place does.
+    page.call("Page.navigate", url="about:blank")
     page.turn(first)
     page.visit(f"/tasks/{task}")
     page.wait("document.getElementById('due').value === 'frday' && document.getElementById('due-refusal')", "the refused text", seconds=20)
