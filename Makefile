@@ -7,7 +7,7 @@ export XDG_CONFIG_HOME := $(CURDIR)/.build/no-settings
 # For `swift test`: without a bound all tests begin at once, and nothing is reported before their tasks get a thread.
 export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH := $(shell expr 2 '*' $$(getconf _NPROCESSORS_ONLN))
 # The hub and the screens are in the package where this is set; then everything is compiled once.
-ifneq ($(filter check hub demo-hub test-hub test-hub-api test-hub-faults bench-hub web test-web quick-web bench-web test-faults,$(MAKECMDGOALS)),)
+ifneq ($(filter check hub demo-hub test-hub test-hub-api test-hub-faults bench-hub web test-web test-web-long quick-web bench-web test-faults,$(MAKECMDGOALS)),)
 export TALLY_SERVERS := 1
 endif
 # The same for the benchmarks.
@@ -18,7 +18,7 @@ endif
 ALONE = env -u TALLY_SERVERS -u TALLY_BENCHMARKS
 .PHONY: help demo test check check-release format layers bench bench-readme docs api clean set-up tools lint build program schemas formats page smoke smoke-optimised outside faults
 .PHONY: hub demo-hub test-hub test-hub-api test-hub-faults bench-hub test-long test-devices test-faults test-mutants test-sanitizers
-.PHONY: web test-web quick-web bench-web
+.PHONY: web test-web test-web-long quick-web bench-web
 .PHONY: install install-web uninstall completions installation
 .PHONY: bench-floor bench-slowed bench-work bench-counts bench-record bench-record-counts bench-peers bench-growth bench-cli bench-observation bench-before bench-search bench-serve bench-sync
 
@@ -41,9 +41,8 @@ $(CHECKS) installation: | tools
 endif
 
 check-release: ## Runs what a release must pass, beside `make check`: every long form; hours.
-	@for each in test-long smoke-optimised installation test-faults test-sanitizers test-devices test-hub-api test-hub-faults; \
-	do $(MAKE) $$each || exit; done
-	@Web/Scripts/check-web.py --all
+	@for each in test-long smoke-optimised installation test-faults test-sanitizers test-devices test-hub-api test-hub-faults \
+	test-web-long; do $(MAKE) $$each || exit; done
 
 format: ## Formats every Swift file in place.
 	swift format --in-place --recursive --parallel $(SWIFT_FILES)
@@ -229,6 +228,9 @@ web: program ## Shows the demo's data in a browser; the first build takes minute
 test-web: build ## Runs the tests of the screens, then uses the screens in Chromium if there is one; minutes.
 	@Scripts/run-tests.py '^WebTests[.]'
 	@Web/Scripts/check-web.py
+
+test-web-long: build ## Uses the screens at both widths in light and in dark, every scenario.
+	@Web/Scripts/check-web.py --all
 
 quick-web: program ## Uses the screens in Chromium, if there is one: what must not be lost or doubled, each at one width.
 	swift build --product tally-web

@@ -10,7 +10,8 @@ import tempfile
 import time
 
 LONGEST_WAIT_IN_SECONDS = 60
-STARTS = 2
+# Words of the errors of a call whose page ends meanwhile.
+ENDS_OF_PAGES = ["navigated or closed", "context was destroyed", "Cannot find context", "Cannot find default execution context"]
 
 
 def find_browser():
@@ -18,7 +19,7 @@ def find_browser():
     return os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
 
 
-class Navigated(AssertionError):
+class PageEnded(AssertionError):
     """A page ended while it was asked something."""
 
 
@@ -26,17 +27,13 @@ class Browser:
     """A headless Chromium with one empty tab, driven by its DevTools protocol over two pipes. Use it in a `with` statement."""
 
     def __init__(self, program):
-        self.number = 0
-        self.events = []
-        # Starting is the browser's own affair, and fails now and then on a busy machine.
-        for attempt in reversed(range(STARTS)):
-            try:
-                return self.start(program)
-            except AssertionError as failure:
-                self.end()
-                if not attempt:
-                    raise
-                print(f"browser: started again: {failure}", file=sys.stderr)
+        try:
+            self.start(program)
+        except AssertionError as failure:
+            # On a busy machine a browser sometimes ends while it starts, which says nothing about what is checked.
+            print(f"browser: started again: {failure}", file=sys.stderr)
+            self.end()
+            self.start(program)
 
     def start(self, program):
         self.folder = tempfile.TemporaryDirectory(prefix="tally-browser-", ignore_cleanup_errors=True)
@@ -55,7 +52,9 @@ class Browser:
         os.close(browser_reads)
         os.close(browser_writes)
         self.buffer = b""
+        self.number = 0
         self.session = None
+        self.events = []
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
         self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ["Page", "Runtime", "Log", "Network"]:
@@ -88,13 +87,14 @@ class Browser:
             answer = self.receive(method)
             if answer.get("id") == self.number:
                 error = answer.get("error")
-                if error and "navigated" in error["message"]:
-                    raise Navigated(f"{method}: {error}")
+                if error and any(words in error["message"] for words in ENDS_OF_PAGES):
+                    raise PageEnded(f"{method}: {error}")
                 assert not error, f"{method}: {error}"
                 return answer["result"]
             self.events.append(answer)
 
     def receive(self, awaited):
+        """The next message; `awaited` names what the caller waits for, for the failure."""
         deadline = time.monotonic() + LONGEST_WAIT_IN_SECONDS
         while b"\0" not in self.buffer:
             ready, _, _ = select.select([self.input], [], [], max(0, deadline - time.monotonic()))
@@ -114,7 +114,7 @@ class Browser:
             self.events.append(self.receive("Page.loadEventFired"))
 
     def has_loaded(self, loader):
-        """Whether a page has loaded; the page before it may still have been loading, too."""
+        """Whether a page has loaded; events of the page before it may come first."""
         begun = [
             number for number, event in enumerate(self.events)
             if event.get("method") == "Page.frameNavigated" and event["params"]["frame"]["loaderId"] == loader]

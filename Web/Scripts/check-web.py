@@ -1,11 +1,15 @@
 #!/usr/bin/env python3
 """Uses the screens of tally-web in a headless Chromium as a person does; skipped without Chromium.
 
-Every scenario runs at the width of a phone and of a desktop, one of them in the dark, on a store of its own; with --all at
-each width in light and in dark, as the one that opens every screen always does. Nothing may appear on the console, no
-request may leave the server, nothing may be wider than the window, and an accessibility checker must find nothing on any
-screen. Pictures go to .build/web-pages. Names of scenarios as arguments run only those; --quick runs a few, each at one
-width, in less than a minute; --record takes the pictures of the README and the accessibility trees instead.
+usage: check-web.py [--quick | --all | --record | SCENARIO ...]
+
+Every scenario runs twice, each time on a store of its own: at the width of a phone and of a desktop, one in light and one in
+dark. The scenario that opens every screen runs at both widths in both. Nothing may appear on the console, no request may
+leave the server, nothing may be wider than the window, and an accessibility checker must find nothing on any screen.
+Pictures go to .build/web-pages.
+
+--all and names of scenarios: each at both widths in light and in dark. --quick: a few, each at one width, in less than a
+minute. --record takes the pictures of the README and the accessibility trees instead.
 """
 
 import base64
@@ -24,7 +28,6 @@ from web import ROOT, Page, Terminal, Web, find_browser
 
 sys.path.insert(0, str(ROOT / "Scripts"))
 import environment  # noqa: E402
-
 
 WORKERS = 3
 
@@ -62,55 +65,56 @@ def main():
     axe += "\n;0"
     if sys.argv[1:] == ["--record"]:
         return record(axe)
-    form = sys.argv[1][2:] if sys.argv[1:] in [["--quick"], ["--all"]] else ""
-    names = [] if form else sys.argv[1:]
-    for old in [] if names else PICTURES.glob("*.png"):
+    is_quick = sys.argv[1:] == ["--quick"]
+    names = [] if is_quick or sys.argv[1:] == ["--all"] else sys.argv[1:]
+    for old in [] if is_quick or names else PICTURES.glob("*.png"):
         old.unlink()
-    chosen = QUICK if form == "quick" else [function for function in SCENARIOS + ONCE if not names or function.__name__ in names]
+    chosen = QUICK if is_quick else [function for function in SCENARIOS + ONCE if not names or function.__name__ in names]
     assert chosen, "no scenario has this name"
-    failed = set()
-    # They wait for most of their time.
+    failed = []
+    # Scenarios wait for most of their time.
     with concurrent.futures.ThreadPoolExecutor(WORKERS) as pool:
-        for function, runs in [(function, list(begin(pool, number, function, axe, form))) for number, function in enumerate(chosen)]:
+        begun = [
+            (function, [pool.submit(run, function, axe, *way, is_quick) for way in ways(function, number, is_quick)])
+            for number, function in enumerate(chosen)]
+        for function, runs in begun:
             failures = [failure for failure in (run.result() for run in runs) if failure]
             for failure in failures:
                 print(f"check-web: {failure}", file=sys.stderr, flush=True)
             if failures:
-                failed.add(function.__name__)
+                failed.append(function.__name__)
             else:
                 print(f"{function.__name__}: {function.__doc__.splitlines()[0]}", flush=True)
-    assert not failed, f"failed: {' '.join(sorted(failed))}"
+    assert not failed, f"failed: {' '.join(failed)}"
     print(f"web: {len(chosen)} scenarios are sound")
 
 
-def begin(pool, number, function, axe, form):
-    """Begins the runs of a scenario, each of a size and a scheme."""
-    light, dark = ([(size, scheme) for size in SIZES] for scheme in ["light", "dark"])
+def ways(function, number, is_quick):
+    """The sizes and schemes in which a scenario runs; those of its number alternate."""
+    light, dark = ([(width, height, scheme) for width, height in SIZES] for scheme in ["light", "dark"])
     if function in ONCE:
-        wanted = light[1:]
-    elif form == "quick":
-        wanted = [light[number % 2]]
-    elif form == "all" or function is scenarios_screens.screens:
-        wanted = light + dark
-    else:
-        wanted = [light[number % 2], dark[1 - number % 2]]
-    for (width, height), scheme in wanted:
-        yield pool.submit(run, function, axe, width, height, scheme, form == "quick")
+        return light[1:]
+    if is_quick:
+        return [light[number % 2]]
+    if sys.argv[1:] or function is scenarios_screens.screens:
+        return light + dark
+    return [light[number % 2], dark[1 - number % 2]]
 
 
 def run(function, axe, width, height, scheme, is_quick):
     """Runs a scenario with a store, a server and a browser of its own; returns its failure, if any."""
     name = f"{width}-{scheme}"
-    with tempfile.TemporaryDirectory(prefix="tally-web-") as folder, Web(f"{folder}/store") as web:
-        with Page(web, width, height, scheme) as page:
-            page.axe = axe
-            page.is_quick = is_quick
-            try:
+    try:
+        with tempfile.TemporaryDirectory(prefix="tally-web-") as folder, Web(f"{folder}/store") as web:
+            with Page(web, width, height, scheme) as page:
+                page.axe = axe
+                page.is_quick = is_quick
                 function(page, Terminal(f"{folder}/store"), name)
-            except AssertionError as failure:
-                places = traceback.extract_tb(failure.__traceback__)
-                place = [place for place in places if "scenario" in place.filename][-1]
-                return f"{function.__name__}, {name}, {pathlib.Path(place.filename).name}:{place.lineno}: {failure or place.line}"
+    except AssertionError as failure:
+        places = traceback.extract_tb(failure.__traceback__)
+        # The scenario's own line, unless the server or the browser did not start.
+        place = [place for place in places if pathlib.Path(place.filename).name.startswith("scenario")][-1:] or places[-1:]
+        return f"{function.__name__}, {name}, {pathlib.Path(place[0].filename).name}:{place[0].lineno}: {failure or place[0].line}"
     return None
 
 

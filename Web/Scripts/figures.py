@@ -3,7 +3,7 @@
 
 First screen: from the start of the request to the first paint with content. Tap: from the input to the next paint, as the
 Event Timing API reports it. Scrolling: the frames that the browser dropped, from its trace. Another program's task: from the
-start of `tally add` to the row. `make bench-web` builds a release program first; the command line is a debug build. Use a quiet machine.
+start of `tally add` to the row. The end of the server is the one figure with a limit. `make bench-web` builds a release program first; the command line is a debug build. Use a quiet machine.
 """
 
 import json
@@ -21,6 +21,7 @@ SEED = 20261124
 TASK_COUNT = 100_000
 ROW_COUNT = 10_000
 REPETITIONS = 15
+LONGEST_STOP_IN_SECONDS = 1
 
 
 def documents(today):
@@ -69,7 +70,7 @@ def frames(page, path):
     page.call("Input.synthesizeScrollGesture", x=600, y=500, yDistance=-60_000, speed=6_000)
     page.call("Tracing.end")
     while not any(event.get("method") == "Tracing.tracingComplete" for event in page.events):
-        page.events.append(page.receive("a frame"))
+        page.events.append(page.receive("Tracing.tracingComplete"))
     trace = [item for event in page.events if event.get("method") == "Tracing.dataCollected" for item in event["params"]["value"]]
     drawn, dropped = ([item for item in trace if item.get("name") == name] for name in ["DrawFrame", "DroppedFrame"])
     print(f"frames: {len(drawn)} drawn, {len(dropped)} dropped", file=sys.stderr)
@@ -108,6 +109,9 @@ def main():
             print(f"frames dropped while 10,000 rows scroll: {frames(page, path):.1f}%")
             print(f"a task of `tally add`, start of the program to the row: {spread(arrivals(page, tally))}")
             print(f"memory of the server: {memory(web):.0f} MB")
+            seconds = web.stop()
+            print(f"end of the server after SIGTERM, with a screen open: {1000 * seconds:.0f} ms")
+            assert seconds < LONGEST_STOP_IN_SECONDS, "the server takes too long to end"
 
 
 if __name__ == "__main__":

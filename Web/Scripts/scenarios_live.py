@@ -149,7 +149,7 @@ def answer(connection, text=b""):
 
 @once
 def stopping(page, tally, _):
-    """SIGTERM ends the server within a second, with streams open and an export and an import under way, which are answered."""
+    """SIGTERM ends the server soon, with streams open and an export and an import under way, which are answered."""
     for count in [300, 20_000]:
         with tempfile.TemporaryDirectory(prefix="tally-web-") as folder, Web(f"{folder}/store") as web:
             tally = Terminal(f"{folder}/store")
@@ -164,7 +164,7 @@ def stopping(page, tally, _):
                 exported = ask(web, "GET /export?format=json")
                 time.sleep(0.05)
                 seconds = web.stop()
-                # Its own limit is a second; a busy machine adds to it, and a server that waits for its streams never ends.
+                # The server's deadline is 0.85 seconds, to which a busy machine adds; `make bench-web` holds it to a second.
                 assert seconds < 5, f"it took {seconds} s with {count} tasks"
             (status, body, is_whole), (_, outcome, _) = answer(exported), answer(imported, begun)
             # An export that does not notice in time is cut off.

@@ -479,7 +479,7 @@ def refused_in_tabs(page, tally, _):
     replace_text(page, "subtask", "a part")
     page.press("Enter")
     until(lambda: "a part" in tasks(tally), "the other tab's sub-task")
-    # A tab that somebody sees may offer the texts of a page that has gone, before the page that takes its place does.
+    # Otherwise this tab may take the texts when the first one loads its page again: while it loads, nobody holds them.
     page.call("Page.navigate", url="about:blank")
     page.turn(first)
     page.visit(f"/tasks/{task}")

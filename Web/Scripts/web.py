@@ -13,7 +13,7 @@ import urllib.request
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "Scripts"))
 
-from browser import LONGEST_WAIT_IN_SECONDS, Browser, Navigated, find_browser  # noqa: E402
+from browser import LONGEST_WAIT_IN_SECONDS, Browser, PageEnded, find_browser  # noqa: E402
 
 # Keys as the protocol names them: key, code, number, text.
 KEYS = {
@@ -127,10 +127,11 @@ class Page(Browser):
         start = time.monotonic()
         while time.monotonic() - start < seconds:
             # Between two pages there is no document, for a moment, and a page may end while it is asked.
-            with contextlib.suppress(Navigated):
+            with contextlib.suppress(PageEnded):
                 if self.evaluate(f"(() => {{ try {{ return !!({expression}); }} catch {{ return false; }} }})()"):
                     return time.monotonic() - start
-            time.sleep(0.03)
+            # A part of the time so far: short waits are measured, and long ones do not keep a processor busy.
+            time.sleep(min(max(0.002, (time.monotonic() - start) / 10), 0.03))
         shown = self.evaluate("document.getElementById('notice').innerText + '\\n' + document.getElementById('main').innerText.slice(0, 2000)")
         raise AssertionError(f"waited in vain for {what}; the page shows:\n{shown}")
 
