@@ -168,9 +168,18 @@ class Page(Browser):
         raise AssertionError(f"{expression} does not come to rest")
 
     def click(self, expression, modifiers=0):
-        x, y = self.still_center(expression)
-        for kind in ["mousePressed", "mouseReleased"]:
-            self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1, modifiers=modifiers)
+        """Clicks an element; once more if something that came above it just then has moved it away."""
+        for _ in range(3):
+            x, y = self.still_center(expression)
+            self.evaluate(
+                f"window.pressed = null; document.addEventListener('mousedown', event => {{ const wanted = {expression};"
+                " window.pressed = wanted.contains(event.target) || event.target.contains(wanted)"
+                " || event.target.closest('label')?.control === wanted; }, { capture: true, once: true })")
+            for kind in ["mousePressed", "mouseReleased"]:
+                self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1, modifiers=modifiers)
+            if self.evaluate("window.pressed") is not False:
+                return
+        raise AssertionError(f"{expression} moves away from each press")
 
     def drag(self, start, end, below=0):
         """Drags from one element to another, some pixels below its middle."""
