@@ -61,7 +61,10 @@ extension FuzzTarget {
   }
 
   /// Any file: this one.
-  private static let file = Result { try FolderEntry(.card(1), at: FilePath(#filePath)) }
+  private static let file = Result {
+    let path = FilePath(#filePath)
+    return try FolderEntry(.card(1), named: path.lastComponent?.string ?? "", in: path.removingLastComponent().string)
+  }
 
   /// Reads the names of a directory, one in a line, and what they say of a stream.
   func readNames(_ text: String) throws {

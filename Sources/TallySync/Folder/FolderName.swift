@@ -192,31 +192,38 @@ struct FolderNameReader {
 /// A file of a space's folder: its name, and what shows that it has changed.
 struct FolderEntry: Hashable, Sendable {
   let name: FolderName
-  let path: FilePath
+  /// The directory, and the name of the file in it. Only a few entries are ever opened, so that a path is made when it is
+  /// needed.
+  private let directory: String
+  let fileName: String
   let byteCount: Int64
   /// The times of the last modification and of the last change of the file's status, in seconds and nanoseconds.
   let modified: [Int]
 
   /// Reads the status of a file; `nil` if it is not there, or no file that could be ours.
-  init?(_ name: FolderName, at path: FilePath) throws {
-    guard let status = try Self.status(of: path), status.type == .regular,
+  init?(_ name: FolderName, named fileName: String, in directory: String) throws(Errno) {
+    guard let status = try Self.status(of: "\(directory)/\(fileName)"), status.type == .regular,
       status.size <= FolderDisk.largestFileInBytes
     else { return nil }
-    (self.name, self.path, byteCount) = (name, path, status.size)
+    (self.name, self.directory, self.fileName, byteCount) = (name, directory, fileName, status.size)
     modified = [status.st_mtim, status.st_ctim].flatMap { [Int($0.tv_sec), Int($0.tv_nsec)] }
   }
 
-  private static func status(of path: FilePath) throws -> Stat? {
-    do {
-      return try path.stat(followTargetSymlink: false)
-    } catch Errno.noSuchFileOrDirectory {
+  /// Where the file is.
+  var path: FilePath { FilePath("\(directory)/\(fileName)") }
+
+  private static func status(of path: String) throws(Errno) -> Stat? {
+    do throws(Errno) {
+      return try unsafe Stat(path, followTargetSymlink: false)
+    } catch .noSuchFileOrDirectory {
       return nil
     }
   }
 
   /// The file for which another one is a placeholder; its size is unknown.
   init(_ name: FolderName, replacing placeholder: FolderEntry) {
-    (self.name, path, modified) = (name, placeholder.path, placeholder.modified)
+    (self.name, modified) = (name, placeholder.modified)
+    (directory, fileName) = (placeholder.directory, placeholder.fileName)
     byteCount = FolderDisk.largestFileInBytes
   }
 }
@@ -282,21 +289,24 @@ struct FolderListing: Sendable {
     let directory = directory(part, of: replica)
     var listed = Set(try names(in: directory))
     for _ in 1..<Self.mostListings {
-      let found = try entries(listed, in: directory)
+      let found = try entries(listed, in: directory.string)
       if found.count == listed.count { return found }
       let now = Set(try names(in: directory))
       if now == listed { return found }
       listed = now
     }
-    return try entries(listed, in: directory)
+    return try entries(listed, in: directory.string)
   }
 
-  private func entries(_ names: Set<String>, in directory: FilePath) throws(FolderFault) -> [FolderEntry] {
+  private func entries(_ names: Set<String>, in directory: String) throws(FolderFault) -> [FolderEntry] {
     var entries: [FolderEntry] = []
     for text in names {
       guard let name = FolderName(text) else { continue }
-      let path = FilePath("\(directory)/\(text)")
-      if let entry = try FolderFault.at(path, { try FolderEntry(name, at: path) }) { entries.append(entry) }
+      do throws(Errno) {
+        if let entry = try FolderEntry(name, named: text, in: directory) { entries.append(entry) }
+      } catch {
+        throw FolderFault(error, at: FilePath("\(directory)/\(text)"))
+      }
     }
     return entries
   }
@@ -348,6 +358,6 @@ struct FolderScan: Hashable, Sendable {
   private static func relevant(_ entries: [FolderEntry]) -> [FolderEntry] {
     entries.filter { entry in
       if case .temporary = entry.name { false } else { true }
-    }.sorted { $0.path.string < $1.path.string }
+    }.sorted { $0.fileName < $1.fileName }
   }
 }

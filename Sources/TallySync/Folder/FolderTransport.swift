@@ -430,7 +430,7 @@ public final class FolderTransport: SyncTransport {
     }
     disk.removeLeftOvers(entries)
     // A file of the name that is there was damaged, or it would be known.
-    let isDamaged = entries.contains { $0.path == path }
+    let isDamaged = entries.contains { $0.fileName == FolderName.segments(range).text }
     try FolderFault.at(path) { try disk.publish(segment, as: path, isReplacing: isDamaged) }
     recordOwnChange(.replicas, of: replica)
     return .stored
