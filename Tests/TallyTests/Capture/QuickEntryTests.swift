@@ -61,7 +61,8 @@ struct QuickEntryTests {
     "deadline 31 nov ", "for 3 weeks ", "every day for 3 weeks ", "mid-",
   ])
   func aLongSentenceTakesTimeInProportionToItsLength(words: String) throws {
-    let (half, whole) = (try steps(words, byteCount: 4_000), try steps(words, byteCount: 8_000))
+    let byteCount = TestSize.pick(quick: 2_000, long: 4_000)
+    let (half, whole) = (try steps(words, byteCount: byteCount), try steps(words, byteCount: 2 * byteCount))
     #expect(whole.steps <= 1_500 * whole.tokens + 1_000, "\(words): \(whole)")
     #expect(whole.steps <= half.steps * 21 / 10 + 1_000, "\(words): \(half), \(whole)")
   }

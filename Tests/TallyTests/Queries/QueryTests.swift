@@ -58,7 +58,7 @@ struct QueryTests {
     var filters = RandomFilter(seed: seed &+ 1)
     try withRandomStore(seed: seed, count: 150) { store, _, random, tasks in
       var indexes: Set<String> = []
-      for number in 0..<200 {
+      for number in 0..<TestSize.pick(quick: 100, long: 200) {
         let filter = filters.filter(of: &random, tasks, depth: number % 4)
         let key = random.pick(TaskOrder.Key.allCases)
         let order = TaskOrder(key, isReversed: random.generator.oneIn(2))

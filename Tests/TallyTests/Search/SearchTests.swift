@@ -57,7 +57,7 @@ import Testing
     var generator = SeededGenerator(seed: SeededGenerator.chooseSeed(for: "search"))
     try withStore { store in
       var ids: [UUID] = []
-      for round in 0..<6 {
+      for round in 0..<TestSize.pick(quick: 3, long: 6) {
         try store.writeAndWait { try $0.change(&ids, using: &generator) }
         try Self.compareWithReference(store, using: &generator)
         try Self.advance(store, atMost: [30, 200, 1_000][round % 3])

@@ -30,7 +30,7 @@ import Testing
     }
   }
 
-  private let transactionCount = TestSize.of("TALLY_COUNTED_TRANSACTIONS", quick: 2_500, long: 10_000)
+  private let transactionCount = TestSize.of("TALLY_COUNTED_TRANSACTIONS", quick: 1_000, long: 10_000)
 
   private static func countersEqualARebuild(in transaction: borrowing StoreReadTransaction) throws -> Bool {
     let tables = transaction.tables

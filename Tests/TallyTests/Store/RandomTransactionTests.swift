@@ -12,7 +12,7 @@ import Testing
   @Test(arguments: ["Europe/Istanbul", "America/Sao_Paulo"])
   func everyViewEqualsTheModelAfterEachTransaction(timeZone: String) throws {
     let seed = SeededGenerator.chooseSeed(for: "everyViewEqualsTheModel \(timeZone)")
-    for number in 0..<Self.number("TALLY_SEEDS", 1) {
+    for number in 0..<TestSize.of("TALLY_SEEDS", quick: 1, long: 1) {
       try compare(seed: seed &+ UInt64(number), timeZone: timeZone)
     }
   }
@@ -22,10 +22,11 @@ import Testing
     let clock = TestClock.noon
     try withStore(.testing(clock: clock, timeZone: timeZone)) { store in
       var history = RandomHistory(store: store, clock: clock)
-      for step in 1...Self.number("TALLY_TRANSACTIONS", 500) {
+      let stepCount = TestSize.of("TALLY_TRANSACTIONS", quick: 250, long: 500)
+      for step in 1...stepCount {
         try history.step(using: &generator)
         try history.compareViews(at: step)
-        if step.isMultiple(of: 500) { try history.compareQueries(using: &generator) }
+        if step.isMultiple(of: min(stepCount, 500)) { try history.compareQueries(using: &generator) }
         try checkInvariants(of: store)
       }
       #expect(history.refusalCount > 0, "refused changes are part of the test")
@@ -33,9 +34,5 @@ import Testing
       #expect(history.undoCount > 0, "undone and redone transactions are part of the test")
       #expect(!history.successorIDs.isEmpty, "series are part of the test")
     }
-  }
-
-  private static func number(_ name: String, _ usual: Int) -> Int {
-    ProcessInfo.processInfo.environment[name].flatMap { Int($0) } ?? usual
   }
 }
