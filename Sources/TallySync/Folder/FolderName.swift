@@ -192,8 +192,7 @@ struct FolderNameReader {
 /// A file of a space's folder: its name, and what shows that it has changed.
 struct FolderEntry: Hashable, Sendable {
   let name: FolderName
-  /// The directory, and the name of the file in it. Only a few entries are ever opened, so that a path is made when it is
-  /// needed.
+  /// Where the file is; few entries are ever opened, so that their path is made when it is needed.
   private let directory: String
   let fileName: String
   let byteCount: Int64
