@@ -68,7 +68,7 @@ bench-record: ## Records what the rows of every suite cost, on a quiet machine.
 	@Scripts/set-up.sh counts
 	@Benchmarks/Scripts/work.py record counts
 	@Benchmarks/Scripts/work.py record times
-	@for suite in $(BENCH_SUITES); do Benchmarks/Scripts/bench.py $$suite --record || exit; done
+	@for suite in $(BENCH_SUITES) serve; do Benchmarks/Scripts/bench.py $$suite --record || exit; done
 
 bench-record-counts: ## Records the counts of everyday work, after a change of the library that is meant to change them.
 	@Scripts/set-up.sh counts

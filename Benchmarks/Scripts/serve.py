@@ -87,6 +87,6 @@ class Client:
 
 
 def web_memory(web):
-    """The server's resident memory in kB."""
+    """The server's own memory in kB, without the pages of the store and of the program that the system has cached."""
     with open(f"/proc/{web.process.pid}/status") as status:
-        return next(int(line.split()[1]) for line in status if line.startswith("VmRSS"))
+        return next(int(line.split()[1]) for line in status if line.startswith("RssAnon"))
