@@ -127,12 +127,12 @@ def documents(count, title):
     return "".join(json.dumps({"text": f"{title} {number}", "notes": "some words " * 20}) + "\n" for number in range(count))
 
 
-def ask(web, head, body=b""):
-    """Begins a request, and returns its connection."""
+def ask(web, head, body=b"", missing=0):
+    """Begins a request, of whose body some bytes never come, and returns its connection."""
     host, port = web.address.removeprefix("http://").split(":")
     connection = socket.create_connection((host, int(port)))
     lines = [f"Host: {host}:{port}", f"Cookie: {web.cookie()}", f"Origin: {web.address}", "Accept: application/json", "Connection: close"]
-    connection.sendall("\r\n".join([f"{head} HTTP/1.1", *lines, f"Content-Length: {len(body)}", "", ""]).encode())
+    connection.sendall("\r\n".join([f"{head} HTTP/1.1", *lines, f"Content-Length: {len(body) + missing}", "", ""]).encode())
     connection.sendall(body)
     return connection
 
@@ -174,6 +174,24 @@ def stopping(page, tally, _):
             expected = [2 * count] if "words" in outcome else [count] if "nothing" in outcome else [count, 2 * count]
             assert stored in expected, (count, stored, outcome[-300:])
             assert tally("verify")
+
+
+@once
+def unfinished(page, tally, _):
+    """SIGTERM ends the server soon though the rest of some requests never comes; what has come of them changes nothing."""
+    with tempfile.TemporaryDirectory(prefix="tally-web-") as folder, Web(f"{folder}/store") as web:
+        tally = Terminal(f"{folder}/store")
+        tally("add", "before")
+        form, document = b"text=Half+of+a+form&place=today", documents(50, "half").encode()
+        waiting = [ask(web, "POST /capture", form, missing=10), ask(web, "POST /import?format=ndjson", document, missing=10)]
+        # Both have begun: a request that came later has been answered.
+        assert answer(ask(web, "GET /all"))[0] == "200"
+        seconds = web.stop()
+        assert seconds < 5, f"it took {seconds} s"
+        for connection in waiting:
+            connection.close()
+        assert json.loads(tally("count", "--json"))["count"] == 1
+        assert tally("verify")
 
 
 def button(words):

@@ -322,7 +322,7 @@ extension StoreSync {
         try Task.checkCancellation()
         let isNews = news.readAndClear()
         if !isNews, try isRefused(until: refusedUntil) { continue }
-        let (event, seconds) = try await exchangeOnce(through: connection, failures: failures)
+        let (event, seconds) = try await exchangeOnce(through: connection, news, failures: failures)
         if case .failed = event { failures += 1 } else { failures = 0 }
         refusedUntil = event.isRefusal ? seconds.map { .now + .seconds($0) } : nil
         retry?.cancel()
@@ -362,11 +362,12 @@ extension StoreSync {
   ///
   /// - Returns: What happened, and after how many seconds to exchange again although nothing changes.
   private func exchangeOnce(
-    through connection: Connection, failures: Int
+    through connection: Connection, _ news: PlaceNews, failures: Int
   ) async throws -> (event: SyncEvent, retryInSeconds: Double?) {
     if try store.requireSyncSettings().isStopped { return (.stopped, nil) }
     do {
       let exchange = try await exchange(through: connection)
+      news.setChecked(exchange.transactionID)
       return (.synchronized(exchange.report), exchange.isUnfinished ? 30 : nil)
     } catch let error as TallyError where Self.retriedCodes.contains(error.code) {
       let seconds = min(30, Double(1 << min(failures, 5)))
@@ -415,11 +416,22 @@ extension StoreSync {
         refusals = refusal == nil ? 0 : refusals + 1
         try await Task.sleep(for: .seconds(seconds))
       }
-      if !isChanged { isChanged = try await spaceAndPlace() != (connection.space, connection.place) }
+      if !isChanged { isChanged = try await hasMoved(from: connection, news) }
       guard isChanged || lastWake + .seconds(3_600) < .now else { continue }
       lastWake = .now
       wake.yield()
     }
+  }
+
+  /// Whether the store has moved to another place or space.
+  ///
+  /// The store is read only if something was committed since the last look: even a read writes, into the lock file.
+  private func hasMoved(from connection: Connection, _ news: PlaceNews) async throws -> Bool {
+    let transactionID = store.lastTransactionID()
+    if let transactionID, transactionID == news.checkedTransactionID { return false }
+    guard try await spaceAndPlace() == (connection.space, connection.place) else { return true }
+    news.setChecked(transactionID)
+    return false
   }
 
   /// The tasks and lists deleted since the store joined its space, the newest first.
@@ -474,14 +486,21 @@ extension StoreSync {
   }
 }
 
-/// Whether the place has something new, which is fetched even while it refuses what this store sends.
+/// What the agent knows of its place.
 private final class PlaceNews: Sendable {
-  // True at first: the first exchange always happens.
+  /// Whether the place has something new, which is fetched even while it refuses what this store sends. True at first: the
+  /// first exchange always happens.
   private let isThere = Atomic(true)
+  /// The newest transaction with which the store had not moved; -1 for none.
+  private let checked = Atomic(-1)
 
   func set() { isThere.store(true, ordering: .relaxed) }
 
   func readAndClear() -> Bool { isThere.exchange(false, ordering: .relaxed) }
+
+  var checkedTransactionID: Int { checked.load(ordering: .relaxed) }
+
+  func setChecked(_ transactionID: Int?) { checked.store(transactionID ?? -1, ordering: .relaxed) }
 }
 
 extension SyncEvent {

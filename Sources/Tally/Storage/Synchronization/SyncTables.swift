@@ -93,6 +93,11 @@ extension TaskStore {
     }
   }
 
+  /// The newest transaction of any process, read without one; `nil` while the store is suspended or closed.
+  package func lastTransactionID() -> Int? {
+    try? connection.use { try $0.environment.lastTransactionID() }
+  }
+
   /// The number of write transactions begun since the store was opened, including those that changed nothing.
   package var begunWriteCount: Int {
     get throws { try connection.use { $0.environment.begunWriteCount } }
