@@ -58,9 +58,7 @@ extension LMDBEnvironment {
         return unsafe mdb_env_copyfd2(handle, descriptor.rawValue, compacting ? UInt32(MDB_CP_COMPACT) : 0)
       }
       // Nothing has been written yet when the map turns out to be too small.
-      guard result == MDB_MAP_RESIZED else {
-        return try Self.check(result, "copy", file)
-      }
+      guard result == MDB_MAP_RESIZED else { return try Self.check(result, "copy", file) }
       try adoptMapSize()
     }
   }

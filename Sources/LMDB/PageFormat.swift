@@ -204,9 +204,7 @@ extension MetaPage {
     while true {
       if let latest = try look() { return latest }
       // Commits may have come between the two reads, or into one; damage stays.
-      guard attempt < maximumAttempts else {
-        throw LMDBError.foreignMetaPages
-      }
+      guard attempt < maximumAttempts else { throw LMDBError.foreignMetaPages }
       if attempt > 1 { pause(microseconds: 200) }
       attempt += 1
     }

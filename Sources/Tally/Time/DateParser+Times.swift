@@ -206,9 +206,7 @@ extension DateParser {
     attempt { parser in
       if parser.skip("now") { return parser.offset(hasBase: true) ?? .zero }
       if let offset = parser.offset(hasBase: false) { return offset.seconds == 0 ? nil : offset }
-      if parser.skip("in") {
-        return parser.anyDuration().flatMap { $0.seconds == 0 ? nil : $0 }
-      }
+      if parser.skip("in") { return parser.anyDuration().flatMap { $0.seconds == 0 ? nil : $0 } }
       guard let duration = parser.anyDuration() else { return nil }
       if parser.skip(words: "from", "now") { return duration.seconds == 0 ? nil : duration }
       guard parser.skip("ago") else { return parser.isBeforeOtherDay ? nil : duration }

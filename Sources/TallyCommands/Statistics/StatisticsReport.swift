@@ -158,9 +158,7 @@ extension StatisticsReport {
   var conditions: [String] {
     var conditions: [String] = []
     let minutes = options.dayStartInMinutes
-    if minutes > 0 {
-      conditions.append("days begin at \(WallTime.clock(ofMinute: minutes))")
-    }
+    if minutes > 0 { conditions.append("days begin at \(WallTime.clock(ofMinute: minutes))") }
     if options.usesRecordedOffsets { conditions.append("days in the time zone where the work was done") }
     if let text = options.filterText {
       let path = statistics.path == .counters ? "the counters" : "a walk over the ledger"

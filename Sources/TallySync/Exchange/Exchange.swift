@@ -39,7 +39,7 @@ extension StoreSync {
     /// Whether something could not be read that may be readable soon.
     let isUnfinished: Bool
     /// The store's newest transaction when it ended: until then the store had not moved.
-    let transactionID: Int?
+    let transactionID: Int
   }
 
   /// The store belongs to another space than the connection, or its place is elsewhere.
@@ -98,9 +98,8 @@ extension StoreSync {
         clocks: try transaction.clockDifferences(), unsentTexts: try transaction.unsentTexts())
     }
     let isStopped = report.blocked.contains { !$0.blockReason.kind.needsAPerson }
-    return Exchange(
-      report: report, isUnfinished: progress.received.hasSkipped || isStopped,
-      transactionID: store.lastTransactionID())
+    let isUnfinished = progress.received.hasSkipped || isStopped
+    return Exchange(report: report, isUnfinished: isUnfinished, transactionID: try store.lastTransactionID())
   }
 
   /// Records for the status what the place has refused, until an exchange succeeds.

@@ -320,7 +320,7 @@ extension StoreSync {
       defer { retry?.cancel() }
       for try await _ in wakes {
         try Task.checkCancellation()
-        let isNews = news.readAndClear()
+        let isNews = news.isThere.exchange(false, ordering: .relaxed)
         if !isNews, try isRefused(until: refusedUntil) { continue }
         let (event, seconds) = try await exchangeOnce(through: connection, news, failures: failures)
         if case .failed = event { failures += 1 } else { failures = 0 }
@@ -367,7 +367,7 @@ extension StoreSync {
     if try store.requireSyncSettings().isStopped { return (.stopped, nil) }
     do {
       let exchange = try await exchange(through: connection)
-      news.setChecked(exchange.transactionID)
+      news.checkedTransactionID.store(exchange.transactionID, ordering: .relaxed)
       return (.synchronized(exchange.report), exchange.isUnfinished ? 30 : nil)
     } catch let error as TallyError where Self.retriedCodes.contains(error.code) {
       let seconds = min(30, Double(1 << min(failures, 5)))
@@ -405,7 +405,7 @@ extension StoreSync {
       var isChanged = true
       do {
         isChanged = try await connection.transport.waitForChanges(seconds: 60)
-        if isChanged { news.set() }
+        if isChanged { news.isThere.store(true, ordering: .relaxed) }
         refusals = 0
       } catch let error as CancellationError {
         throw error
@@ -427,10 +427,10 @@ extension StoreSync {
   ///
   /// The store is read only if something was committed since the last look: even a read writes, into the lock file.
   private func hasMoved(from connection: Connection, _ news: PlaceNews) async throws -> Bool {
-    let transactionID = store.lastTransactionID()
-    if let transactionID, transactionID == news.checkedTransactionID { return false }
+    let transactionID = try store.lastTransactionID()
+    if transactionID == news.checkedTransactionID.load(ordering: .relaxed) { return false }
     guard try await spaceAndPlace() == (connection.space, connection.place) else { return true }
-    news.setChecked(transactionID)
+    news.checkedTransactionID.store(transactionID, ordering: .relaxed)
     return false
   }
 
@@ -488,19 +488,12 @@ extension StoreSync {
 
 /// What the agent knows of its place.
 private final class PlaceNews: Sendable {
-  /// Whether the place has something new, which is fetched even while it refuses what this store sends. True at first: the
-  /// first exchange always happens.
-  private let isThere = Atomic(true)
+  /// Whether the place has something new, which is fetched even while it refuses what this store sends.
+  ///
+  /// True at first: the first exchange always happens.
+  let isThere = Atomic(true)
   /// The newest transaction with which the store had not moved; -1 for none.
-  private let checked = Atomic(-1)
-
-  func set() { isThere.store(true, ordering: .relaxed) }
-
-  func readAndClear() -> Bool { isThere.exchange(false, ordering: .relaxed) }
-
-  var checkedTransactionID: Int { checked.load(ordering: .relaxed) }
-
-  func setChecked(_ transactionID: Int?) { checked.store(transactionID ?? -1, ordering: .relaxed) }
+  let checkedTransactionID = Atomic(-1)
 }
 
 extension SyncEvent {

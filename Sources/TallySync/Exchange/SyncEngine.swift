@@ -51,9 +51,7 @@ struct SyncEngine {
   /// - Throws: `TallyError` with `syncUnreachable`, `deviceRevoked` or `spaceKeyMissing`; what the store throws.
   func synchronize() async throws -> Progress {
     var progress = Progress()
-    if try store.requireSyncSettings().isRevoked == true {
-      throw TallyError.deviceRevoked
-    }
+    if try store.requireSyncSettings().isRevoked == true { throw TallyError.deviceRevoked }
     if try store.readSynchronization({ try $0.hasSettledConflicts() }) {
       try await store.write { try $0.removeSettledConflicts() }
     }

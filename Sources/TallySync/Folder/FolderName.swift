@@ -201,23 +201,19 @@ struct FolderEntry: Hashable, Sendable {
 
   /// Reads the status of a file; `nil` if it is not there, or no file that could be ours.
   init?(_ name: FolderName, named fileName: String, in directory: String) throws(Errno) {
-    guard let status = try Self.status(of: "\(directory)/\(fileName)"), status.type == .regular,
-      status.size <= FolderDisk.largestFileInBytes
-    else { return nil }
+    let status: Stat
+    do throws(Errno) {
+      status = try unsafe Stat("\(directory)/\(fileName)", followTargetSymlink: false)
+    } catch .noSuchFileOrDirectory {
+      return nil
+    }
+    guard status.type == .regular, status.size <= FolderDisk.largestFileInBytes else { return nil }
     (self.name, self.directory, self.fileName, byteCount) = (name, directory, fileName, status.size)
     modified = [status.st_mtim, status.st_ctim].flatMap { [Int($0.tv_sec), Int($0.tv_nsec)] }
   }
 
   /// Where the file is.
   var path: FilePath { FilePath("\(directory)/\(fileName)") }
-
-  private static func status(of path: String) throws(Errno) -> Stat? {
-    do throws(Errno) {
-      return try unsafe Stat(path, followTargetSymlink: false)
-    } catch .noSuchFileOrDirectory {
-      return nil
-    }
-  }
 
   /// The file for which another one is a placeholder; its size is unknown.
   init(_ name: FolderName, replacing placeholder: FolderEntry) {

@@ -93,10 +93,8 @@ extension TaskStore {
     }
   }
 
-  /// The newest transaction of any process, read without one; `nil` while the store is suspended or closed.
-  package func lastTransactionID() -> Int? {
-    try? connection.use { try $0.environment.lastTransactionID() }
-  }
+  /// The newest transaction of any process, read without one.
+  package func lastTransactionID() throws -> Int { try connection.use { try $0.environment.lastTransactionID() } }
 
   /// The number of write transactions begun since the store was opened, including those that changed nothing.
   package var begunWriteCount: Int {

@@ -135,9 +135,7 @@ extension StoreTransaction where Base == WriteTransaction {
     guard id != anchorID else { return list }
     let neighborhood = Neighborhood(index: tables.listsByOrder, anchor: OrderKey(of: anchor))
     let gap = try neighborhood.gap(on: side, excluding: id, in: base)
-    if let sortOrder = gap.middle {
-      return try updateList(id) { $0.sortOrder = sortOrder }
-    }
+    if let sortOrder = gap.middle { return try updateList(id) { $0.sortOrder = sortOrder } }
     for (listID, sortOrder) in try neighborhood.spread(in: base) {
       let old = try require(ListRecord.self, listID)
       var list = old.item
