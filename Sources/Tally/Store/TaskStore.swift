@@ -149,4 +149,7 @@ public final class TaskStore: Sendable {
   public func flush() throws {
     try connection.use { try $0.environment.sync(force: true) }
   }
+
+  /// The newest transaction of any process, read without one.
+  package func lastTransactionID() throws -> Int { try connection.use { try $0.environment.lastTransactionID() } }
 }

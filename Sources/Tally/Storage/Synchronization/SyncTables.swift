@@ -93,9 +93,6 @@ extension TaskStore {
     }
   }
 
-  /// The newest transaction of any process, read without one.
-  package func lastTransactionID() throws -> Int { try connection.use { try $0.environment.lastTransactionID() } }
-
   /// The number of write transactions begun since the store was opened, including those that changed nothing.
   package var begunWriteCount: Int {
     get throws { try connection.use { $0.environment.begunWriteCount } }
