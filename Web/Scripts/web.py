@@ -168,7 +168,7 @@ class Page(Browser):
         raise AssertionError(f"{expression} does not come to rest")
 
     def click(self, expression, modifiers=0):
-        """Clicks an element; once more if something that came above it just then has moved it away."""
+        """Clicks an element; again if something that came above it just then has moved it away."""
         for _ in range(3):
             x, y = self.still_center(expression)
             self.evaluate(

@@ -192,7 +192,7 @@ struct FolderNameReader {
 /// A file of a space's folder: its name, and what shows that it has changed.
 struct FolderEntry: Hashable, Sendable {
   let name: FolderName
-  /// Where the file is; few entries are ever opened, so that their path is made when it is needed.
+  /// The directory; few entries are ever opened, so that their path is made when it is needed.
   private let directory: String
   let fileName: String
   let byteCount: Int64
