@@ -57,9 +57,8 @@ final class Tables: Sendable {
   private init(
     openedBy opener: inout some TableOpener & ~Copyable, registering indexes: [TaskIndex] = []
   ) throws(LMDBError) {
-    meta = try opener.open(.meta)
     (tasks, lists) = (try opener.open(.tasks), try opener.open(.lists))
-    listsByOrder = try opener.open(.listsByOrder)
+    (meta, listsByOrder) = (try opener.open(.meta), try opener.open(.listsByOrder))
     (byPlace, byDay) = (try opener.open(.byPlace), try opener.open(.byDay))
     (byDue, byReminder) = (try opener.open(.byDue), try opener.open(.byReminder))
     (byCreated, byActive) = (try opener.open(.byCreated), try opener.open(.byActive))
@@ -68,8 +67,7 @@ final class Tables: Sendable {
     (completions, deletedByCreated) = (try opener.open(.completions), try opener.open(.deletedByCreated))
     (counts, totals) = (try opener.open(.counts), try opener.open(.totals))
     (tagNames, history) = (try opener.open(.tagNames), try opener.open(.history))
-    (search, tombstones) = (try opener.open(.search), try opener.open(.tombstones))
-    values = try opener.open(.values)
+    (search, tombstones, values) = (try opener.open(.search), try opener.open(.tombstones), try opener.open(.values))
     ownIndexes = OwnIndexTables(
       states: try opener.open(.ownIndexes), entries: try opener.open(.ownIndexEntries),
       keys: try opener.open(.ownIndexKeys), registered: indexes)

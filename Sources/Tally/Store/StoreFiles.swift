@@ -48,8 +48,7 @@ package enum StoreFiles {
     ".directory", "lost+found", ".trash", ".hidden",
     // Syncthing, Dropbox, Nextcloud, Synology.
     ".stfolder", ".stignore", ".stversions", ".dropbox", ".dropbox.attr", ".dropbox.cache", ".sync",
-    ".owncloudsync.log",
-    "@eadir",
+    ".owncloudsync.log", "@eadir",
   ]
 
   /// Whether a path leads to the data file in a store's directory, which has locks, unlike a published snapshot.

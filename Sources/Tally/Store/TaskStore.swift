@@ -15,6 +15,8 @@ import TallySystem
 /// may be one `TaskStore` per directory. Reads do not wait for writes, nor writes for reads, except while the store's
 /// memory map is being enlarged. Writes wait for each other.
 public final class TaskStore: Sendable {
+  /// The version of this library; exports contain it as their `appVersion`.
+  public static let libraryVersion = "0.1.0"
   /// The store's directory.
   public let directory: FilePath
   /// How the store was opened.

@@ -53,31 +53,25 @@ struct RootCommand: ParsableCommand {
   static let groups: [(name: String, commands: [LazyCommand])] = [
     (
       "Viewing tasks",
-      [{ AgendaCommand.self }] + ViewCommands.all
+      [{ AgendaCommand.self }] + ViewCommands.all + QueryCommands.all
         + [
-          { DueCommand.self }, { FindCommand.self }, { CountCommand.self }, { FilterCommand.self },
-          { SearchCommand.self }, { CompletedCommand.self }, { ListCommand.self }, { ShowCommand.self },
-          { HistoryCommand.self }, { StatsCommand.self }, { WebCommand.self },
+          { FilterCommand.self }, { SearchCommand.self }, { CompletedCommand.self }, { ListCommand.self },
+          { ShowCommand.self }, { HistoryCommand.self }, { StatsCommand.self }, { WebCommand.self },
         ]
     ),
     (
       "Changing tasks",
-      [
-        { AddCommand.self }, { QuickCommand.self }, { LogCommand.self }, { EditCommand.self }, { StartCommand.self },
-        { DoneCommand.self }, { ReopenCommand.self }, { MoveCommand.self }, { DeleteCommand.self },
-        { UndoCommand.self }, { RedoCommand.self }, { OpenCommand.self },
-      ]
+      [{ AddCommand.self }, { QuickCommand.self }, { LogCommand.self }, { EditCommand.self }] + StateCommands.all
+        + [{ MoveCommand.self }, { DeleteCommand.self }, { UndoCommand.self }, { RedoCommand.self }]
+        + [{ OpenCommand.self }]
     ),
     ("Reminders", [{ RemindersCommand.self }, { SnoozeCommand.self }, { RemindCommand.self }]),
     ("Lists, tags and filters", [{ ListsCommand.self }, { TagsCommand.self }, { FiltersCommand.self }]),
     ("Other devices", [{ SyncCommand.self }, { ConflictsCommand.self }, { TrashCommand.self }]),
     (
       "The store",
-      [
-        { ExportCommand.self }, { ImportCommand.self }, { BackupCommand.self }, { RestoreCommand.self },
-        { VerifyCommand.self }, { CompactCommand.self }, { InfoCommand.self }, { ValuesCommand.self },
-        { ConfigCommand.self },
-      ]
+      [{ ExportCommand.self }, { ImportCommand.self }] + UpkeepCommands.all
+        + [{ InfoCommand.self }, { ValuesCommand.self }, { ConfigCommand.self }]
     ),
   ]
 

@@ -3,6 +3,13 @@ import SystemPackage
 import Tally
 import TallySync
 
+/// The commands that keep a store sound, in the order of the help.
+enum UpkeepCommands {
+  static let all: [LazyCommand] = [
+    { BackupCommand.self }, { RestoreCommand.self }, { VerifyCommand.self }, { CompactCommand.self },
+  ]
+}
+
 /// `tally verify`.
 struct VerifyCommand: SessionCommand {
   static let configuration = CommandConfiguration(

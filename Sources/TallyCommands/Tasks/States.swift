@@ -1,6 +1,11 @@
 import ArgumentParser
 import Tally
 
+/// The commands that set the state of tasks, in the order of the help.
+enum StateCommands {
+  static let all: [LazyCommand] = [{ StartCommand.self }, { DoneCommand.self }, { ReopenCommand.self }]
+}
+
 /// `tally start TASK…`.
 struct StartCommand: SelectionCommand {
   static let configuration = CommandConfiguration(

@@ -2,6 +2,11 @@ import ArgumentParser
 import Tally
 import TallySystem
 
+/// The commands that show what matches, in the order of the help.
+enum QueryCommands {
+  static let all: [LazyCommand] = [{ DueCommand.self }, { FindCommand.self }, { CountCommand.self }]
+}
+
 /// `tally find`.
 struct FindCommand: TextCommand {
   static let configuration = CommandConfiguration(

@@ -14,13 +14,12 @@ import TallySystem
 /// owner. If another process is faster, its store stays.
 struct NewStore {
   private let directory: FilePath
-  private let options: LMDBEnvironment.Options
+  private var options: LMDBEnvironment.Options
 
   init(at directory: FilePath, options: LMDBEnvironment.Options) {
     self.directory = directory
-    var options = options
-    options.durability = .full
     self.options = options
+    self.options.durability = .full
   }
 
   /// Creates an empty store, unless another process does so at the same time.
