@@ -102,10 +102,20 @@ let package = Package(
       dependencies: ["CLMDB", "TallySystem", .product(name: "SystemPackage", package: "swift-system")],
       swiftSettings: settings
     ),
+    // What a store of any records is made of.
+    .target(
+      name: "TallyEngine",
+      dependencies: [
+        "LMDB", "TallySystem",
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "SystemPackage", package: "swift-system"),
+      ],
+      swiftSettings: settings
+    ),
     .target(
       name: "Tally",
       dependencies: [
-        "LMDB", "TallySystem",
+        "LMDB", "TallyEngine", "TallySystem",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "SystemPackage", package: "swift-system"),
       ],
@@ -139,7 +149,7 @@ let package = Package(
     .target(
       name: "TallyCommands",
       dependencies: [
-        "Tally", "TallyFormats", "TallySync", "TallySystem",
+        "Tally", "TallyEngine", "TallyFormats", "TallySync", "TallySystem",
         commandLine("ArgumentParser", of: "swift-argument-parser"),
         commandLine("Mustache", of: "swift-mustache"),
         commandLine("Yams", of: "Yams"),
@@ -190,7 +200,7 @@ let package = Package(
     .testTarget(
       name: "TallyTests",
       dependencies: [
-        "LMDB", "Tally", "TallySystem", "TallyTestHelper", "TallyTestSupport",
+        "LMDB", "Tally", "TallyEngine", "TallySystem", "TallyTestHelper", "TallyTestSupport",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "SystemPackage", package: "swift-system"),
       ],
@@ -240,7 +250,7 @@ let package = Package(
 ///
 /// The program links only with libFuzzer, which is a flag of the compiler.
 let fuzzing: [Target.Dependency] = [
-  "LMDB", "Tally", "TallyCommands", "TallyFormats", "TallySync", "TallyTestSupport",
+  "LMDB", "Tally", "TallyCommands", "TallyEngine", "TallyFormats", "TallySync", "TallyTestSupport",
   commandLine("ArgumentParser", of: "swift-argument-parser"),
   .product(name: "SystemPackage", package: "swift-system"),
 ]

@@ -89,7 +89,7 @@ class Run:
         """Creates missing data sets; all of them if the code that decides the contents of a store has changed."""
         data, stamp = self.folder / "data", self.folder / "data/made-by"
         digest = hashlib.sha256()
-        for place in ["Schemas", "Sources/Tally/Storage", "Benchmarks/Sources"]:
+        for place in ["Schemas", "Sources/Tally/Storage", "Sources/TallyEngine/Storage", "Benchmarks/Sources"]:
             for file in sorted((ROOT / place).rglob("*.*")):
                 digest.update(file.read_bytes())
         if not stamp.exists() or stamp.read_text() != digest.hexdigest():

@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import LMDB
 import SystemPackage
+import TallyEngine
 import TallyTestSupport
 
 @testable import Tally

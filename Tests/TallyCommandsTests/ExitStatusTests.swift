@@ -8,7 +8,8 @@ struct ExitStatusTests {
   @Test func everyCodeOfTheLibrariesHasItsStatus() throws {
     let sources = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Sources")
     let files = [
-      "Tally/Basics/TallyError.swift", "TallySync/Wire/Invitation.swift", "TallySync/Exchange/SyncErrors.swift",
+      "TallyEngine/Basics/TallyError.swift", "Tally/Basics/TaskErrors.swift", "TallySync/Wire/Invitation.swift",
+      "TallySync/Exchange/SyncErrors.swift",
     ]
     let names = try files.flatMap { file in
       try String(contentsOf: sources.appending(path: file), encoding: .utf8)

@@ -1,4 +1,5 @@
 import Foundation
+import TallyEngine
 
 /// Folds texts for comparison: case, accents and width do not matter.
 ///

@@ -1,4 +1,5 @@
 public import Foundation
+public import TallyEngine
 
 /// A task written as one sentence, and the positions of the words that were understood.
 ///

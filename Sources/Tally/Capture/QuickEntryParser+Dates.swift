@@ -1,3 +1,5 @@
+import TallyEngine
+
 extension QuickEntryParser {
   /// The kinds of words before a date that say which field it sets.
   enum Lead {

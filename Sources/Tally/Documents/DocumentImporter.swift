@@ -1,5 +1,6 @@
 import Foundation
 import LMDB
+import TallyEngine
 
 /// Compares the records of a document with a store, batch by batch; the caller may write the batches.
 ///
@@ -436,7 +437,9 @@ struct DeletionDates {
       // Newest first: the first image of a filter that does not exist belongs to its deletion.
       for entry in try transaction.historyEntries() {
         try transaction.forEachImage(of: entry.id) { key, presence, _ in
-          guard presence == .present, let key = key.value, key.namespace == SavedFilter.namespace else { return }
+          guard presence == .present, key.kind == .value, case let key = try key.value,
+            key.namespace == SavedFilter.namespace
+          else { return }
           if dates[key] == nil { dates[key] = entry.date }
         }
       }

@@ -1,5 +1,6 @@
 import Foundation
 package import SystemPackage
+package import TallyEngine
 import TallySystem
 
 /// One record of a document in any format.

@@ -1,4 +1,5 @@
 import Foundation
+import TallyEngine
 
 /// The keys that an object of a document may have.
 protocol DocumentKey: CaseIterable, Sendable {

@@ -1,6 +1,7 @@
 package import Foundation
 import LMDB
 public import SystemPackage
+import TallyEngine
 import TallySystem
 
 extension TaskStore {

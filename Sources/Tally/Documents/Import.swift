@@ -1,5 +1,6 @@
 public import Foundation
 public import SystemPackage
+public import TallyEngine
 import TallySystem
 
 /// The formats of exports and imports, which <doc:ExportFormat> explains.

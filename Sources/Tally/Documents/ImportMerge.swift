@@ -1,5 +1,6 @@
 import Foundation
 import LMDB
+import TallyEngine
 
 /// The effect of merging one record of a document.
 enum MergeOutcome: String {

@@ -1,4 +1,5 @@
 import SystemPackage
+package import TallyEngine
 
 /// Reads JSON (RFC 8259) token by token from bytes that arrive in pieces.
 ///

@@ -1,4 +1,5 @@
 internal import Foundation
+import TallyEngine
 
 /// Writes JSON value by value into bytes that can be passed on at any time.
 ///

@@ -1,5 +1,6 @@
 import Foundation
 import LMDB
+package import TallyEngine
 
 extension TaskField: DocumentKey {
   static let table = DocumentKeyTable<TaskField>()

@@ -1,4 +1,5 @@
 import Foundation
+import TallyEngine
 
 /// The syntax tree of a filter, in a normal form with exactly one text.
 ///

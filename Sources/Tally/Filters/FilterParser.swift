@@ -1,4 +1,5 @@
 import Foundation
+import TallyEngine
 
 /// Parses the text of a filter by recursive descent; ``TaskFilter`` has the grammar.
 struct FilterParser {

@@ -1,5 +1,6 @@
 public import Foundation
 import Synchronization
+public import TallyEngine
 
 /// A filter that selects tasks.
 ///

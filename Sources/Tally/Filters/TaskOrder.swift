@@ -1,3 +1,5 @@
+public import TallyEngine
+
 /// The sort order of a query's tasks, the same on every machine: ties are sorted by creation and id.
 ///
 /// Tasks without the value are last in both directions.

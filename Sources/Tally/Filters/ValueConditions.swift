@@ -1,4 +1,5 @@
 import Foundation
+import TallyEngine
 
 /// A comparison of an attribute with a value, which is parsed as each kind that an attribute can have.
 struct AttributeCondition: Hashable {

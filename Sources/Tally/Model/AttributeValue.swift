@@ -1,4 +1,5 @@
 import Foundation
+public import TallyEngine
 
 /// The value of a task attribute: a field that an application or a person has added.
 ///

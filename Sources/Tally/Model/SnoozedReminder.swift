@@ -1,4 +1,5 @@
 public import Foundation
+public import TallyEngine
 
 /// The reminder that an occurrence of a series had before it was snoozed or dismissed for this occurrence only.
 ///

@@ -1,4 +1,5 @@
 import Foundation
+import TallyEngine
 
 /// The tags of a task, without duplicates, sorted by their folded texts.
 ///

@@ -1,4 +1,5 @@
 package import Foundation
+package import TallyEngine
 
 /// A field of a task: its name, how it is stored, and the kind of its values.
 ///

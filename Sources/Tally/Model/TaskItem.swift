@@ -1,6 +1,7 @@
 // swift-format-ignore-file: UseShorthandTypeNames
 
 public import Foundation
+public import TallyEngine
 
 /// A task: something to do, being done, or done.
 ///

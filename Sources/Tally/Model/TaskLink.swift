@@ -1,4 +1,5 @@
 public import Foundation
+import TallyEngine
 
 /// A link into an application: `tally://create-task?title=…` or `tally://open-task?id=…`.
 ///

@@ -1,4 +1,5 @@
 public import Foundation
+public import TallyEngine
 
 /// A list of tasks, with a name and a colour.
 ///

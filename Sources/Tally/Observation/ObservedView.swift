@@ -1,5 +1,6 @@
 import Foundation
 import LMDB
+public import TallyEngine
 
 /// A view that is kept up to date from the changes, without being read again, whenever its owner chooses.
 ///

@@ -1,3 +1,5 @@
+import TallyEngine
+
 /// A sequence of a store's changes or of values that change with it, such as ``TaskStore/changes(since:)`` returns.
 ///
 /// It keeps its store open while somebody waits for the next element. It ends when the waiting Swift task is cancelled

@@ -1,5 +1,6 @@
 import Foundation
 import LMDB
+public import TallyEngine
 
 extension StoreTransaction where Base: ~Copyable {
   /// The changes by any process since a commit.

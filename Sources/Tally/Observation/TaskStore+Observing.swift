@@ -1,3 +1,5 @@
+public import TallyEngine
+
 extension TaskStore {
   /// The changes by any process from now on, or from an earlier position on, in the order of the commits.
   ///

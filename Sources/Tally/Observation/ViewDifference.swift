@@ -1,3 +1,5 @@
+public import TallyEngine
+
 /// How a view has changed, in a form that a list on a screen can apply.
 ///
 /// To apply it: remove the rows in ``removals`` and the origins of ``moves``, from the last to the first; insert

@@ -1,5 +1,6 @@
 public import Foundation
 public import LMDB
+public import TallyEngine
 
 extension StoreTransaction where Base: ~Copyable {
   /// Returns the open tasks with a reminder from an instant on, soonest first.

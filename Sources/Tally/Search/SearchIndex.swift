@@ -1,5 +1,6 @@
 import Foundation
 import LMDB
+import TallyEngine
 
 // The search index is derived from the records and lags behind them. A segment covers the tasks whose last change is in
 // a range of the change log (`byChange`). It is written once and never modified: when a task changes, its row moves to
@@ -311,7 +312,7 @@ extension TaskStore {
       try TallyError.checkCancellation()
       isBehind = try connection.use { store in
         try store.checkWritable()
-        return try configuration.retrying {
+        return try configuration.store.retrying {
           try store.environment.write { base in
             let indexer = SearchIndexer(tables: store.tables)
             return try indexer.advance(atMost: SearchIndexer.taskLimit, byteCount: SearchIndexer.byteLimit, in: &base)

@@ -1,4 +1,5 @@
 import Foundation
+import TallyEngine
 
 /// Finds a query's terms by reading the texts of tasks, one task at a time.
 ///

@@ -1,5 +1,6 @@
 import Foundation
 import LMDB
+import TallyEngine
 
 /// A part of the search index: the tasks whose last change is in a range of the change log.
 ///

@@ -1,4 +1,5 @@
 import LMDB
+import TallyEngine
 
 /// The tasks of one segment that may match a query according to the index, best first.
 struct SegmentSearch {

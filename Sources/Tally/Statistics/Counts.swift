@@ -1,5 +1,6 @@
 public import Foundation
 import LMDB
+public import TallyEngine
 
 extension StoreTransaction where Base: ~Copyable {
   /// Returns the number of tasks completed in an interval, exact to the microsecond.

@@ -1,5 +1,6 @@
 import Foundation
 import LMDB
+import TallyEngine
 
 /// The events that statistics count: those of a scope that has counters, or those of the tasks that meet a condition.
 struct EventSelection {

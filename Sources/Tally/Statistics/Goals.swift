@@ -1,4 +1,5 @@
 import Foundation
+public import TallyEngine
 
 /// A number of tasks to complete each day or each week.
 ///

@@ -1,5 +1,6 @@
 public import Foundation
 import LMDB
+import TallyEngine
 
 /// The number of tasks completed in a list.
 public struct ListCount: Hashable, Codable, Sendable {

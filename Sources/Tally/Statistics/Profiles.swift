@@ -1,5 +1,6 @@
 import Foundation
 import LMDB
+import TallyEngine
 
 /// Adds up the events in each hour of the local day, block by block.
 ///

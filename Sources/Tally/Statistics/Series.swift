@@ -1,5 +1,6 @@
 import Foundation
 import LMDB
+public import TallyEngine
 
 /// Counts over time, with one bucket for each period.
 public struct Series: Hashable, Codable, Sendable {

@@ -1,5 +1,6 @@
 public import Foundation
 import LMDB
+public import TallyEngine
 
 /// Completions over time and by group, as returned by `StoreTransaction.statistics(_:)`.
 ///

@@ -1,5 +1,6 @@
 import Foundation
 import LMDB
+import TallyEngine
 
 /// What the counters group a task or a completion by: its list (or none), its tags and its priority.
 struct Classification: Hashable, Sendable {

@@ -1,4 +1,5 @@
 import LMDB
+import TallyEngine
 
 /// The permanent record of completions: their times, and the lists, tags and priorities of the tasks at those times.
 ///

@@ -1,4 +1,5 @@
 import LMDB
+import TallyEngine
 
 /// Recomputes the counters from the tasks and the ledger alone.
 struct CounterRebuild {

@@ -1,4 +1,5 @@
 import Foundation
+import TallyEngine
 
 /// A group in which tasks are ordered: a list, a day or the inbox.
 enum Place: Hashable {

@@ -1,3 +1,5 @@
+import TallyEngine
+
 /// One change of a record: the stored record and the new one.
 struct RecordChange<Record: IndexedRecord>: Sendable {
   let old: Record?

@@ -1,4 +1,5 @@
 import LMDB
+import TallyEngine
 
 /// Changes of records, together with ledger entries that are given explicitly instead of derived by the ledger's rules.
 ///

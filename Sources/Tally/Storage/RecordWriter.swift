@@ -1,4 +1,5 @@
 import LMDB
+import TallyEngine
 
 /// Writes one change of a task or list: its record, index entries, ledger entry and counters together.
 ///

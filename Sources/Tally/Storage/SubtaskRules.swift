@@ -1,5 +1,6 @@
 import Foundation
 import LMDB
+import TallyEngine
 
 /// The parts of a task that the rules of sub-tasks depend on.
 struct Parentage: Hashable {

@@ -1,4 +1,5 @@
 import LMDB
+import TallyEngine
 
 /// The handles of all tables, opened once with the store.
 ///
@@ -90,20 +91,6 @@ final class Tables: Sendable {
 }
 
 extension Tables {
-  /// The names of the tables that are missing in an environment.
-  static func missingNames(in environment: LMDBEnvironment) throws(LMDBError) -> [String] {
-    var missing: [String] = []
-    for name in names {
-      do throws(LMDBError) {
-        _ = try Database<[UInt8], [UInt8]>(opening: name, in: environment)
-      } catch {
-        guard error.code == .databaseNotFound else { throw error }
-        missing.append(name)
-      }
-    }
-    return missing
-  }
-
   /// Creates the tables of a new store.
   convenience init(creatingIn transaction: inout WriteTransaction) throws(LMDBError) {
     try self.init(openedBy: &transaction)

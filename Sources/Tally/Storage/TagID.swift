@@ -1,4 +1,5 @@
 import Foundation
+import TallyEngine
 
 /// The identity of a tag in keys: a hash of its folded text, in the form of a UUID.
 ///

@@ -1,4 +1,5 @@
 import LMDB
+import TallyEngine
 
 /// Changes of many different tasks and their completions, gathered so that each table is written once, in key order.
 struct TaskBatch {

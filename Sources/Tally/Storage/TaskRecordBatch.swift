@@ -1,4 +1,5 @@
 import LMDB
+import TallyEngine
 
 /// Changes of the records of many different tasks, gathered so that each table is written once, in key order.
 ///

@@ -1,6 +1,7 @@
 public import Foundation
 import LMDB
 public import SystemPackage
+public import TallyEngine
 
 /// The identity, contents and sizes of a store.
 public struct StoreInformation: Sendable {
@@ -32,19 +33,6 @@ public struct StoreInformation: Sendable {
   public let readers: [ReaderInformation]
   /// The number of reader slots.
   public let maximumReaderCount: Int
-}
-
-/// A process that reads a store or has read it.
-public struct ReaderInformation: Hashable, Sendable {
-  /// The process's id.
-  public let processID: Int32
-  /// How many commits its snapshot is behind; `nil` if it has no snapshot at the moment.
-  public let lagInCommits: Int?
-  /// How many seconds ago the first commit that its snapshot does not show was written, according to the history.
-  ///
-  /// The true age is higher if the history does not reach back that far. `nil` if the snapshot is not behind, or if the
-  /// history is empty.
-  public let lagInSeconds: Int?
 }
 
 extension TaskStore {

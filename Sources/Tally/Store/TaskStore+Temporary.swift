@@ -1,5 +1,6 @@
 import Foundation
 import SystemPackage
+import TallyEngine
 import TallySystem
 
 extension TaskStore {
@@ -22,7 +23,9 @@ extension TaskStore {
     }
     var relaxed = Configuration()
     relaxed.durability = .relaxed
+    let configuration = configuration ?? relaxed
     return try TaskStore(
-      StoreOpening(directory: item.storeDirectory.absolute, configuration: configuration ?? relaxed), temporary: item)
+      StoreOpening(directory: item.storeDirectory.absolute, configuration: configuration), configuration,
+      temporary: item)
   }
 }

@@ -1,6 +1,7 @@
 public import Foundation
 import LMDB
 public import SystemPackage
+import TallyEngine
 import TallySystem
 
 /// A task database in a directory.
@@ -46,7 +47,7 @@ public final class TaskStore: Sendable {
   ///   and none is to be created.
   /// - Complexity: well under a millisecond, whatever the size of the store.
   public convenience init(at directory: FilePath, configuration: Configuration = Configuration()) throws {
-    try self.init(StoreOpening(directory: directory.absolute, configuration: configuration))
+    try self.init(StoreOpening(directory: directory.absolute, configuration: configuration), configuration)
   }
 
   /// Opens the store in the directory that a file URL names.
@@ -63,13 +64,13 @@ public final class TaskStore: Sendable {
     try self.init(at: FilePath(directory.path(percentEncoded: false)), configuration: configuration)
   }
 
-  init(_ opening: StoreOpening, temporary: TemporaryItem? = nil) throws {
+  init(_ opening: StoreOpening, _ configuration: Configuration, temporary: TemporaryItem? = nil) throws {
     directory = opening.directory
     self.temporary = temporary
-    configuration = opening.configuration
+    self.configuration = configuration
     connection = try StoreConnection(opening)
     watch = CommitWatch(opening.directory, connection: connection)
-    commits = BatchCommit(connection: connection, configuration: opening.configuration, watch: watch).queue
+    commits = BatchCommit(connection: connection, configuration: configuration, watch: watch).queue
   }
 
   deinit {
@@ -93,8 +94,8 @@ public final class TaskStore: Sendable {
   public func read<R>(_ body: (inout StoreReadTransaction) throws -> R) throws -> R {
     try connection.use { store in
       var transaction = StoreReadTransaction(
-        base: try configuration.retrying { try store.environment.beginRead() }, tables: store.tables,
-        now: configuration.now(), calendar: configuration.calendar, dayStartInMinutes: configuration.dayStart,
+        base: try configuration.store.retrying { try store.environment.beginRead() }, tables: store.tables,
+        now: configuration.store.now(), calendar: configuration.calendar, dayStartInMinutes: configuration.dayStart,
         ids: configuration.ids, commitSequence: 0)
       transaction.nextWeights = configuration.nextWeights
       return try body(&transaction)

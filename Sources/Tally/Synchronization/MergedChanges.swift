@@ -1,5 +1,6 @@
 package import Foundation
 import LMDB
+package import TallyEngine
 
 /// A completion in the form of the ledger: its instant, then its record.
 ///

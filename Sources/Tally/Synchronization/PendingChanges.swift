@@ -1,5 +1,6 @@
 package import Foundation
 import LMDB
+package import TallyEngine
 
 /// The local changes of one object that have not been handed over for other replicas.
 package struct PendingObject: Hashable, Sendable {
@@ -198,8 +199,8 @@ struct ReversedObjects {
     switch key.kind {
     case .task: tasks.contains(key.id)
     case .list: lists.contains(key.id)
-    case .value: key.value.map(filters.contains) ?? false
-    case .completion, .deletedCompletion: false
+    case .value: (try? key.value).map(filters.contains) ?? false
+    default: false
     }
   }
 }
@@ -335,10 +336,10 @@ private struct UnsentWrites {
         let returned = try transaction.returned(TombstoneKey(.list, key.id))
         Self.add(before, after, entry, counts, returned, to: &lists[key.id])
       case .value:
-        guard let filter = key.value else { return }
+        let filter = try key.value
         if counts, filters[filter]?.flatMap(\.self) == nil { filters[filter] = .some(entry.date) }
         if filters[filter] == nil { filters[filter] = .some(nil) }
-      case .completion, .deletedCompletion: break
+      default: break
       }
     }
   }

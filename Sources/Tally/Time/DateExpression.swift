@@ -1,4 +1,5 @@
 public import Foundation
+public import TallyEngine
 
 /// A day or an instant in words, such as `today+3d`, `next monday` or `friday 14:00`.
 ///

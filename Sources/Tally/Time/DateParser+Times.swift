@@ -1,3 +1,5 @@
+import TallyEngine
+
 extension DateParser {
   /// Reads a time without a day.
   mutating func time() -> DateExpression.TimeOfDay? {

@@ -1,4 +1,5 @@
 public import Foundation
+public import TallyEngine
 
 /// Reads date expressions from tokens.
 ///

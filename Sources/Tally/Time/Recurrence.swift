@@ -1,4 +1,5 @@
 public import Foundation
+public import TallyEngine
 
 /// How a task repeats: on days of the calendar, or some time after each completion.
 ///

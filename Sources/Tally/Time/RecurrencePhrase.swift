@@ -1,3 +1,5 @@
+import TallyEngine
+
 /// Reads a recurrence in English, word by word; case does not matter.
 ///
 /// ```

@@ -1,4 +1,5 @@
 import Foundation
+public import TallyEngine
 
 /// A rule for days at regular places of the calendar: every other Monday, the last day of each month.
 ///

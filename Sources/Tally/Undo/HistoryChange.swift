@@ -1,4 +1,5 @@
 public import Foundation
+public import TallyEngine
 
 /// One write in the history: when it was made, by which action, and what it changed.
 ///

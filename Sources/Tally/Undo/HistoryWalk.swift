@@ -1,5 +1,6 @@
 import Foundation
 import LMDB
+import TallyEngine
 
 /// Reads the history from its end, and so knows the state after each write.
 ///
@@ -42,7 +43,7 @@ struct HistoryWalk {
           ListRecord.self, key.id, wasThere, bytes, following: &lists, to: &differences.lists,
           orRenumbered: &differences.renumberedLists, transaction)
       case .value: try addValue(key.value, wasThere, bytes, to: &differences, transaction)
-      case .completion, .deletedCompletion: break
+      default: break
       }
     }
     differences.addRenumberedIfAlone()

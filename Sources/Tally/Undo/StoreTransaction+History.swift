@@ -1,5 +1,6 @@
 import Foundation
 public import LMDB
+public import TallyEngine
 
 extension StoreTransaction where Base: ~Copyable {
   /// Calls a closure with the entries of the history, newest first, until it returns false.
@@ -14,7 +15,7 @@ extension StoreTransaction where Base: ~Copyable {
         let head = try HistoryRecord(headOf: cursor.valueBytes)
         let entry = HistoryEntry(
           id: key.change, kind: head.kind, origin: head.origin, target: head.target,
-          date: Timestamp(clamping: head.dateMicroseconds), actionName: head.actionName,
+          dateMicroseconds: head.dateMicroseconds, actionName: head.actionName,
           hasImages: try HistoryRecord.images(of: cursor.valueBytes).byteCount > 0, replica: head.replica)
         guard try body(entry) else { return }
       }
@@ -73,7 +74,8 @@ extension StoreTransaction where Base == WriteTransaction {
     let change = try nextChangeID
     guard change.position <= ChangeID.maximumPosition else { throw TallyError.tooManyChanges }
     let entry = HistoryEntry(
-      id: change, kind: kind, origin: origin, target: target, date: now, actionName: actionName,
+      id: change, kind: kind, origin: origin, target: target, dateMicroseconds: now.microsecondsSince1970,
+      actionName: actionName,
       replica: originReplica)
     hasLostImages = !isUndoable
     try changeIfNeeded { (tables, images, base) throws(LMDBError) in

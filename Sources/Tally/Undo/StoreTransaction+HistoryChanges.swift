@@ -1,5 +1,6 @@
 public import Foundation
 import LMDB
+public import TallyEngine
 
 extension StoreTransaction where Base: ~Copyable {
   /// The last writes, newest first, with what each of them changed.

@@ -1,4 +1,5 @@
 public import LMDB
+public import TallyEngine
 
 extension StoreTransaction where Base: ~Copyable {
   /// The write that `undo()` would undo next; `nil` if there is none.

@@ -1,5 +1,6 @@
 import Foundation
 import LMDB
+import TallyEngine
 
 // Other replicas may have changed an object since the write that is undone. Undo then restores only the fields that
 // still have the value of that write; a field that has been changed since keeps its value.
@@ -96,8 +97,8 @@ private struct LaterStates {
     switch key.kind {
     case .task: tasks[key.id, default: []].append(try state(TaskRecord.self, key.id, presence, bytes))
     case .list: lists[key.id, default: []].append(try state(ListRecord.self, key.id, presence, bytes))
-    case .value: if let key = key.value { values.insert(key) }
-    case .completion, .deletedCompletion: break
+    case .value: values.insert(try key.value)
+    default: break
     }
   }
 

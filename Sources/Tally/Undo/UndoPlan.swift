@@ -1,5 +1,6 @@
 import Foundation
 import LMDB
+import TallyEngine
 
 /// The changes that restore the images of one entry of the history.
 struct UndoPlan {
@@ -36,10 +37,11 @@ struct UndoPlan {
       let current = try transaction.tables.completions.value(forKey: key.completion, in: transaction.base)
       if record != current { records.completions.append((key.completion, record)) }
     case .value:
-      guard let valueKey = key.value else { return }
+      let valueKey = try key.value
       let value = wasThere ? bytes.bytes(from: 0) : nil
       let current = try transaction.tables.values.value(forKey: valueKey, in: transaction.base)
       if value != current { values.append((valueKey, current, value)) }
+    default: break
     }
   }
 

@@ -1,4 +1,5 @@
 public import Foundation
+public import TallyEngine
 
 /// The result of an undo or a redo.
 public struct UndoResult: Hashable, Sendable {

@@ -1,4 +1,5 @@
 import LMDB
+import TallyEngine
 
 /// Checks that the history can be read and is within its bounds.
 struct HistoryCheck {
@@ -43,12 +44,13 @@ struct HistoryCheck {
   }
 
   private static func decode(_ key: ImageKey, _ presence: ImagePresence, _ bytes: RawSpan) throws {
+    if key.kind == .value { _ = try key.value }
     guard presence != .absent else { return }
     switch key.kind {
     case .task: _ = try TaskRecord(id: key.id, decoding: bytes)
     case .list: _ = try ListRecord(id: key.id, decoding: bytes)
     case .completion, .deletedCompletion: _ = try CompletionRecord(decoding: bytes)
-    case .value: break
+    default: break
     }
   }
 }

@@ -1,4 +1,5 @@
 import LMDB
+import TallyEngine
 
 extension IntegrityCheck {
   /// Compares the counts of entries and the counters with the records, all of which must be of the same snapshot.

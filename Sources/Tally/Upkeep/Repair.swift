@@ -1,4 +1,5 @@
 import LMDB
+import TallyEngine
 
 /// Makes indexes, ledger and counters agree with the records again, in one write transaction.
 ///

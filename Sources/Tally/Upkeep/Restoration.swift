@@ -1,4 +1,5 @@
 import SystemPackage
+import TallyEngine
 import TallySystem
 
 /// The steps that turn a backup into a store.

@@ -1,6 +1,7 @@
 public import Foundation
 import LMDB
 public import SystemPackage
+import TallyEngine
 import TallySystem
 
 /// The contents of a backup.
@@ -46,7 +47,7 @@ extension TaskStore {
   @discardableResult
   public func backup(to file: FilePath, progress: VerificationProgress.Observer? = nil) throws -> BackupSummary {
     try copy(to: file) { staging in
-      let (header, report) = try UnpublishedStore(directory: staging.path, configuration: configuration)
+      let (header, report) = try UnpublishedStore(directory: staging.path, configuration: configuration.store)
         .verify(progress: progress)
       return BackupSummary(header, report, sizeInBytes: try Self.output { try staging.dataFile.stat().size })
     }

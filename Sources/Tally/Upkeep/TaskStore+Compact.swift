@@ -1,5 +1,6 @@
 import LMDB
 public import SystemPackage
+import TallyEngine
 import TallySystem
 
 /// The result of a compaction.

@@ -1,6 +1,7 @@
 import Foundation
 public import LMDB
 public import SystemPackage
+import TallyEngine
 import TallySystem
 
 extension TaskStore {

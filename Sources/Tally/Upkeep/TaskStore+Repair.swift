@@ -1,5 +1,6 @@
 import LMDB
 public import SystemPackage
+import TallyEngine
 import TallySystem
 
 /// The result of a repair.
@@ -51,16 +52,5 @@ extension TaskStore {
       let after = try Verification.run(on: store.environment, registering: indexes, observer: progress)
       return RepairReport(before: before, after: after, safetyCopy: kept)
     }
-  }
-}
-
-extension StoreOpening {
-  /// Copies the store's file, including its free pages, to a place where the user can find it.
-  func keepSafetyCopy(of environment: LMDBEnvironment, because reason: SafetyCopy.Reason) throws -> FilePath {
-    let staging = try TemporaryItem(.directory, in: directory, for: reason.rawValue)
-    try environment.copy(to: staging.path)
-    let kept = try SafetyCopy.create(staging.dataFile, because: reason, in: directory, at: configuration.now())
-    try SystemCalls.flushDirectory(directory)
-    return kept
   }
 }

@@ -1,4 +1,5 @@
 public import SystemPackage
+import TallyEngine
 
 /// The result of restoring a backup.
 public struct RestoreSummary: Hashable, Sendable {

@@ -1,4 +1,5 @@
 public import SystemPackage
+import TallyEngine
 
 extension TaskStore {
   /// Copies the store, as of one commit, into a single file for others to read, while readers and writers continue.
@@ -41,31 +42,7 @@ extension TaskStore {
   public convenience init(snapshotAt file: FilePath, configuration: Configuration = Configuration()) throws {
     var configuration = configuration
     configuration.isReadOnly = true
-    try self.init(StoreOpening(directory: file.absolute, configuration: configuration, isSnapshot: true))
-  }
-}
-
-extension StoreOpening {
-  /// Opens a file that nobody changes, so that it needs no lock.
-  func openSnapshot() throws -> OpenStore {
-    guard let type = try TallyError.translatingErrno({ try typeOfFile(at: directory) }) else {
-      throw TallyError.storeMissing
-    }
-    guard type == .regular else { throw TallyError.foreignFile }
-    if StoreFiles.isLive(directory) {
-      throw TallyError(
-        .notAStore, "The file is that of a store, which may change while it is read without a lock",
-        remedy: "Open the store's directory, or a snapshot that publishSnapshot(to:) has written")
-    }
-    try refuseRemoteFilesystem(directory)
-    let opened = try openEnvironment(StoreAccess.ofSnapshot)
-    do {
-      guard let header = try Self.header(in: opened.environment) else { throw try headerFault(in: opened.environment) }
-      guard try admission(of: header) != .nothingBeforeMigration else { throw TallyError.olderFormat }
-      return OpenStore(opened, try openTables(in: opened.environment))
-    } catch {
-      opened.close()
-      throw error
-    }
+    try self.init(
+      StoreOpening(directory: file.absolute, configuration: configuration, isSnapshot: true), configuration)
   }
 }

@@ -1,5 +1,6 @@
 import LMDB
 public import SystemPackage
+import TallyEngine
 
 extension TaskStore {
   /// Compares every index, the ledger and every counter with the records, while readers and writers continue.

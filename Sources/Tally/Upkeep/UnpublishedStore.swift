@@ -1,11 +1,12 @@
 import LMDB
 import SystemPackage
+import TallyEngine
 
 /// A store's file in a staging directory, for example a copy that has not been moved into place yet.
 struct UnpublishedStore {
   let directory: FilePath
-  let configuration: TaskStore.Configuration
-  var migrations = MigrationTable.shipped
+  let configuration: StoreConfiguration
+  var migrations = MigrationTable.ofTasks
 
   /// Checks the format and every page and table; the pages first, because liblmdb trusts them.
   ///
@@ -47,7 +48,8 @@ struct UnpublishedStore {
   }
 
   private var opening: StoreOpening {
-    StoreOpening(directory: directory, configuration: configuration, migrations: migrations)
+    StoreOpening(
+      directory: directory, layout: TaskLayout(indexes: []), configuration: configuration, migrations: migrations)
   }
 
   private func withEnvironment<R>(_ body: (LMDBEnvironment) throws -> R) throws -> R {

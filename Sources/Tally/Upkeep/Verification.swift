@@ -1,4 +1,5 @@
 import LMDB
+import TallyEngine
 
 /// One verification of a store, in many short snapshots and a long one only for doubtful results.
 ///
@@ -98,7 +99,7 @@ extension Verification {
   static func run(
     on environment: LMDBEnvironment, registering indexes: [TaskIndex] = [], observer: VerificationProgress.Observer?
   ) throws -> VerificationReport {
-    let missing = try Tables.missingNames(in: environment)
+    let missing = try TaskLayout(indexes: []).missingTableNames(in: environment)
     guard missing.isEmpty else {
       var report = VerificationReport()
       for name in missing { report.add(StoreFault(kind: .missingTable, table: name, id: nil)) }

@@ -1,5 +1,6 @@
 import Foundation
 import LMDB
+import TallyEngine
 
 /// A query to a store: which tasks, in which order, how many, and from which position on.
 ///

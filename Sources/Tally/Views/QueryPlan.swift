@@ -1,5 +1,6 @@
 import Foundation
 import LMDB
+import TallyEngine
 
 /// How a query is executed: the path, the remaining conditions, and the order.
 struct QueryPlan {

@@ -1,5 +1,6 @@
 import Foundation
 import LMDB
+import TallyEngine
 
 /// A filter resolved for a store and a moment: a tree of conditions, which read records in place.
 indirect enum RecordPredicate: Hashable {

@@ -1,5 +1,6 @@
 public import Foundation
 import LMDB
+public import TallyEngine
 
 /// A view of a store's tasks.
 ///

@@ -1,5 +1,6 @@
 import Foundation
 import LMDB
+public import TallyEngine
 
 // Calls from other modules reach generic code, which looks up types at run time for each row: a quarter of a view's
 // time. Reads of snapshots are therefore specialized. Inlinable code would be no slower, but would expose the storage.

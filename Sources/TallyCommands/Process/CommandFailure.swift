@@ -238,7 +238,7 @@ extension ExitStatus {
   /// An error with a position is about a document, whatever its code, unless it is about a filter: a blank title is a
   /// wrong argument when typed, and bad data when imported.
   init(for error: TallyError) {
-    self = error.position != nil && !error.isOfFilter ? .badData : Self.byCode[error.code] ?? .internalFault
+    self = error.position != nil && !error.code.isOfOneLine ? .badData : Self.byCode[error.code] ?? .internalFault
   }
 
   /// Every code of the library; a test compares the keys with the library's source.

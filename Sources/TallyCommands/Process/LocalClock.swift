@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import SystemPackage
 import Tally
+import TallyEngine
 
 /// The current time and the time zone in which a command answers.
 struct LocalClock: DateNaming {

@@ -1,6 +1,7 @@
 import Foundation
 import SystemPackage
 import Tally
+import TallyEngine
 import TallySystem
 
 /// What `tally remind` has done, so that a new start neither repeats nor forgets a reminder.

@@ -1,6 +1,7 @@
 import Foundation
 import LMDB
 import SystemPackage
+import TallyEngine
 import TallySystem
 import TallyTestSupport
 import Testing
@@ -224,7 +225,7 @@ private var marksWaiting: Bool {
       let threads = (0..<8).map { number in
         startThread {
           while !isDone.withLock({ $0 }) {
-            let access = try StoreAccess(.shared, to: directory, configuration: Self.patient)
+            let access = try StoreAccess(.shared, to: directory, configuration: Self.patient.store)
             _ = openers.withLock { $0.insert(number) }
             Thread.sleep(forTimeInterval: 0.003)
             access.end()
@@ -233,7 +234,7 @@ private var marksWaiting: Bool {
       }
       await waitUntil { openers.withLock { $0.count } == threads.count }
       let alone = startThread {
-        for _ in 0..<3 { try StoreAccess(.exclusive, to: directory, configuration: Self.patient).end() }
+        for _ in 0..<3 { try StoreAccess(.exclusive, to: directory, configuration: Self.patient.store).end() }
       }
       let result = await alone.result
       isDone.withLock { $0 = true }
@@ -244,7 +245,7 @@ private var marksWaiting: Bool {
 
   @Test func whoComesLaterLetsOneGoFirstThatWantsTheStoreAlone() async throws {
     try await withTemporaryDirectory { directory in
-      let holder = try StoreAccess(.shared, to: directory, configuration: Self.patient)
+      let holder = try StoreAccess(.shared, to: directory, configuration: Self.patient.store)
       let (order, hasWaited) = (Shared<[String]>([]), Signal())
       let alone = try await Self.waitAlone(directory) { order.withLock { $0.append("alone") } }
       // Time stands still for this one.
@@ -256,7 +257,7 @@ private var marksWaiting: Bool {
         pause($0)
       }
       let later = startThread { [configuration] in
-        let access = try StoreAccess(.shared, to: directory, configuration: configuration)
+        let access = try StoreAccess(.shared, to: directory, configuration: configuration.store)
         order.withLock { $0.append("later") }
         hasWaited.send()
         access.end()
@@ -271,7 +272,7 @@ private var marksWaiting: Bool {
   /// A process that stays must not keep those from the store who can have it beside that.
   @Test func whoComesLaterDoesNotLetOneGoFirstForLong() async throws {
     try await withTemporaryDirectory { directory in
-      let holder = try StoreAccess(.shared, to: directory, configuration: Self.patient)
+      let holder = try StoreAccess(.shared, to: directory, configuration: Self.patient.store)
       let alone = try await Self.waitAlone(directory) {}
       var configuration = Self.patient
       let (now, pauseCount) = (Shared(ContinuousClock.now), Shared(0))
@@ -280,7 +281,7 @@ private var marksWaiting: Bool {
         pauseCount.withLock { $0 += 1 }
         now.withLock { $0 += .milliseconds(500) }
       }
-      try StoreAccess(.shared, to: directory, configuration: configuration).end()
+      try StoreAccess(.shared, to: directory, configuration: configuration.store).end()
       #expect(pauseCount.withLock { $0 } == 2)
       holder.end()
       try await alone.value
@@ -292,7 +293,7 @@ private var marksWaiting: Bool {
     _ directory: FilePath, _ body: @escaping @Sendable () -> Void
   ) async throws -> Task<Void, any Error> {
     let alone = startThread {
-      let access = try StoreAccess(.exclusive, to: directory, configuration: patient)
+      let access = try StoreAccess(.exclusive, to: directory, configuration: patient.store)
       body()
       access.end()
     }

@@ -1,6 +1,7 @@
 import Foundation
 import LMDB
 import SystemPackage
+import TallyEngine
 import TallySystem
 import TallyTestSupport
 import Testing

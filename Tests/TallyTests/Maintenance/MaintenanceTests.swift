@@ -2,6 +2,7 @@ import Foundation
 import LMDB
 import Synchronization
 import SystemPackage
+import TallyEngine
 import TallySystem
 import TallyTestSupport
 import Testing
@@ -231,7 +232,7 @@ import Testing
   @Test func whoeverOpensWaitsForTheEndOfAnExclusiveUse() throws {
     try withFilledStore { directory, _ in
       var configuration = TaskStore.Configuration.testing()
-      let access = try StoreAccess(.exclusive, to: directory, configuration: configuration)
+      let access = try StoreAccess(.exclusive, to: directory, configuration: configuration.store)
       // Waiting itself makes time pass: the third look finds the store free.
       let waitCount = Mutex(0)
       configuration.pause = { _ in
@@ -251,11 +252,11 @@ import Testing
     try withFilledStore { directory, _ in
       var configuration = TaskStore.Configuration.testing()
       configuration.waitLimitInSeconds = 0
-      let exclusive = try StoreAccess(.exclusive, to: directory, configuration: configuration)
+      let exclusive = try StoreAccess(.exclusive, to: directory, configuration: configuration.store)
       #expect(code { _ = try TaskStore(at: directory, configuration: configuration) } == .storeBusy)
       exclusive.end()
-      let shared = try StoreAccess(.shared, to: directory, configuration: configuration)
-      #expect(code { _ = try StoreAccess(.exclusive, to: directory, configuration: configuration) } == .storeBusy)
+      let shared = try StoreAccess(.shared, to: directory, configuration: configuration.store)
+      #expect(code { _ = try StoreAccess(.exclusive, to: directory, configuration: configuration.store) } == .storeBusy)
       shared.end()
     }
   }
@@ -285,7 +286,7 @@ import Testing
     _ directory: FilePath, andItself isDirectoryTaken: Bool
   ) throws -> TaskStore.Configuration {
     var configuration = TaskStore.Configuration.testing()
-    let access = try StoreAccess(.exclusive, to: directory, configuration: configuration)
+    let access = try StoreAccess(.exclusive, to: directory, configuration: configuration.store)
     configuration.pause = { _ in
       for name in (try? names(in: directory)) ?? [] { try? SystemCalls.removeFile(directory.appending(name)) }
       if isDirectoryTaken { try? SystemCalls.removeDirectory(directory) }

@@ -1,6 +1,7 @@
 import Foundation
 import LMDB
 import SystemPackage
+import TallyEngine
 import TallySystem
 import TallyTestSupport
 import Testing
@@ -231,6 +232,7 @@ extension TaskStore {
   fileprivate convenience init(
     at directory: FilePath, configuration: Configuration, migrations: MigrationTable
   ) throws {
-    try self.init(StoreOpening(directory: directory, configuration: configuration, migrations: migrations))
+    try self.init(
+      StoreOpening(directory: directory, configuration: configuration, migrations: migrations), configuration)
   }
 }

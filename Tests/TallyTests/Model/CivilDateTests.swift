@@ -1,3 +1,4 @@
+import TallyEngine
 import Testing
 
 @testable import Tally

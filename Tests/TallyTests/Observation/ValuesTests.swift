@@ -1,4 +1,5 @@
 import Foundation
+import TallyEngine
 import TallyTestSupport
 import Testing
 

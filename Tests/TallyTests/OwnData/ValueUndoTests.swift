@@ -1,5 +1,6 @@
 import Foundation
 import SystemPackage
+import TallyEngine
 import TallyTestSupport
 import Testing
 

@@ -1,6 +1,7 @@
 import Foundation
 import LMDB
 import SystemPackage
+import TallyEngine
 import TallyTestSupport
 
 @testable import Tally

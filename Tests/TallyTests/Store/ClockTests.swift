@@ -2,6 +2,7 @@ import Foundation
 import LMDB
 import Synchronization
 import SystemPackage
+import TallyEngine
 import TallySystem
 import TallyTestSupport
 import Testing
@@ -93,7 +94,7 @@ import Testing
     try withTemporaryDirectory { directory in
       let path = directory.appending("store")
       try TaskStore(at: path, configuration: .testing()).close()
-      let holder = try StoreAccess(.exclusive, to: path, configuration: .testing())
+      let holder = try StoreAccess(.exclusive, to: path, configuration: TaskStore.Configuration.testing().store)
       let waiting = Waiting()
       var configuration = TaskStore.Configuration.testing()
       configuration.waitLimitInSeconds = 3

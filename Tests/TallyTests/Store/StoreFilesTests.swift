@@ -1,5 +1,6 @@
 import Foundation
 import SystemPackage
+import TallyEngine
 import TallySystem
 import TallyTestSupport
 import Testing

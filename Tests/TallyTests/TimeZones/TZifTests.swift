@@ -1,4 +1,5 @@
 import Foundation
+import TallyEngine
 import TestSupport
 import Testing
 

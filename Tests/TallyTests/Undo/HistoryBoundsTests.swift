@@ -1,6 +1,7 @@
 import Foundation
 import LMDB
 import SystemPackage
+import TallyEngine
 import TallyTestSupport
 import Testing
 
@@ -231,7 +232,7 @@ import Testing
           try store.writeAndWait { transaction in
             let entry = HistoryEntry(
               id: ChangeID(sequence: transaction.commitSequence, position: last), kind: .change, origin: .local,
-              target: nil, date: transaction.now, actionName: nil)
+              target: nil, dateMicroseconds: transaction.now.microsecondsSince1970, actionName: nil)
             try transaction.changeIfNeeded { (tables, _, base) throws(LMDBError) in
               try HistoryWriter(table: tables.history).append(entry, BeforeImages(), in: &base)
               return false

@@ -1,3 +1,4 @@
+import TallyEngine
 import Testing
 
 @testable import Tally
@@ -10,7 +11,7 @@ import Testing
     _ sequence: UInt64, _ kind: HistoryKind = .change, of target: UInt64? = nil, origin: WriteOrigin = .local
   ) -> HistoryEntry {
     HistoryEntry(
-      id: id(sequence), kind: kind, origin: origin, target: target.map(id), date: Timestamp(clamping: 0),
+      id: id(sequence), kind: kind, origin: origin, target: target.map(id), dateMicroseconds: 0,
       actionName: nil)
   }
 

@@ -1,4 +1,5 @@
 import LMDB
+import TallyEngine
 
 /// The counts of one block: the number of events in each of its slots, see `CounterBlock`.
 ///

@@ -1,4 +1,5 @@
 import LMDB
+import TallyEngine
 
 /// The counts of a block, read in place; it lives no longer than the span it reads.
 struct BlockCountsFields: ~Escapable {

@@ -1,4 +1,5 @@
 import Foundation
+import TallyEngine
 
 /// The events that one life of a task adds to the counters: its creation, and its completion or else its due date.
 ///

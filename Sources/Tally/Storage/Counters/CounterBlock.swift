@@ -1,3 +1,5 @@
+import TallyEngine
+
 /// One row of `counts`.
 ///
 /// A block has 1,536 slots: the quarter hours of sixteen UTC days, or the same number of buckets of cycle times. Blocks

@@ -1,5 +1,6 @@
 import Foundation
 import LMDB
+import TallyEngine
 
 /// Changes of the counters, gathered so that each counter is written once.
 ///

@@ -1,5 +1,6 @@
 import Foundation
 import LMDB
+import TallyEngine
 
 /// A kind of event; the raw values are stored: do not change them, and leave zero unused.
 enum CounterSeries: UInt8, CaseIterable {

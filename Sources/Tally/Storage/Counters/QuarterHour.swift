@@ -1,3 +1,5 @@
+import TallyEngine
+
 /// Quarter hours, the resolution of the counters: the UTC offsets of all zones in use are multiples of it.
 enum QuarterHour {
   static let countPerDay = 96

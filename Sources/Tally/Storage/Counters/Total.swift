@@ -1,4 +1,5 @@
 import LMDB
+import TallyEngine
 
 /// A counter over all time, the value in `totals`: 8 bytes.
 struct Total: BinaryCodable, Equatable {

@@ -1,5 +1,6 @@
 import Foundation
 import LMDB
+import TallyEngine
 
 /// One index together with its table.
 struct IndexTable<Definition: RecordIndex>: CheckedIndex {

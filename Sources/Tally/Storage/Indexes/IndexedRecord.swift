@@ -1,5 +1,6 @@
 import Foundation
 import LMDB
+import TallyEngine
 
 /// A row of a table that is indexed.
 protocol IndexedRecord: Sendable {

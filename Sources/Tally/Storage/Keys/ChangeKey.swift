@@ -1,5 +1,6 @@
 import Foundation
 import LMDB
+import TallyEngine
 
 /// The kinds of objects whose changes are tracked; the raw values are stored: do not change them.
 enum ObjectKind: UInt8 {

@@ -1,5 +1,6 @@
 import Foundation
 import LMDB
+import TallyEngine
 
 /// The key of `completions`: whether the task has been deleted, then the instant and the identifier; 25 bytes.
 ///

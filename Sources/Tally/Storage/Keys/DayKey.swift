@@ -1,5 +1,6 @@
 import Foundation
 import LMDB
+import TallyEngine
 
 /// The key of `byDay`: open or completed, the scheduled day, the state's rank, then the order within it; 38 bytes.
 ///

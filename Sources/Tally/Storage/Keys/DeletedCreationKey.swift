@@ -1,5 +1,6 @@
 import Foundation
 import LMDB
+import TallyEngine
 
 /// The key of `deletedByCreated`: creation, completion and id of a deleted task whose completion is kept; 32 bytes.
 ///

@@ -1,5 +1,6 @@
 import Foundation
 import LMDB
+import TallyEngine
 
 /// The key of `byDue`: a kind, then an instant and the identifier; 25 bytes.
 struct DueKey: IndexKey {

@@ -1,5 +1,6 @@
 import Foundation
 import LMDB
+import TallyEngine
 
 /// The key of `byTag` and `byParent`: the tag or parent, the state's rank, then the order within it; 49 bytes.
 struct GroupKey: IndexKey {

@@ -1,5 +1,6 @@
 import Foundation
 import LMDB
+import TallyEngine
 
 /// The key of a record: the 16 bytes of its identifier.
 struct IDKey: IndexKey {

@@ -1,5 +1,6 @@
 import Foundation
 import LMDB
+import TallyEngine
 
 /// A key of a table in which each entry belongs to a task or list; it ends in the identifier.
 ///

@@ -1,5 +1,6 @@
 import Foundation
 import LMDB
+import TallyEngine
 
 /// An instant, then an identifier, the key of `byCreated` and `byReminder`; 24 bytes.
 struct InstantKey: IndexKey {

@@ -1,4 +1,5 @@
 import LMDB
+import TallyEngine
 
 /// The bytes of an index's key, or of a position in a view, which are ordered bytewise.
 ///

@@ -1,5 +1,6 @@
 import Foundation
 import LMDB
+import TallyEngine
 
 /// The order within one state of one place: sort order, then creation, then identifier; 32 bytes.
 ///

@@ -1,5 +1,6 @@
 import Foundation
 import LMDB
+import TallyEngine
 
 /// The key of `byPlace`: the inbox or a list, the state's rank, then the order within it; 50 bytes.
 struct PlaceKey: IndexKey {

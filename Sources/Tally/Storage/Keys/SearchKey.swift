@@ -1,4 +1,5 @@
 import LMDB
+import TallyEngine
 
 /// The key of `search`: a segment, the kind of row, and what the row describes.
 struct SearchKey: KeyCodable, Hashable {

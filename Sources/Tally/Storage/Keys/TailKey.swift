@@ -1,5 +1,6 @@
 import Foundation
 import LMDB
+import TallyEngine
 
 /// The key of `byTail`: the hexadecimal digits of an identifier, in reverse order; 16 bytes.
 ///

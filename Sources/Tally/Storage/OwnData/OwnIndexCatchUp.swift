@@ -1,5 +1,6 @@
 import Foundation
 import LMDB
+import TallyEngine
 
 /// Brings the registered indexes of an application up to date with a commit.
 ///

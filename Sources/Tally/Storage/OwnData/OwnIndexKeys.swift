@@ -1,5 +1,6 @@
 import Foundation
 import LMDB
+import TallyEngine
 
 /// The key of `ownIndexes`, and the prefix of every key of the other two tables: a hash of name and version; 8 bytes.
 ///

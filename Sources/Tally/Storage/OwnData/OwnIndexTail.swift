@@ -1,5 +1,6 @@
 import Foundation
 import LMDB
+import TallyEngine
 
 /// The tasks that have changed since an index was current, with the keys that they have now.
 ///

@@ -1,4 +1,5 @@
 public import LMDB
+import TallyEngine
 
 /// An index of tasks that an application defines by the keys that a task has in it.
 ///

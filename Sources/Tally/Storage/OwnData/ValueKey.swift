@@ -1,5 +1,6 @@
 import Foundation
 public import LMDB
+import TallyEngine
 
 /// The key of one value of an application: a namespace, and a key in it.
 ///

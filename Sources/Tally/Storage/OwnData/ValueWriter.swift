@@ -1,4 +1,5 @@
 import LMDB
+import TallyEngine
 
 /// Writes values of applications, and their images for undo.
 struct ValueWriter {

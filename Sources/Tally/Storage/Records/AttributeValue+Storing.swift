@@ -1,4 +1,5 @@
 import LMDB
+import TallyEngine
 
 // The stored form of attributes, in the order of the names' bytes:
 //

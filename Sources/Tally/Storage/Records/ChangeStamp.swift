@@ -1,4 +1,5 @@
 import LMDB
+import TallyEngine
 
 /// The commits that created a record and last changed it; 16 bytes of the record's head.
 ///

@@ -1,4 +1,5 @@
 import Foundation
+import TallyEngine
 
 /// One entry of the ledger of completions, which outlives its task.
 package struct Completion: Hashable, Sendable {

@@ -1,5 +1,6 @@
 import Foundation
 import LMDB
+import TallyEngine
 
 /// The record of a completion, read in place; it lives no longer than the record.
 ///

@@ -1,5 +1,6 @@
 import Foundation
 import LMDB
+import TallyEngine
 
 /// The record of one completion in the ledger; its instant and task are the key.
 ///

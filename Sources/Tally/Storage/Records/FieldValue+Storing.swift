@@ -1,5 +1,6 @@
 import Foundation
 import LMDB
+import TallyEngine
 
 /// The stored form of each kind of value.
 extension FieldValue {

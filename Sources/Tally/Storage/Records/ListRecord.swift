@@ -1,5 +1,6 @@
 import Foundation
 import LMDB
+import TallyEngine
 
 /// A list as it is stored: a head, the name, then tagged fields, of which this version has none.
 ///

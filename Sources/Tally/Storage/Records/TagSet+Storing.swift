@@ -1,4 +1,5 @@
 import LMDB
+import TallyEngine
 
 /// The stored form of tags: for each tag its length in two bytes, then its text.
 extension TagSet {

@@ -1,5 +1,6 @@
 import Foundation
 import LMDB
+import TallyEngine
 
 /// A task record, read in place: each field is fetched from the memory map when it is needed.
 ///

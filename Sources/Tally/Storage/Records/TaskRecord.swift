@@ -1,5 +1,6 @@
 import Foundation
 import LMDB
+import TallyEngine
 
 /// A task as it is stored: a head, the title, then tagged fields.
 ///

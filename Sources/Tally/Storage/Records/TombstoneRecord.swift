@@ -1,4 +1,5 @@
 import LMDB
+import TallyEngine
 
 /// The record that remains of a deleted task or list.
 ///

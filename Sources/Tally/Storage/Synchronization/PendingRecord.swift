@@ -1,4 +1,5 @@
 import LMDB
+import TallyEngine
 
 /// The times of values that a program has set, such as those of the next task of a series.
 ///

@@ -1,5 +1,6 @@
 import Foundation
 import LMDB
+import TallyEngine
 
 /// Records for other replicas which parts of which objects a local write changes, and stores the objects it deletes.
 struct SyncNotes {

@@ -1,5 +1,6 @@
 import LMDB
 import Logging
+import TallyEngine
 
 /// How the store commits the writes that a `WriteQueue` has collected.
 struct BatchCommit: Sendable {
@@ -7,21 +8,13 @@ struct BatchCommit: Sendable {
   let configuration: TaskStore.Configuration
   let watch: CommitWatch
 
-  private static let longestFlushIntervalInSeconds = 86_400.0
-
   /// The queue, together with its thread.
   var queue: WriteQueue<StoreWriteTransaction> {
     WriteQueue(
       .init(
         threadName: "tally.commits", commit: commit,
         isLackOfRoom: { ($0 as? TallyError)?.code == .diskFull },
-        flushInterval: configuration.durability == .relaxed ? flushInterval : nil, flush: flush))
-  }
-
-  /// The configured interval, clamped to what can be added to an instant.
-  private var flushInterval: Duration {
-    let interval = configuration.flushIntervalInSeconds
-    return .seconds(interval.isNaN ? 0 : min(max(interval, 0), Self.longestFlushIntervalInSeconds))
+        flushInterval: configuration.durability == .relaxed ? configuration.store.flushInterval : nil, flush: flush))
   }
 
   @Sendable private func commit(_ jobs: [WriteJob<StoreWriteTransaction>]) throws {

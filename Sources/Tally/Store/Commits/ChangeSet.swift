@@ -1,4 +1,5 @@
 public import Foundation
+public import TallyEngine
 
 /// What a number of consecutive commits have changed: identifiers by kind of change.
 ///

@@ -1,4 +1,5 @@
 import LMDB
+import TallyEngine
 
 extension LMDBEnvironment {
   /// Runs one write transaction of a store, including its commit.
@@ -11,7 +12,7 @@ extension LMDBEnvironment {
     tables: Tables, configuration: TaskStore.Configuration, makesRoom: Bool = true,
     _ body: (inout StoreWriteTransaction) throws -> R
   ) throws -> R {
-    try configuration.retrying { try writeMakingRoom(makesRoom, tables, configuration, body) }
+    try configuration.store.retrying { try writeMakingRoom(makesRoom, tables, configuration, body) }
   }
 
   @available(*, noasync)
@@ -51,7 +52,7 @@ extension LMDBEnvironment {
         throw TallyError.missingRecord(of: "meta")
       }
       guard header.hasNextSequence else { throw TallyError.impossibleHeader }
-      let now = configuration.now()
+      let now = configuration.store.now()
       syncTables = header.synchronizes ? try known ?? SyncTables(in: &base) : nil
       var transaction = StoreWriteTransaction(
         base: base, tables: tables, now: now, calendar: configuration.calendar,

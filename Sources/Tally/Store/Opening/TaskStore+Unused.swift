@@ -1,5 +1,6 @@
 import LMDB
 package import SystemPackage
+import TallyEngine
 import TallySystem
 
 extension TaskStore {

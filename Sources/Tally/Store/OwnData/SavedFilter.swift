@@ -1,4 +1,5 @@
 import Foundation
+public import TallyEngine
 
 /// A filter that is stored under a name.
 ///

@@ -1,4 +1,5 @@
 public import LMDB
+import TallyEngine
 
 extension StoreTransaction where Base: ~Copyable {
   /// The saved filters, in the order of their folded names.

@@ -1,4 +1,5 @@
 public import LMDB
+import TallyEngine
 
 extension StoreTransaction where Base: ~Copyable {
   /// The tasks of an application's index, in the order of their keys.

@@ -1,5 +1,6 @@
 import Foundation
 public import LMDB
+import TallyEngine
 
 extension StoreTransaction where Base: ~Copyable {
   /// A value that was set with `setValue`; `nil` if there is none.

@@ -1,5 +1,6 @@
 import Foundation
 import LMDB
+import TallyEngine
 
 /// One stored value of an application.
 public struct StoredValue: Hashable, Sendable {

@@ -1,5 +1,6 @@
 import Foundation
 public import LMDB
+import TallyEngine
 
 extension StoreTransaction where Base == WriteTransaction {
   /// Stores many tasks with every field as given, for migrating from another store.

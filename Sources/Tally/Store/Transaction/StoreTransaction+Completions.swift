@@ -1,5 +1,6 @@
 import Foundation
 public import LMDB
+public import TallyEngine
 
 extension StoreTransaction where Base: ~Copyable {
   /// Calls a closure, in order of time, with each completion whose ledger entry says more than its task does.

@@ -1,5 +1,6 @@
 public import Foundation
 import LMDB
+import TallyEngine
 
 extension StoreTransaction where Base: ~Copyable {
   /// The shortest tail of a task's identifier that no other task shares: at least four hexadecimal digits.

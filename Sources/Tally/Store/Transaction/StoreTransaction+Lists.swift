@@ -1,5 +1,6 @@
 public import Foundation
 public import LMDB
+import TallyEngine
 
 extension StoreTransaction where Base == WriteTransaction {
   /// Stores a new list after all other lists.

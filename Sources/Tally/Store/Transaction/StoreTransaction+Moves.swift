@@ -1,5 +1,6 @@
 public import Foundation
 public import LMDB
+import TallyEngine
 
 extension StoreTransaction where Base == WriteTransaction {
   /// Moves a task to the end of a list, or out of its list.

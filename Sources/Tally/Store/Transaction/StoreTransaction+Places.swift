@@ -1,5 +1,6 @@
 public import Foundation
 public import LMDB
+import TallyEngine
 
 extension StoreTransaction where Base == WriteTransaction {
   /// Moves a task to one of the places in which tasks are captured.

@@ -1,5 +1,6 @@
 public import Foundation
 import LMDB
+import TallyEngine
 
 extension StoreTransaction where Base: ~Copyable {
   /// The task with an identifier; `nil` if there is none.

@@ -1,5 +1,6 @@
 import Foundation
 import LMDB
+import TallyEngine
 
 extension StoreTransaction where Base: ~Copyable {
   /// The task that follows a task in its series; `nil` if the task does not repeat or its successor does not exist.

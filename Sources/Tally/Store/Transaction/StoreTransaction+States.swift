@@ -1,5 +1,6 @@
 public import Foundation
 public import LMDB
+public import TallyEngine
 
 extension StoreTransaction where Base == WriteTransaction {
   /// Sets a task's state; any state may follow any other.

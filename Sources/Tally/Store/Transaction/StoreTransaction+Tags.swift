@@ -1,5 +1,6 @@
 import Foundation
 public import LMDB
+import TallyEngine
 
 /// A tag in use, and the number of its tasks.
 public struct TagUse: Hashable, Sendable {

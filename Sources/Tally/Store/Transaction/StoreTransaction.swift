@@ -1,5 +1,6 @@
 public import Foundation
 public import LMDB
+public import TallyEngine
 
 /// A consistent view of a store; a write transaction can also change it.
 ///

@@ -1,0 +1,88 @@
+import LMDB
+package import SystemPackage
+package import TallySystem
+
+/// Who may have a store open: any number of processes, or a single one that replaces or rebuilds its file.
+///
+/// Every open store holds a shared lock on a file of its own in its directory. Restoring, compacting, repairing and
+/// migrating lock it exclusively. The first two replace the data file, and a process that still had the old one open
+/// would continue with a file that no longer has a name. The other two rebuild tables on which an open store relies.
+/// liblmdb's own lock file cannot serve: its locks end when the process closes that file anywhere, and they mean
+/// something else.
+package struct StoreAccess {
+  package static let fileName = "access.lock"
+
+  /// How long to wait between two attempts.
+  private static let pauseInMilliseconds = 10
+  /// How long the opening of a store gives way to a process that waits for exclusive access.
+  ///
+  /// That process then gets its turn however many others open and close the store, unless one of them keeps it open for
+  /// longer. In that case the others must not wait as long as that.
+  private static let courtesy = Duration.seconds(1)
+
+  private let lock: FileLock?
+
+  /// The access to a published snapshot, which needs no lock, because nobody replaces its file during a read.
+  package static let ofSnapshot = StoreAccess(lock: nil)
+
+  private init(lock: FileLock?) {
+    self.lock = lock
+  }
+
+  /// Waits for the lock, for as long as the configuration allows.
+  package init(_ mode: FileLock.Mode, to directory: FilePath, configuration: StoreConfiguration) throws {
+    // This process would wait for itself.
+    let isOpen = { LMDBEnvironment.isOpenInThisProcess(directory, forLongerThan: configuration.dropLimit) }
+    if mode == .exclusive, isOpen() { throw TallyError.openInThisProcess }
+    let path = directory.appending(Self.fileName)
+    do {
+      let lock = try FileLock(opening: path)
+      defer { if mode == .exclusive { lock.markWaiting(false) } }
+      let begin = configuration.instant()
+      var report: ContinuousClock.Instant? = begin + .seconds(1)
+      let taken = try waitForResult(
+        until: configuration.instant() + configuration.waitLimit, now: configuration.instant,
+        pausing: { _ in
+          // Mark it on every attempt: the file may have been replaced, and the mark with it.
+          if mode == .exclusive { lock.markWaiting(true) }
+          configuration.pause(.milliseconds(Self.pauseInMilliseconds))
+          guard let due = report, configuration.instant() >= due else { return }
+          report = nil
+          configuration.onLongWait(lock.holders)
+        },
+        { () throws(Errno) -> Bool? in
+          let isOthersTurn = mode == .shared && lock.isAwaitedByOthers
+          if isOthersTurn, configuration.instant() < begin + min(Self.courtesy, configuration.waitLimit) { return nil }
+          return try lock.tryAcquire(mode) ? true : nil
+        })
+      if taken == nil { throw mode == .shared ? TallyError.heldExclusively : TallyError.inUse }
+      self.lock = lock
+    } catch Errno.readOnlyFileSystem where configuration.isReadOnly {
+      // Nobody can replace anything on a read-only filesystem.
+      lock = nil
+    } catch Errno.noSuchFileOrDirectory {
+      // The directory was removed after the check, or during the wait.
+      throw TallyError.storeMissing
+    } catch let error as Errno {
+      throw TallyError.cannotOpen(error)
+    }
+  }
+
+  /// Releases the lock, which is otherwise released with the last copy.
+  package func end() {
+    lock?.release()
+  }
+}
+
+extension TallyError {
+  package static let heldExclusively = TallyError(
+    .storeBusy, "The store is being restored, compacted, repaired or migrated",
+    remedy: "Try again when that has finished")
+
+  package static let openInThisProcess = TallyError(
+    .alreadyOpen, "This process has the store open", remedy: "Close or suspend that TaskStore, then try again")
+
+  package static let inUse = TallyError(
+    .storeBusy, "The store is open in another process",
+    remedy: "Close it there, then try again; 'tally info' names the processes that read it")
+}

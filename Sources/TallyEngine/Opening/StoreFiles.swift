@@ -1,0 +1,68 @@
+package import SystemPackage
+import TallySystem
+
+/// The files that make a directory a store, and that only the store may write.
+package enum StoreFiles {
+  /// Whether a path leads to a file of a store, or to a place that is reserved for one.
+  ///
+  /// It may do so by its name in a store's directory, by a symbolic link, or by another name (hard link) of the file.
+  ///
+  /// - Parameters:
+  ///   - path: The path.
+  ///   - directory: The directory of a store, whose files may have names elsewhere, too.
+  /// - Returns: Whether it does.
+  package static func contain(_ path: FilePath, ofStoreAt directory: FilePath? = nil) -> Bool {
+    let paths = [path] + (SystemCalls.resolvingLinks(path).map { [$0] } ?? [])
+    let isNamedSo = paths.contains { path in
+      path.lastComponent.map { StoreOpening.storeNames.contains($0.string) } == true && isStore(path.parentOrCurrent)
+    }
+    guard !isNamedSo, let identity = try? FileIdentity(of: path) else { return isNamedSo }
+    let directories = paths.map(\.parentOrCurrent).filter(isStore) + (directory.map { [$0] } ?? [])
+    return directories.contains { directory in
+      StoreOpening.storeNames.contains { (try? FileIdentity(of: directory.appending($0))) == identity }
+    }
+  }
+
+  /// Throws `outputNotCreated` for a path that leads to a file of a store, because a process that has the store open
+  /// would lose it.
+  package static func refuseAsOutput(_ path: FilePath, ofStoreAt directory: FilePath? = nil) throws {
+    guard contain(path, ofStoreAt: directory) else { return }
+    throw TallyError.outputNotCreated("The output path is that of a file of a store")
+  }
+
+  /// Whether a name is one of those that operating systems and synchronisation tools create in any directory.
+  ///
+  /// A directory that contains nothing else counts as empty.
+  package static func isClutter(_ name: String) -> Bool {
+    clutter.contains(name.lowercased()) || ["._", ".trash-"].contains { name.lowercased().hasPrefix($0) }
+  }
+
+  /// The names, in lower case because some filesystems ignore case.
+  private static let clutter: Set = [
+    // macOS.
+    ".ds_store", ".localized", ".apdisk", ".fseventsd", ".spotlight-v100", ".temporaryitems", ".trashes",
+    ".documentrevisions-v100", ".volumeicon.icns", ".com.apple.timemachine.donotpresent", "icon\r",
+    // Windows.
+    "thumbs.db", "ehthumbs.db", "ehthumbs_vista.db", "desktop.ini", "$recycle.bin", "system volume information",
+    // Linux.
+    ".directory", "lost+found", ".trash", ".hidden",
+    // Syncthing, Dropbox, Nextcloud, Synology.
+    ".stfolder", ".stignore", ".stversions", ".dropbox", ".dropbox.attr", ".dropbox.cache", ".sync",
+    ".owncloudsync.log", "@eadir",
+  ]
+
+  /// Whether a path leads to the data file in a store's directory, which has locks, unlike a published snapshot.
+  package static func isLive(_ path: FilePath) -> Bool {
+    [path, SystemCalls.resolvingLinks(path) ?? path].map(\.parentOrCurrent).contains { directory in
+      let isLocked = [StoreAccess.fileName, StoreOpening.lockFileName].contains { name in
+        (try? directory.appending(name).stat()) != nil
+      }
+      let dataFile = directory.appending(StoreOpening.dataFileName)
+      return isLocked && (try? FileIdentity(of: dataFile) == FileIdentity(of: path)) == true
+    }
+  }
+
+  private static func isStore(_ directory: FilePath) -> Bool {
+    (try? directory.appending(StoreOpening.dataFileName).stat()) != nil
+  }
+}

@@ -1,0 +1,56 @@
+package import LMDB
+
+/// The tables of an open store, as its layout knows them.
+package protocol StoreContents: AnyObject, Sendable {}
+
+/// What a kind of store consists of: its tables, how they are created, opened, migrated and checked.
+///
+/// Opening is the same for every kind of store; it asks the layout wherever the tables matter.
+package protocol StoreLayout: Sendable {
+  /// The tables that every store of this kind has.
+  var tableNames: [String] { get }
+  /// The number of named databases for which a store has room.
+  var maximumTableCount: Int { get }
+  /// The features that a new store requires of every program that opens it.
+  var requiredFeatures: StoreFeatures { get }
+  /// The migrations from older formats.
+  var migrations: MigrationTable { get }
+
+  /// Checks what the application has declared, before anything is opened.
+  func check() throws
+
+  /// Refuses a store of another kind.
+  func admit(_ header: StoreHeader) throws
+
+  /// Creates the tables of a new store.
+  func createTables(in transaction: inout WriteTransaction) throws
+
+  /// Opens the tables of an existing store.
+  ///
+  /// - Throws: `databaseNotFound` if a table is missing.
+  func openTables(in environment: LMDBEnvironment) throws(LMDBError) -> any StoreContents
+
+  /// Brings up to date what another program or version has left behind, before anybody uses the store.
+  func bringUpToDate(
+    _ contents: any StoreContents, in environment: LMDBEnvironment, _ configuration: StoreConfiguration
+  ) throws
+
+  /// Whether a check of the whole store finds no fault.
+  func isSound(_ environment: LMDBEnvironment) throws -> Bool
+}
+
+extension StoreLayout {
+  /// The names of the tables that are missing in an environment.
+  package func missingTableNames(in environment: LMDBEnvironment) throws(LMDBError) -> [String] {
+    var missing: [String] = []
+    for name in tableNames {
+      do throws(LMDBError) {
+        _ = try Database<[UInt8], [UInt8]>(opening: name, in: environment)
+      } catch {
+        guard error.code == .databaseNotFound else { throw error }
+        missing.append(name)
+      }
+    }
+    return missing
+  }
+}

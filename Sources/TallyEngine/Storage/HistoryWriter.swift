@@ -1,0 +1,134 @@
+package import LMDB
+
+/// Appends entries to the history and removes the oldest ones that exceed its bounds.
+package struct HistoryWriter {
+  package let table: Database<HistoryKey, HistoryRecord>
+
+  package init(table: Database<HistoryKey, HistoryRecord>) {
+    self.table = table
+  }
+
+  /// Writes the entry of one write, and removes old entries that exceed the bounds.
+  ///
+  /// An entry with too many images to keep cuts the history: nothing before it can be undone. An undo is different: it
+  /// leaves the records as if its target had never been written, so it is kept without images, and cannot be redone.
+  package func append(
+    _ entry: HistoryEntry, _ images: BeforeImages, in transaction: inout WriteTransaction
+  ) throws(LMDBError) {
+    let isCut = images.isTooLarge && entry.kind != .undo
+    var first = HistoryRecord(
+      kind: isCut ? .cut : entry.kind, origin: entry.origin, target: isCut ? nil : entry.target,
+      dateMicroseconds: entry.dateMicroseconds,
+      precedingSizeInBytes: try endInBytes(in: transaction), actionName: entry.actionName,
+      replica: entry.replica)
+    let bounds = HistoryBounds(after: first)
+    if isCut {
+      while try removeFirst(in: &transaction) > 0 {}
+    } else if bounds.isOrdinary, try isFull(bounds, for: images, in: transaction) {
+      // What was undone can no longer be redone, and must not push out what can still be undone.
+      try removeCancelled(in: &transaction)
+      first.precedingSizeInBytes = try endInBytes(in: transaction)
+    }
+    var record = first
+    for (part, bytes) in images.parts.enumerated() {
+      record.images = bytes
+      try table.append(record, forKey: HistoryKey(entry.id, part: UInt16(part)), in: &transaction)
+      record.precedingSizeInBytes &+= UInt64(bytes.count)
+      (record.actionName, record.replica) = (nil, nil)
+    }
+    try trim(to: bounds, endingAt: record.precedingSizeInBytes, in: &transaction)
+  }
+
+  /// The size of all images ever written, since the store was created.
+  private func endInBytes<T: LMDBTransaction & ~Copyable>(in transaction: borrowing T) throws(LMDBError) -> UInt64 {
+    var cursor = try table.cursor(in: transaction)
+    guard try cursor.moveToLast() else { return 0 }
+    let size = try HistoryRecord.images(of: cursor.valueBytes).byteCount
+    return try HistoryRecord(headOf: cursor.valueBytes).precedingSizeInBytes &+ UInt64(size)
+  }
+
+  /// Whether entries must be removed to make room for another one.
+  private func isFull<T: LMDBTransaction & ~Copyable>(
+    _ bounds: HistoryBounds, for images: BeforeImages, in transaction: borrowing T
+  ) throws(LMDBError) -> Bool {
+    let size = try endInBytes(in: transaction) &- startInBytes(in: transaction)
+    return try table.count(in: transaction) + images.parts.count > bounds.maximumPartCount
+      || size &+ images.parts.reduce(0) { $0 + UInt64($1.count) } > bounds.maximumSizeInBytes
+  }
+
+  /// Removes the newest entries that cancel each other out: undos, and directly before them the writes that they undid.
+  ///
+  /// The records are the same as before all of these entries. As they are the newest, no gap appears in the running
+  /// sizes of the remaining entries.
+  private func removeCancelled(in transaction: inout WriteTransaction) throws(LMDBError) {
+    for key in try cancelledKeys(in: transaction) { _ = try table.remove(forKey: key, in: &transaction) }
+  }
+
+  private func cancelledKeys<T: LMDBTransaction & ~Copyable>(
+    in transaction: borrowing T
+  ) throws(LMDBError) -> ArraySlice<HistoryKey> {
+    var (keys, cancelledCount) = ([HistoryKey](), 0)
+    // The targets of the undos seen so far. Writes that were undone in another order need not cancel each other out.
+    var undone: [ChangeID] = []
+    var cursor = try table.cursor(in: transaction)
+    var isAtEntry = try cursor.moveToLast()
+    while isAtEntry {
+      let (key, head) = (try cursor.key(), try HistoryRecord(headOf: cursor.valueBytes))
+      guard head.origin == .local else { break }
+      if key.change != keys.last?.change {
+        if head.kind == .undo, let target = head.target {
+          undone.append(target)
+        } else {
+          guard head.kind != .cut, undone.last == key.change else { break }
+          undone.removeLast()
+        }
+      }
+      keys.append(key)
+      if key.part == 0, undone.isEmpty { cancelledCount = keys.count }
+      isAtEntry = try cursor.previous()
+    }
+    return keys.prefix(cancelledCount)
+  }
+
+  /// Removes the oldest entries if there are too many entries or too many bytes.
+  private func trim(
+    to bounds: HistoryBounds, endingAt end: UInt64, in transaction: inout WriteTransaction
+  ) throws(LMDBError) {
+    var count = try table.count(in: transaction)
+    let maximumSize = bounds.maximumSizeInBytes
+    var start = try startInBytes(in: transaction)
+    guard count > bounds.maximumPartCount || end &- start > maximumSize else { return }
+    while count > bounds.keptPartCount || end &- start > maximumSize {
+      let removedCount = try removeFirst(in: &transaction)
+      guard removedCount > 0 else { return }
+      count -= removedCount
+      start = try startInBytes(in: transaction)
+    }
+  }
+
+  private func startInBytes<T: LMDBTransaction & ~Copyable>(in transaction: borrowing T) throws(LMDBError) -> UInt64 {
+    var cursor = try table.cursor(in: transaction)
+    return try cursor.moveToFirst() ? HistoryRecord(headOf: cursor.valueBytes).precedingSizeInBytes : 0
+  }
+
+  /// Removes the oldest entry with all its parts, and returns their number.
+  private func removeFirst(in transaction: inout WriteTransaction) throws(LMDBError) -> Int {
+    let keys = try firstKeys(in: transaction)
+    for key in keys { _ = try table.remove(forKey: key, in: &transaction) }
+    return keys.count
+  }
+
+  private func firstKeys<T: LMDBTransaction & ~Copyable>(in transaction: borrowing T) throws(LMDBError) -> [HistoryKey]
+  {
+    var keys: [HistoryKey] = []
+    var cursor = try table.cursor(in: transaction)
+    var isAtEntry = try cursor.moveToFirst()
+    while isAtEntry {
+      let key = try cursor.key()
+      if let first = keys.first, first.change != key.change { break }
+      keys.append(key)
+      isAtEntry = try cursor.next()
+    }
+    return keys
+  }
+}
