@@ -60,6 +60,7 @@ let package = Package(
   platforms: [.macOS("26.0"), .iOS("26.0")],
   products: [
     .library(name: "LMDB", targets: ["LMDB"]),
+    .library(name: "TallyEngine", targets: ["TallyEngine"]),
     .library(name: "Tally", targets: ["Tally"]),
     .library(name: "TallyFormats", targets: ["TallyFormats"]),
     .library(name: "TallySync", targets: ["TallySync"]),
@@ -195,6 +196,13 @@ let package = Package(
       name: "TallyTestHelper",
       dependencies: ["Tally", "TestSupport", .product(name: "SystemPackage", package: "swift-system")],
       path: "Tests/TallyTestHelper",
+      swiftSettings: settings
+    ),
+    .testTarget(
+      name: "TallyEngineTests",
+      dependencies: [
+        "LMDB", "TallyEngine", "TallySystem", "TestSupport", .product(name: "SystemPackage", package: "swift-system"),
+      ],
       swiftSettings: settings
     ),
     .testTarget(

@@ -134,6 +134,26 @@ public struct WriteTransaction: ~Copyable, LMDBTransaction {
   }
 }
 
+/// What a transaction of either kind shows, for code that is the same for both; it must not outlive the transaction.
+package struct TransactionView: ~Copyable, LMDBTransaction {
+  // Keeps the environment, and with it what an ended transaction is asked for, alive.
+  private let environment: LMDBEnvironment
+  @usableFromInline
+  let core: TransactionCore
+
+  package init<T: LMDBTransaction & ~Copyable>(of transaction: borrowing T) {
+    core = transaction.core
+    // The transaction keeps its environment alive.
+    environment = unsafe core.environment
+  }
+
+  /// Access to the data.
+  @inlinable public var access: TransactionAccess {
+    @_lifetime(borrow self)
+    get { TransactionAccess(core, of: self) }
+  }
+}
+
 /// The part of a transaction that is not generic: its handle and the checks before each use of it.
 @safe
 @usableFromInline

@@ -73,7 +73,7 @@ final class FuzzFiles: Sendable {
     try store.updateSearchIndex()
   }
 
-  private static func changed(_ bytes: [UInt8], by changes: some Collection<UInt8>) -> [UInt8] {
+  private static func changed(_ bytes: [UInt8], by changes: some Swift.Collection<UInt8>) -> [UInt8] {
     var (bytes, changes) = (bytes, Array(changes)[...])
     while changes.count >= 4, !bytes.isEmpty {
       let place = changes.prefix(3).reduce(0) { $0 << 8 | Int($1) }

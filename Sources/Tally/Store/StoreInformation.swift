@@ -65,7 +65,7 @@ extension TaskStore {
   }
 }
 
-extension Reader {
+extension LMDB.Reader {
   /// Whether the slot is of another process or has a snapshot, and is not just one that this process holds for later.
   fileprivate var isOfOthersOrHasSnapshot: Bool {
     transactionID != nil || processID != ProcessInfo.processInfo.processIdentifier
@@ -74,7 +74,7 @@ extension Reader {
 
 extension StoreTransaction where Base: ~Copyable {
   fileprivate func information(
-    on reader: Reader, at sequence: UInt64, _ lastTransactionID: Int
+    on reader: LMDB.Reader, at sequence: UInt64, _ lastTransactionID: Int
   ) throws -> ReaderInformation {
     let lag = reader.transactionID.map { max(0, lastTransactionID - $0) }
     var date: Int64?

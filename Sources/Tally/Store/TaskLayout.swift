@@ -25,18 +25,21 @@ struct TaskLayout: StoreLayout {
     _ = try Tables(creatingIn: &transaction)
   }
 
-  func openTables(in environment: LMDBEnvironment) throws(LMDBError) -> any StoreContents {
-    try Tables(openingIn: environment, registering: indexes)
+  func openTables(
+    in environment: LMDBEnvironment, _ configuration: StoreConfiguration, isWritable: Bool
+  ) throws -> any StoreContents {
+    let tables = try Tables(openingIn: environment, registering: indexes)
+    if isWritable { try bringUpToDate(tables, in: environment, configuration) }
+    return tables
   }
 
   /// Brings the application's indexes up to the last commit, and builds those that are new or have another version.
   ///
   /// Where the store is open for reading only, reads check the changed tasks themselves.
-  func bringUpToDate(
-    _ contents: any StoreContents, in environment: LMDBEnvironment, _ configuration: StoreConfiguration
+  private func bringUpToDate(
+    _ tables: Tables, in environment: LMDBEnvironment, _ configuration: StoreConfiguration
   ) throws {
     guard !indexes.isEmpty else { return }
-    let tables = contents.tables
     let isBehind = try environment.read { transaction in
       try tables.catchUp(in: transaction)?.isNeeded(in: transaction) ?? false
     }

@@ -1,5 +1,6 @@
 import Foundation
 import LMDB
+import SystemPackage
 import TallyEngine
 import TallySystem
 
@@ -10,7 +11,7 @@ extension TaskStore {
   ///
   /// - Throws: `storeBusy` while reads or writes are in progress; the store then stays open.
   public func close() throws {
-    try end(as: .closed, waitingAtMost: nil)
+    try session.end(as: .closed, waitingAtMost: nil)
   }
 
   /// Finishes the waiting writes, waits for reads and writes in progress, flushes and closes the store.
@@ -21,7 +22,7 @@ extension TaskStore {
   /// - Throws: `storeBusy` if that takes longer, or inside a read or write of this thread; `diskFull` or
   ///   `storageFailed` if flushing fails. In each case the store stays open.
   public func close(waitingAtMost limit: Duration) throws {
-    try end(as: .closed, waitingAtMost: limit)
+    try session.end(as: .closed, waitingAtMost: limit)
   }
 
   /// Releases every lock and file of the store until ``resume()``.
@@ -37,7 +38,7 @@ extension TaskStore {
   ///   `storageFailed` if flushing relaxed writes fails; `storeClosed`. Except after `storeClosed`, the store stays
   ///   open.
   public func suspend(waitingAtMost limit: Duration = .seconds(2)) throws {
-    try end(as: .suspended, waitingAtMost: limit)
+    try session.end(as: .suspended, waitingAtMost: limit)
   }
 
   /// Opens a suspended store again; does nothing if it is open.
@@ -48,66 +49,54 @@ extension TaskStore {
   ///   the store stays suspended.
   /// - Complexity: as opening a store.
   public func resume() throws {
-    // Inside a read or write of this thread the store is open. Waiting for the turn could be a deadlock: a call that
-    // closes or suspends the store has the turn while it waits for this thread.
-    if (try? connection.current.environment.isInUseByThisThread) == true { return }
-    _ = takeLifecycleTurn(atMost: .longestWait)
-    defer { endLifecycleTurn() }
-    try connection.resume()
-    commits.resume()
-    watch.noteLifecycle()
-  }
-
-  /// Suspends or closes the store; without a limit it waits for the queue as long as needed, and for nothing else.
-  private func end(as end: StoreConnection.End, waitingAtMost limit: Duration?) throws {
-    if let environment = try? connection.current.environment {
-      // In a forked child everything here belongs to the parent, and the queue's thread does not exist.
-      guard !environment.isForked else { throw TallyError.storeClosed }
-      // Inside a write, waiting for the queue would be a deadlock: it waits for this thread.
-      guard !environment.isInUseByThisThread else { throw TallyError.closedInsideTransaction }
-    }
-    // Clamped to a duration that can be added to an instant.
-    let limit = limit.map { min(max($0, .zero), .seconds(1_000_000_000)) }
-    let deadline = ContinuousClock.now + (limit ?? .zero)
-    guard takeLifecycleTurn(atMost: limit ?? .longestWait) else { throw TallyError.endInProgress }
-    defer { endLifecycleTurn() }
-    // Another thread may have closed the store in the meantime.
-    if end == .suspended, connection.isClosed { throw TallyError.storeClosed }
-    do {
-      guard commits.finish(before: limit == nil ? nil : deadline) else { throw TallyError.writesInProgress }
-      try watch.withoutLooks { try connection.end(as: end, before: deadline) }
-    } catch {
-      commits.resume()
-      throw error
-    }
-    commits.refuse(with: end.error)
-    watch.noteLifecycle()
+    try session.resume()
   }
 }
 
 extension TaskStore {
-  /// Waits while another thread closes, suspends or resumes the store; returns false if that exceeds the limit.
-  private func takeLifecycleTurn(atMost limit: Duration) -> Bool {
-    let turn: Void? = lifecycle.wait(atMost: limit) { isTaken in
-      if isTaken { return nil }
-      isTaken = true
-      return ()
-    }
-    return turn != nil
-  }
-
-  private func endLifecycleTurn() {
-    lifecycle.withLock { $0 = false }
-    lifecycle.wakeAll()
+  /// Runs calls that block, such as a backup or an import, on their own thread, and awaits them without blocking.
+  ///
+  /// ```swift
+  /// let summary = try await TaskStore.perform { try store.importDocument(from: "export.json") }
+  /// try await TaskStore.perform { try store.close(waitingAtMost: .seconds(5)) }
+  /// ```
+  ///
+  /// Swift's tasks share a few threads, which blocking calls would occupy. The closure belongs to the calling Swift
+  /// task: if that is cancelled, calls that report progress throw `cancelled`.
+  ///
+  /// - Parameter body: the calls, of this library or any others that block.
+  /// - Returns: what the closure returns.
+  /// - Throws: what the closure throws.
+  /// - Complexity: starts a thread, which takes some tens of microseconds.
+  @discardableResult
+  public static func perform<R: Sendable>(_ body: @escaping @Sendable () throws -> R) async throws -> R {
+    try await ThreadExecutor.perform(body)
   }
 }
 
-extension TallyError {
-  static let writesInProgress = TallyError(
-    .storeBusy, "The waiting writes take longer than the given limit",
-    remedy: "Try again; another process may be writing")
-
-  static let endInProgress = TallyError(
-    .storeBusy, "Another thread is about to suspend, resume or close the store",
-    remedy: "Try again when it has done so")
+extension TaskStore {
+  /// Opens a new, empty store for tests and previews, which is deleted with its last reference.
+  ///
+  /// ```swift
+  /// let store = try TaskStore.temporary()
+  /// try store.writeAndWait { try $0.add("Water the plants", to: .today) }
+  /// ```
+  ///
+  /// It is a real store with all its rules, in a new directory inside the system's temporary directory. If a process
+  /// ends without releasing it, the directory stays until another temporary store is created.
+  ///
+  /// - Parameter configuration: how to open it; by default, its writes are relaxed.
+  /// - Returns: the store.
+  /// - Throws: as opening a store.
+  public static func temporary(configuration: Configuration? = nil) throws -> TaskStore {
+    let item = try TallyError.translatingErrno {
+      try TemporaryItem(.directory, in: FilePath(FileManager.default.temporaryDirectory.path), for: "tally")
+    }
+    var relaxed = Configuration()
+    relaxed.durability = .relaxed
+    let configuration = configuration ?? relaxed
+    return try TaskStore(
+      StoreOpening(directory: item.storeDirectory.absolute, configuration: configuration), configuration,
+      temporary: item)
+  }
 }

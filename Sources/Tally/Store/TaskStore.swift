@@ -25,11 +25,7 @@ public final class TaskStore: Sendable {
 
   /// The store's directory, if it is deleted together with the store.
   private let temporary: TemporaryItem?
-  let connection: StoreConnection
-  let commits: WriteQueue<StoreWriteTransaction>
-  let watch: CommitWatch
-  /// Whether the store is being closed, suspended or resumed; only one of these happens at a time.
-  let lifecycle = Monitor(false)
+  let session: StoreSession<StoreWriteTransaction>
   /// The cost of observations so far.
   let observations = Monitor(ObservationCounts())
 
@@ -68,19 +64,20 @@ public final class TaskStore: Sendable {
     directory = opening.directory
     self.temporary = temporary
     self.configuration = configuration
-    connection = try StoreConnection(opening)
-    watch = CommitWatch(opening.directory, connection: connection)
-    commits = BatchCommit(connection: connection, configuration: configuration, watch: watch).queue
+    session = try StoreSession(
+      opening,
+      commit: { store, isAlone, body in
+        try store.environment.write(tables: store.tables, configuration: configuration, makesRoom: isAlone, body)
+      }, beside: { try $0.beside($1) }, nested: { try $0.nested($1) })
   }
+
+  var connection: StoreConnection { session.connection }
+  var commits: WriteQueue<StoreWriteTransaction> { session.commits }
+  var watch: CommitWatch { session.watch }
 
   deinit {
     // Callers that need to know whether the last flush succeeded call `close`.
-    do {
-      try close()
-    } catch {
-      connection.abandon()
-      watch.noteLifecycle()
-    }
+    session.abandon()
     if temporary != nil { try? FileManager.default.removeItem(atPath: directory.string) }
   }
 
@@ -155,4 +152,29 @@ public final class TaskStore: Sendable {
 
   /// The newest transaction of any process, read without one.
   package func lastTransactionID() throws -> Int { try connection.use { try $0.environment.lastTransactionID() } }
+}
+
+extension TaskStore {
+  /// The name of the file in a store's directory that says which replica the store is.
+  package static let replicaFileName = "replica.id"
+
+  /// Reads from one consistent snapshot, including the tables of synchronisation.
+  ///
+  /// ``read(_:)`` leaves them out, because they may have to be opened first and most reads do not need them.
+  ///
+  /// - Throws: As ``read(_:)``.
+  /// - Complexity: As ``read(_:)``; it never waits for a write, except once after another process has begun to
+  ///   synchronise the store.
+  package func readSynchronization<R>(_ body: (inout StoreReadTransaction) throws -> R) throws -> R {
+    _ = try connection.use { try $0.tables.sync.open(in: $0.environment) }
+    return try read { transaction in
+      transaction.syncTables = try transaction.header().synchronizes ? transaction.tables.sync.current : nil
+      return try body(&transaction)
+    }
+  }
+
+  /// The number of write transactions begun since the store was opened, including those that changed nothing.
+  package var begunWriteCount: Int {
+    get throws { try connection.use { $0.environment.begunWriteCount } }
+  }
 }

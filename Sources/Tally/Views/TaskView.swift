@@ -385,7 +385,7 @@ struct ViewKey: Hashable, Comparable, Sendable {
   }
 
   /// Creates a key from untrusted bytes, which may be a position that no task has; `nil` if they cannot be a key.
-  init?(bytes: some Collection<UInt8>, prefixByteCount: Int) {
+  init?(bytes: some Swift.Collection<UInt8>, prefixByteCount: Int) {
     guard (prefixByteCount + 1...KeyBytes.capacity).contains(bytes.count) else { return nil }
     self.bytes = KeyBytes(Array(bytes))
     self.prefixByteCount = prefixByteCount

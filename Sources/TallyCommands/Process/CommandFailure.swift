@@ -256,7 +256,9 @@ extension ExitStatus {
       .invalidGoal, .emptySearch, .alreadySynchronises, .invalidInvitation, .wrongPassphrase,
       .tooManyReplicas, .spaceNotEncrypted, .irreversible, .invalidDeviceName, .placeOfOtherSpace, .notAnOwner,
     ],
-    .badData: [.duplicateID, .unknownList, .malformedDocument, .unknownKey, .damagedStore],
+    .badData: [
+      .duplicateID, .duplicateKey, .unchangeableRecord, .unknownList, .malformedDocument, .unknownKey, .damagedStore,
+    ],
     .inputUnreadable: [.inputUnreadable],
     // No store can be created or used at the path: something else is there, or access is refused.
     .outputNotCreated: [.outputNotCreated, .notAStore, .permissionDenied, .remoteFilesystem],

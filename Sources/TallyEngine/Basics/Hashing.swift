@@ -4,13 +4,15 @@ package import Foundation
 ///
 /// J.-P. Aumasson, D. J. Bernstein, SipHash: a fast short-input PRF, 2012; the 128-bit result follows the
 /// authors' reference implementation. The standard library's hash is not used because it differs between runs.
+@usableFromInline
 package struct SipHash128 {
-  private var v0: UInt64
-  private var v1: UInt64
-  private var v2: UInt64
-  private var v3: UInt64
+  @usableFromInline var v0: UInt64
+  @usableFromInline var v1: UInt64
+  @usableFromInline var v2: UInt64
+  @usableFromInline var v3: UInt64
 
-  private init(key: (low: UInt64, high: UInt64)) {
+  @inlinable
+  init(key: (low: UInt64, high: UInt64)) {
     v0 = 0x736f_6d65_7073_6575 ^ key.low
     v1 = 0x646f_7261_6e64_6f6d ^ key.high ^ 0xEE
     v2 = 0x6c79_6765_6e65_7261 ^ key.low
@@ -18,6 +20,7 @@ package struct SipHash128 {
   }
 
   /// The hash of some bytes.
+  @inlinable
   package static func hash(_ bytes: some Sequence<UInt8>, key: (low: UInt64, high: UInt64) = (0, 0)) -> Hash {
     var state = SipHash128(key: key)
     var (word, count): (UInt64, UInt64) = (0, 0)
@@ -37,15 +40,17 @@ package struct SipHash128 {
     return Hash(low: low, high: state.folded)
   }
 
-  private var folded: UInt64 { v0 ^ v1 ^ v2 ^ v3 }
+  @inlinable var folded: UInt64 { v0 ^ v1 ^ v2 ^ v3 }
 
-  private mutating func absorb(_ word: UInt64) {
+  @inlinable
+  mutating func absorb(_ word: UInt64) {
     v3 ^= word
     round(times: 2)
     v0 ^= word
   }
 
-  private mutating func round(times count: Int) {
+  @inlinable
+  mutating func round(times count: Int) {
     for _ in 0..<count {
       v0 &+= v1
       v1 = v1.rotated(by: 13) ^ v0
@@ -61,9 +66,15 @@ package struct SipHash128 {
   }
 
   /// A 128-bit hash.
+  @usableFromInline
   package struct Hash: Hashable {
-    package let low: UInt64
-    package let high: UInt64
+    @usableFromInline package let low: UInt64
+    @usableFromInline package let high: UInt64
+
+    @inlinable
+    init(low: UInt64, high: UInt64) {
+      (self.low, self.high) = (low, high)
+    }
 
     /// The 16 bytes of the hash, as a UUID.
     package var uuid: UUID { UUID(high: low.byteSwapped, low: high.byteSwapped) }
@@ -71,7 +82,8 @@ package struct SipHash128 {
 }
 
 extension UInt64 {
-  fileprivate func rotated(by count: UInt64) -> UInt64 {
+  @inlinable
+  func rotated(by count: UInt64) -> UInt64 {
     self << count | self >> (64 - count)
   }
 }
@@ -121,6 +133,7 @@ private let halfMask: UInt64 = 1 << 37 - 1
 package let goldenGamma: UInt64 = 0x9E37_79B9_7F4A_7C15
 
 /// The mixing function of SplitMix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014).
+@inlinable
 package func mix(_ value: UInt64) -> UInt64 {
   var mixed = value
   mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9

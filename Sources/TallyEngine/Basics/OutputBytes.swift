@@ -72,7 +72,7 @@ extension UUID {
 
 extension UInt8 {
   /// The value of a hexadecimal digit in either case.
-  package var hexDigitValue: UInt8? {
+  @inlinable package var hexDigitValue: UInt8? {
     switch self {
     case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")
     case UInt8(ascii: "a")...UInt8(ascii: "f"): self - UInt8(ascii: "a") + 10
@@ -104,6 +104,7 @@ extension UUID {
 extension OutputSpan<UInt8> {
   /// Appends many bytes at once; traps if they do not fit, like appending one.
   @_lifetime(self: copy self)
+  @inlinable
   package mutating func append(copying bytes: Span<UInt8>) {
     precondition(bytes.count <= freeCapacity, "more bytes than there is room for")
     // The pointers do not outlive the closures, and the check above has measured the free part that is written.
@@ -118,6 +119,7 @@ extension OutputSpan<UInt8> {
 
   /// Appends the bytes of a number, most significant byte first.
   @_lifetime(self: copy self)
+  @inlinable
   package mutating func append<Number: FixedWidthInteger & BitwiseCopyable>(bytesOf number: Number) {
     precondition(MemoryLayout<Number>.size <= freeCapacity, "more bytes than there is room for")
     // The check above has measured the free part behind the initialized bytes.
@@ -130,6 +132,7 @@ extension OutputSpan<UInt8> {
 
   /// Appends a literal text.
   @_lifetime(self: copy self)
+  @inlinable
   package mutating func append(_ text: StaticString) {
     // The pointer is used only during the call.
     text.withUTF8Buffer { unsafe append(copying: $0.span) }
@@ -138,6 +141,7 @@ extension OutputSpan<UInt8> {
 
 extension String {
   /// Creates a text from the bytes that a closure appends, up to a capacity in bytes.
+  @inlinable
   package init(capacity: Int, writing write: (inout OutputSpan<UInt8>) -> Void) {
     // The output is the string's own storage, and does not outlive the closure.
     self = unsafe String(unsafeUninitializedCapacity: capacity) { buffer in
@@ -150,5 +154,5 @@ extension String {
 
 extension UInt8 {
   /// Whether the byte is an ASCII digit.
-  package var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
+  @inlinable package var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
 }

@@ -107,6 +107,10 @@ extension TallyError {
     public static let invalidDay = Code(named: "invalidDay")
     /// A text is not an ISO 8601 instant, or the instant does not exist.
     public static let invalidInstant = Code(named: "invalidInstant")
+    /// Another record has the same key in a unique index.
+    public static let duplicateKey = Code(named: "duplicateKey")
+    /// A record of a log of events would be changed.
+    public static let unchangeableRecord = Code(named: "unchangeableRecord")
     /// A number, day or instant is outside the range that can be stored.
     public static let valueOutOfRange = Code(named: "valueOutOfRange")
     /// An id is already in use, or occurs twice in what is inserted.

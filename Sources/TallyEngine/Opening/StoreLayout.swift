@@ -1,7 +1,14 @@
 package import LMDB
 
 /// The tables of an open store, as its layout knows them.
-package protocol StoreContents: AnyObject, Sendable {}
+package protocol StoreContents: AnyObject, Sendable {
+  /// Why writing is refused; `nil` if it is allowed.
+  var writeRefusal: TallyError? { get }
+}
+
+extension StoreContents {
+  package var writeRefusal: TallyError? { nil }
+}
 
 /// What a kind of store consists of: its tables, how they are created, opened, migrated and checked.
 ///
@@ -25,15 +32,17 @@ package protocol StoreLayout: Sendable {
   /// Creates the tables of a new store.
   func createTables(in transaction: inout WriteTransaction) throws
 
-  /// Opens the tables of an existing store.
+  /// Opens the tables of an existing store, after bringing up to date what another program or version has left behind.
   ///
+  /// - Parameters:
+  ///   - environment: the store's environment.
+  ///   - configuration: how the store is opened.
+  ///   - isWritable: whether anything may be changed.
+  /// - Returns: the tables.
   /// - Throws: `databaseNotFound` if a table is missing.
-  func openTables(in environment: LMDBEnvironment) throws(LMDBError) -> any StoreContents
-
-  /// Brings up to date what another program or version has left behind, before anybody uses the store.
-  func bringUpToDate(
-    _ contents: any StoreContents, in environment: LMDBEnvironment, _ configuration: StoreConfiguration
-  ) throws
+  func openTables(
+    in environment: LMDBEnvironment, _ configuration: StoreConfiguration, isWritable: Bool
+  ) throws -> any StoreContents
 
   /// Whether a check of the whole store finds no fault.
   func isSound(_ environment: LMDBEnvironment) throws -> Bool

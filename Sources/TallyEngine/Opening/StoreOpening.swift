@@ -46,7 +46,8 @@ package struct StoreOpening {
     private let writeRefusal: TallyError?
 
     package init(_ opened: OpenEnvironment, _ contents: any StoreContents) {
-      (environment, access, writeRefusal) = (opened.environment, opened.access, opened.writeRefusal)
+      (environment, access) = (opened.environment, opened.access)
+      writeRefusal = opened.writeRefusal ?? contents.writeRefusal
       self.contents = contents
     }
 
@@ -95,11 +96,8 @@ package struct StoreOpening {
     let opened = try openAdmitted()
     do {
       try clearStaleReaders(of: opened.environment)
-      let store = OpenStore(opened, try openTables(in: opened.environment))
-      if !configuration.isReadOnly, (try? store.checkWritable()) != nil {
-        try layout.bringUpToDate(store.contents, in: store.environment, configuration)
-      }
-      return store
+      let isWritable = !configuration.isReadOnly && opened.writeRefusal == nil
+      return OpenStore(opened, try openTables(in: opened.environment, isWritable: isWritable))
     } catch {
       opened.close()
       throw error
@@ -191,11 +189,10 @@ package struct StoreOpening {
   }
 
   /// Opens the tables of a file that is a store because it has a header; missing tables have been lost.
-  package func openTables(in environment: LMDBEnvironment) throws -> any StoreContents {
-    do throws(LMDBError) {
-      return try layout.openTables(in: environment)
-    } catch {
-      guard error.code == .databaseNotFound else { throw error }
+  package func openTables(in environment: LMDBEnvironment, isWritable: Bool) throws -> any StoreContents {
+    do {
+      return try layout.openTables(in: environment, configuration, isWritable: isWritable)
+    } catch let error as LMDBError where error.code == .databaseNotFound {
       throw TallyError.missingTable
     }
   }
@@ -368,7 +365,7 @@ extension StoreOpening {
     do {
       guard let header = try Self.header(in: opened.environment) else { throw try headerFault(in: opened.environment) }
       guard try admission(of: header) != .nothingBeforeMigration else { throw TallyError.olderFormat }
-      return OpenStore(opened, try openTables(in: opened.environment))
+      return OpenStore(opened, try openTables(in: opened.environment, isWritable: false))
     } catch {
       opened.close()
       throw error

@@ -22,12 +22,16 @@ public struct CalendarDay: Hashable, Sendable {
   ///
   /// - Parameter dayNumber: Days since 1970-01-01.
   /// - Throws: `valueOutOfRange` outside the years 1 to 9999.
+  @inlinable
   public init(dayNumber: Int32) throws(TallyError) {
-    guard CivilDate.dayNumbers.contains(dayNumber) else { throw ISO8601Fault.yearOutOfRange.dayError }
+    guard CivilDate.dayNumbers.contains(dayNumber) else { throw Self.outOfRange }
     self.dayNumber = dayNumber
   }
 
+  @usableFromInline static var outOfRange: TallyError { ISO8601Fault.yearOutOfRange.dayError }
+
   /// Creates the day nearest to a number, which may lie outside the years 1 to 9999.
+  @inlinable
   public init(clamping dayNumber: Int64) {
     let range = CivilDate.dayNumbers
     self.dayNumber = Int32(min(max(dayNumber, Int64(range.lowerBound)), Int64(range.upperBound)))
@@ -44,8 +48,17 @@ public struct CalendarDay: Hashable, Sendable {
   }
 }
 
+extension CalendarDay {
+  /// Whether two days are the same.
+  @inlinable
+  public static func == (left: CalendarDay, right: CalendarDay) -> Bool {
+    left.dayNumber == right.dayNumber
+  }
+}
+
 extension CalendarDay: Comparable {
   /// Whether the first day comes before the second.
+  @inlinable
   public static func < (left: CalendarDay, right: CalendarDay) -> Bool {
     left.dayNumber < right.dayNumber
   }
@@ -60,7 +73,7 @@ extension CalendarDay {
   public var day: Int { CivilDate(dayNumber: dayNumber).day }
 
   /// The day of the week as ISO 8601 numbers it, from 1 for Monday to 7 for Sunday.
-  public var weekday: Int {
+  @inlinable public var weekday: Int {
     // 0001-01-01 was a Monday, so counting from there needs no negative remainder.
     Int(dayNumber - CivilDate.dayNumbers.lowerBound) % 7 + 1
   }
@@ -184,6 +197,7 @@ extension CalendarDay {
 /// Lorenz Schneider, "Euclidean affine functions and their application to calendar algorithms" (Software:
 /// Practice and Experience 53, 2023). Foundation's calendar is not used: it takes microseconds per call, and an
 /// export needs several calls per task.
+@usableFromInline
 package struct CivilDate: Equatable {
   package var year: Int
   package var month: Int
@@ -194,7 +208,7 @@ package struct CivilDate: Equatable {
   }
 
   /// The day numbers of 0001-01-01 and 9999-12-31, counted from 1970-01-01.
-  package static let dayNumbers: ClosedRange<Int32> = -719_162...2_932_896
+  @inlinable package static var dayNumbers: ClosedRange<Int32> { -719_162...2_932_896 }
 
   /// Days from 0000-03-01, where the shifted years begin, to 1970-01-01.
   private static let daysBefore1970 = 719_468

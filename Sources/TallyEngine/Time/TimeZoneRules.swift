@@ -369,7 +369,7 @@ extension YearlyRule {
   /// Variables"), with hours from -167 to 167 as in RFC 9636, section 3.3.1.
   ///
   /// Returns `nil` for any other text, for trailing characters, and for daylight saving time without dates.
-  package init?(posix text: some Collection<UInt8>) {
+  package init?(posix text: some Swift.Collection<UInt8>) {
     var reader = POSIXRuleReader(bytes: [UInt8](text)[...])
     guard reader.skipName(), let standardOffset = reader.offset() else { return nil }
     self.standardOffset = standardOffset

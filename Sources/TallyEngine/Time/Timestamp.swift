@@ -20,7 +20,9 @@ public struct Timestamp: Hashable, Sendable {
   /// The latest instant, 9999-12-31T23:59:59.999999Z.
   public static let latest = Timestamp(clamping: .max)
 
-  package static let microsecondsRange: ClosedRange<Int64> = -62_135_596_800_000_000...253_402_300_799_999_999
+  @inlinable package static var microsecondsRange: ClosedRange<Int64> {
+    -62_135_596_800_000_000...253_402_300_799_999_999
+  }
 
   /// Creates an instant.
   ///
@@ -32,6 +34,7 @@ public struct Timestamp: Hashable, Sendable {
   }
 
   /// Creates the instant nearest to a count of microseconds, which may be outside the years 1 to 9999.
+  @inlinable
   public init(clamping microsecondsSince1970: Int64) {
     self.microsecondsSince1970 = min(
       max(microsecondsSince1970, Self.microsecondsRange.lowerBound),
@@ -40,8 +43,18 @@ public struct Timestamp: Hashable, Sendable {
   }
 }
 
+// Written down, since what the compiler derives is not inlined in other modules.
+extension Timestamp {
+  /// Whether two instants are the same.
+  @inlinable
+  public static func == (left: Timestamp, right: Timestamp) -> Bool {
+    left.microsecondsSince1970 == right.microsecondsSince1970
+  }
+}
+
 extension Timestamp: Comparable {
   /// Whether the first instant comes before the second.
+  @inlinable
   public static func < (left: Timestamp, right: Timestamp) -> Bool {
     left.microsecondsSince1970 < right.microsecondsSince1970
   }
@@ -94,6 +107,7 @@ extension Timestamp {
 extension Timestamp {
   /// Returns the instant a number of seconds later, or earlier if negative; clamped to the earliest and the
   /// latest instant.
+  @inlinable
   public func adding(seconds: Int64) -> Timestamp {
     let (microseconds, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000)
     guard !overflow else { return seconds < 0 ? .earliest : .latest }
@@ -102,6 +116,7 @@ extension Timestamp {
 
   /// Returns the instant a number of microseconds later, or earlier if negative; clamped to the earliest and
   /// the latest instant.
+  @inlinable
   public func adding(microseconds: Int64) -> Timestamp {
     let (sum, overflow) = microsecondsSince1970.addingReportingOverflow(microseconds)
     guard !overflow else { return microseconds < 0 ? .earliest : .latest }
@@ -109,11 +124,12 @@ extension Timestamp {
   }
 
   /// The instant rounded down to the whole second.
-  package var wholeSecond: Timestamp {
+  @inlinable package var wholeSecond: Timestamp {
     adding(microseconds: -(microsecondsSince1970 - floorDivide(microsecondsSince1970, by: 1_000_000) * 1_000_000))
   }
 
   /// The microseconds from another instant to this one; negative if the other is later.
+  @inlinable
   public func microseconds(since other: Timestamp) -> Int64 {
     // This cannot overflow: the range of instants is a fortieth of the range of `Int64`.
     microsecondsSince1970 - other.microsecondsSince1970
@@ -306,6 +322,7 @@ extension OffsetTimestamp: TextCodable {
 // their offsets only at whole seconds, and is several times faster than Foundation's calendar.
 
 /// Division that rounds down, so that instants before 1970 belong to the right day.
+@inlinable
 package func floorDivide(_ dividend: Int64, by divisor: Int64) -> Int64 {
   let quotient = dividend / divisor
   return dividend % divisor < 0 ? quotient - 1 : quotient
@@ -313,11 +330,12 @@ package func floorDivide(_ dividend: Int64, by divisor: Int64) -> Int64 {
 
 extension Timestamp {
   /// Whole seconds since 1970, rounded down.
-  package var wholeSeconds: Int64 {
+  @inlinable package var wholeSeconds: Int64 {
     floorDivide(microsecondsSince1970, by: 1_000_000)
   }
 
   /// Creates the instant nearest to a number of whole seconds since 1970.
+  @inlinable
   package init(clampingSeconds seconds: Int64) {
     let (microseconds, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000)
     self.init(clamping: overflow ? (seconds < 0 ? .min : .max) : microseconds)

@@ -1,5 +1,6 @@
 import Foundation
 import LMDB
+import TallyEngine
 import TallyTestSupport
 import Testing
 

@@ -1,4 +1,5 @@
 import LMDB
+import TallyEngine
 
 /// The events of one series and scope, in order, to be added to the counters or subtracted from them.
 struct CounterColumn {

@@ -1,3 +1,5 @@
+import TallyEngine
+
 /// The counts of many days, added up by quarter hour of the day.
 ///
 /// Where each quarter has a byte, thirty-two of them are added in four steps, in lanes of 16 bits. Adding them one by

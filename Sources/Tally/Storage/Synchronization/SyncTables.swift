@@ -74,28 +74,3 @@ final class SyncTables: Sendable {
     }
   }
 }
-
-extension TaskStore {
-  /// The name of the file in a store's directory that says which replica the store is.
-  package static let replicaFileName = "replica.id"
-
-  /// Reads from one consistent snapshot, including the tables of synchronisation.
-  ///
-  /// ``read(_:)`` leaves them out, because they may have to be opened first and most reads do not need them.
-  ///
-  /// - Throws: As ``read(_:)``.
-  /// - Complexity: As ``read(_:)``; it never waits for a write, except once after another process has begun to
-  ///   synchronise the store.
-  package func readSynchronization<R>(_ body: (inout StoreReadTransaction) throws -> R) throws -> R {
-    _ = try connection.use { try $0.tables.sync.open(in: $0.environment) }
-    return try read { transaction in
-      transaction.syncTables = try transaction.header().synchronizes ? transaction.tables.sync.current : nil
-      return try body(&transaction)
-    }
-  }
-
-  /// The number of write transactions begun since the store was opened, including those that changed nothing.
-  package var begunWriteCount: Int {
-    get throws { try connection.use { $0.environment.begunWriteCount } }
-  }
-}

@@ -200,6 +200,3 @@ extension StoreTransaction where Base == WriteTransaction {
     hasChanges = hasChanges || didChange
   }
 }
-
-/// The error if one of several writes that share a transaction failed after it had changed something.
-struct EntangledWrites: Error {}

@@ -1,0 +1,136 @@
+import Foundation
+
+/// A unit of local time, by which a series is divided.
+public enum Period: String, Hashable, Codable, Sendable, CaseIterable {
+  /// An hour of the clock.
+  case hour
+  /// A calendar day.
+  case day
+  /// Seven days from the first weekday on.
+  case week
+  /// A calendar month.
+  case month
+  /// Three calendar months from January, April, July or October on.
+  case quarter
+  /// A calendar year.
+  case year
+}
+
+/// The instants at which local periods begin in a zone.
+///
+/// A day begins at midnight. If the clocks go forward over midnight, it begins when they do; if they go back over
+/// midnight, it begins at the first one.
+struct LocalPeriods {
+  private let rules: TimeZoneRules
+  /// The first weekday, from 1 for Monday.
+  let firstWeekday: Int
+
+  init(in zone: TimeZone, firstWeekday: Int) {
+    rules = TimeZoneRules(of: zone)
+    self.firstWeekday = min(max(firstWeekday, 1), 7)
+  }
+
+  /// Local time minus UTC from some second on, until it changes.
+  private struct Span {
+    var offset: Int64
+    /// The second at which the offset changes; `Int64.max` if it never does.
+    var end: Int64
+  }
+
+  private func span(at second: Int64) -> Span {
+    Span(offset: rules.offset(atSecond: second), end: rules.change(afterSecond: second) ?? .max)
+  }
+
+  /// The number of the local day that contains a second.
+  func dayNumber(containing second: Int64) -> Int64 {
+    floorDivide(second + rules.offset(atSecond: second), by: 86_400)
+  }
+
+  /// The hour of the day, from 0, and the weekday, from 1 for Monday, of a second.
+  func hourAndWeekday(of second: Int64) -> (hour: Int, weekday: Int) {
+    let local = second + rules.offset(atSecond: second)
+    let day = floorDivide(local, by: 86_400)
+    return (Int((local - day * 86_400) / 3_600), Self.weekday(of: day))
+  }
+
+  /// The weekday of a day, from 1 for Monday; 1970-01-01 was a Thursday.
+  static func weekday(of day: Int64) -> Int {
+    let distance = day + 3
+    return Int(distance - floorDivide(distance, by: 7) * 7) + 1
+  }
+
+  /// The seconds at which the periods begin that overlap a range, and the one at which the last of them ends.
+  func starts(of period: Period, from lower: Int64, to upper: Int64) -> [Int64] {
+    period == .hour ? hourStarts(from: lower, to: upper) : starts(ofDays: days(of: period, from: lower, to: upper))
+  }
+
+  /// The first days of the periods that overlap a range, and the day after the last of them.
+  private func days(of period: Period, from lower: Int64, to upper: Int64) -> [Int64] {
+    let (first, last) = (
+      dayNumber(containing: lower), max(dayNumber(containing: upper - 1), dayNumber(containing: lower))
+    )
+    switch period {
+    case .hour, .day: return Array(first...(last + 1))
+    case .week:
+      let back = (Self.weekday(of: first) - firstWeekday + 7) % 7
+      var (days, day): ([Int64], Int64) = ([], first - Int64(back))
+      while day <= last {
+        days.append(day)
+        day += 7
+      }
+      return days + [day]
+    case .month: return days(everyMonths: 1, from: first, to: last)
+    case .quarter: return days(everyMonths: 3, from: first, to: last)
+    case .year: return days(everyMonths: 12, from: first, to: last)
+    }
+  }
+
+  private func days(everyMonths count: Int, from first: Int64, to last: Int64) -> [Int64] {
+    let date = CivilDate(dayNumber: Int32(clamping: first))
+    var (year, month) = (date.year, (date.month - 1) / count * count + 1)
+    var days: [Int64] = []
+    repeat {
+      days.append(Int64(CivilDate(year: year, month: month, day: 1).dayNumber))
+      month += count
+      if month > 12 { (year, month) = (year + 1, 1) }
+    } while days[days.count - 1] <= last
+    return days
+  }
+
+  /// The seconds at which days begin, in ascending order.
+  private func starts(ofDays days: [Int64]) -> [Int64] {
+    guard let first = days.first else { return [] }
+    // No zone was ever further from UTC than 16 hours.
+    var span = span(at: first * 86_400 - 18 * 3_600)
+    return days.map { day in
+      let midnight = day * 86_400
+      while midnight - span.offset >= span.end {
+        let change = span.end
+        span = self.span(at: change)
+        // The midnight that the clocks skip is the instant at which they do.
+        if midnight - span.offset < change { return change }
+      }
+      return midnight - span.offset
+    }
+  }
+
+  /// The seconds at which hours of the clock begin; a change of the offset begins one, too.
+  private func hourStarts(from lower: Int64, to upper: Int64) -> [Int64] {
+    var span = span(at: lower)
+    let local = lower + span.offset
+    var start = lower - (local - floorDivide(local, by: 3_600) * 3_600)
+    if span.offset != rules.offset(atSecond: start) { start = lower }
+    var starts = [start]
+    while start < upper {
+      let local = start + span.offset
+      var next = start + 3_600 - (local - floorDivide(local, by: 3_600) * 3_600)
+      if next >= span.end {
+        next = span.end
+        span = self.span(at: next)
+      }
+      starts.append(next)
+      start = next
+    }
+    return starts
+  }
+}

@@ -1,0 +1,195 @@
+/// A row of a measure: the slots of sixteen UTC days that have an amount, and the running sums of the amounts.
+///
+/// ```
+/// offset size
+///      0    1  bytes of a sum: 1 to 8
+///      1    2  the number of slots with an amount
+///      3       if at most 96 have one: their numbers, two bytes each; otherwise a bit for each of the 1,536 slots,
+///              192 bytes, the first slot in the lowest bit
+///              then, for each slot with an amount, the sum up to and with it: signed, most significant byte first
+/// ```
+///
+/// With running sums, the sum between two places is one subtraction, however many slots lie between them.
+struct SumBlock: ~Escapable {
+  private let bytes: RawSpan
+  private let width: Int
+  /// The number of slots with an amount.
+  let count: Int
+  private let hasBits: Bool
+  private let sumsOffset: Int
+
+  static let greatestNamedCount = 96
+  private static let headByteCount = 3
+  private static let bitByteCount = CounterBlock.slotCount / 8
+
+  /// How far a row has been read: a word of its bits, and the number of slots with an amount before it.
+  struct Progress {
+    fileprivate var word = 0
+    fileprivate var rank = 0
+  }
+
+  @_lifetime(copy bytes)
+  init(_ bytes: RawSpan) throws(TallyError) {
+    self.bytes = bytes
+    guard bytes.byteCount >= Self.headByteCount else { throw .damagedMeasure }
+    width = Int(bytes.load(bigEndianAt: 0, as: UInt8.self))
+    count = Int(bytes.load(bigEndianAt: 1, as: UInt16.self))
+    hasBits = count > Self.greatestNamedCount
+    sumsOffset = Self.headByteCount + (hasBits ? Self.bitByteCount : 2 * count)
+    guard (1...8).contains(width), count > 0, count <= CounterBlock.slotCount,
+      bytes.byteCount == sumsOffset + width * count
+    else { throw .damagedMeasure }
+  }
+
+  /// The sum of the whole row.
+  var total: Int64 { sum(count - 1) }
+
+  /// The sum of the slots before one; each call continues where the one before has ended.
+  func sum(before slot: Int, from progress: inout Progress) -> Int64 {
+    let rank = rank(before: slot, from: &progress)
+    return rank == 0 ? 0 : sum(rank - 1)
+  }
+
+  /// Calls a closure with each slot that has an amount, and the amount.
+  func forEach(_ body: (Int, Int64) -> Void) {
+    var (last, index) = (Int64(0), 0)
+    func visit(_ slot: Int) {
+      let sum = sum(index)
+      body(slot, sum &- last)
+      (last, index) = (sum, index + 1)
+    }
+    guard hasBits else {
+      for index in 0..<count { visit(slot(index)) }
+      return
+    }
+    for place in 0..<(CounterBlock.slotCount / 64) {
+      var bits = word(place)
+      while bits != 0 {
+        visit(place * 64 + bits.trailingZeroBitCount)
+        bits &= bits - 1
+      }
+    }
+  }
+
+  /// The number of slots with an amount before one.
+  @inline(__always)
+  private func rank(before slot: Int, from progress: inout Progress) -> Int {
+    if hasBits {
+      while progress.word < slot >> 6 {
+        progress.rank += word(progress.word).nonzeroBitCount
+        progress.word += 1
+      }
+      let rest = slot & 63
+      guard rest > 0 else { return progress.rank }
+      return progress.rank + (word(progress.word) & (1 << UInt64(rest) - 1)).nonzeroBitCount
+    }
+    var (low, high) = (progress.rank, min(count, progress.rank + slot))
+    while low < high {
+      let middle = (low + high) / 2
+      if self.slot(middle) < slot { low = middle + 1 } else { high = middle }
+    }
+    progress.rank = low
+    return low
+  }
+
+  @inline(__always)
+  private func slot(_ index: Int) -> Int {
+    Int(bytes.load(bigEndianAt: Self.headByteCount + 2 * index, as: UInt16.self))
+  }
+
+  /// Sixty-four bits of the slots.
+  @inline(__always)
+  private func word(_ index: Int) -> UInt64 {
+    bytes.load(bigEndianAt: Self.headByteCount + 8 * index, as: UInt64.self).byteSwapped
+  }
+
+  /// The sum up to and with a slot, by its place among those with an amount.
+  @inline(__always)
+  private func sum(_ index: Int) -> Int64 {
+    let end = sumsOffset + (index + 1) * width
+    // The eight bytes that end with the sum are in the row if its head and slots are as long as the rest.
+    if end >= 8 {
+      let bits = Int64(bitPattern: bytes.load(bigEndianAt: end - 8, as: UInt64.self))
+      return (bits << Int64(64 - 8 * width)) >> Int64(64 - 8 * width)
+    }
+    var value = Int64(Int8(bitPattern: bytes.load(bigEndianAt: end - width, as: UInt8.self)))
+    for offset in (end - width + 1)..<max(end, end - width + 1) {
+      value = value << 8 | Int64(bytes.load(bigEndianAt: offset, as: UInt8.self))
+    }
+    return value
+  }
+}
+
+extension SumBlock {
+  /// An amount in a slot.
+  struct Entry: Equatable {
+    let slot: Int
+    let amount: Int64
+  }
+
+  /// The row of some amounts, in ascending order of their slots; empty if there are none.
+  ///
+  /// - Throws: `valueOutOfRange` if a sum leaves the range of 64 bits.
+  static func encode(_ entries: some Sequence<Entry>) throws(TallyError) -> [UInt8] {
+    var (slots, sums, sum, bits): ([Int], [Int64], Int64, Int64) = ([], [], 0, 0)
+    for entry in entries where entry.amount != 0 {
+      let (next, overflow) = sum.addingReportingOverflow(entry.amount)
+      guard !overflow else { throw .overflowingMeasure }
+      sum = next
+      assert(slots.last.map { $0 < entry.slot } ?? true, "the slots of a measure are out of order")
+      slots.append(entry.slot)
+      sums.append(sum)
+      bits |= sum ^ sum >> 63
+    }
+    guard !slots.isEmpty else { return [] }
+    // One bit more for the sign.
+    let width = (64 - bits.leadingZeroBitCount + 8) / 8
+    var bytes: [UInt8] = [UInt8(width), UInt8(slots.count >> 8), UInt8(slots.count & 255)]
+    let hasBits = slots.count > greatestNamedCount
+    bytes.reserveCapacity(headByteCount + (hasBits ? bitByteCount : 2 * slots.count) + width * slots.count)
+    if hasBits {
+      bytes += [UInt8](repeating: 0, count: bitByteCount)
+      for slot in slots { bytes[headByteCount + slot >> 3] |= 1 << UInt8(slot & 7) }
+    } else {
+      for slot in slots { bytes += [UInt8(slot >> 8), UInt8(slot & 255)] }
+    }
+    for sum in sums {
+      for place in (0..<width).reversed() { bytes.append(UInt8(truncatingIfNeeded: sum >> Int64(8 * place))) }
+    }
+    return bytes
+  }
+
+  /// The row after some changes, in ascending order of their slots; empty if nothing is left.
+  func adding(_ changes: [Entry]) throws(TallyError) -> [UInt8] {
+    var (merged, index, hasOverflown): ([Entry], Int, Bool) = ([], 0, false)
+    merged.reserveCapacity(count + changes.count)
+    forEach { slot, amount in
+      while index < changes.count, changes[index].slot < slot {
+        merged.append(changes[index])
+        index += 1
+      }
+      guard index < changes.count, changes[index].slot == slot else {
+        return merged.append(Entry(slot: slot, amount: amount))
+      }
+      let (sum, overflow) = amount.addingReportingOverflow(changes[index].amount)
+      hasOverflown = hasOverflown || overflow
+      merged.append(Entry(slot: slot, amount: sum))
+      index += 1
+    }
+    guard !hasOverflown else { throw .overflowingMeasure }
+    return try Self.encode(merged + changes[index...])
+  }
+}
+
+extension TallyError {
+  static var damagedMeasure: TallyError {
+    TallyError(
+      .damagedStore, "A row of a measure cannot be read", remedy: "Run a repair, which computes the measure again")
+  }
+
+  static var overflowingMeasure: TallyError {
+    TallyError(
+      .valueOutOfRange, "The sum of a measure leaves the range of 64-bit numbers",
+      remedy: "Store smaller amounts, or declare the measure in a larger unit; nothing was changed")
+  }
+}

@@ -1,0 +1,217 @@
+import LMDB
+import Synchronization
+
+/// The tables of a collection in one open store.
+///
+/// | table | key | value |
+/// | --- | --- | --- |
+/// | `@` and the collection | the record's id | a stamp, the version as a varint, the fields |
+/// | the same, `.` and an index | the key, then the record's id | none |
+/// | `@`, the collection and `.` | a measure's number, the group, the block | `SumBlock` |
+///
+/// They do not exist before a program that may write has opened the store with the collection.
+final class RecordTables<Record: StoredRecord>: Sendable {
+  let collection: Collection<Record>
+  let handles: Handles?
+  let known = KnownFields()
+  /// The row of the catalogue with the names of the fields.
+  let fieldsRow: String
+  /// The generation of the catalogue at which writers last looked for members of other programs.
+  let checkedGeneration = Atomic(UInt64.max)
+
+  /// The numbers and the open tables of a collection.
+  struct Handles: Sendable {
+    let number: UInt16
+    let records: Database<EncodedBytes, EncodedBytes>
+    /// In the order of the declaration.
+    let indexes: [(number: UInt16, table: Database<EncodedBytes, NoValue>)]
+    let measures: [MeasureRows]
+  }
+
+  init(of collection: Collection<Record>, _ handles: Handles? = nil) {
+    (self.collection, self.handles) = (collection, handles)
+    fieldsRow = Catalogue.fieldsRow(of: collection.name)
+  }
+
+  static var namePrefix: String { "@" }
+}
+
+extension Collection: DeclaredCollection {
+  /// The type of the records.
+  public var recordType: ObjectIdentifier { ObjectIdentifier(Record.self) }
+  /// The names of the indexes and measures.
+  public var memberNames: [String] { indexes.map(\.name) + measures.map(\.name) }
+  /// The versions of the collection, its indexes and its measures.
+  public var versions: [Int] { [version] + indexes.map(\.version) + measures.map(\.version) }
+
+  /// What a store keeps of the collection.
+  public func makeTables() -> any CollectionTables { RecordTables(of: self) }
+}
+
+/// A record as it is stored.
+struct Stored<Record> {
+  let record: Record
+  let stamp: ChangeLog.Stamp
+  /// The bytes after the stamp.
+  let contents: [UInt8]
+  /// The fields that the type does not have: a later version has written them.
+  var rest: [(number: Int, value: [UInt8])] = []
+}
+
+extension RecordTables {
+  /// The encoded id of a record, as a key of its table.
+  static func key(of id: Record.ID) throws(TallyError) -> [UInt8] {
+    var key: [UInt8] = []
+    id.appendKey(to: &key)
+    guard (1...StoreTables.maximumIDByteCount).contains(key.count) else {
+      throw TallyError(
+        .invalidKey, "The id of a record takes \(key.count) bytes, and at most \(StoreTables.maximumIDByteCount) fit",
+        remedy: "Give the record a shorter id")
+    }
+    return key
+  }
+
+  static func id(_ key: RawSpan) throws(TallyError) -> Record.ID {
+    var offset = 0
+    return try Record.ID.readKey(key, at: &offset)
+  }
+
+  /// Reads the record of an id.
+  func record<T: LMDBTransaction & ~Copyable>(
+    _ id: Record.ID, key: [UInt8], _ input: RecordInput, in transaction: borrowing T
+  ) throws -> Record? {
+    guard let bytes = try handles?.records.bytes(forKey: EncodedBytes(key), in: transaction) else { return nil }
+    return try decode(bytes, id, input)
+  }
+
+  /// Decodes a stored record.
+  func decode(_ stored: RawSpan, _ id: Record.ID, _ input: RecordInput) throws -> Record {
+    guard stored.byteCount > ChangeLog.Stamp.byteCount else { throw TallyError.cutOffRecord }
+    var start = ChangeLog.Stamp.byteCount
+    let version = try Int(clamping: stored.readVarint(at: &start))
+    let fields = stored.extracting(droppingFirst: start)
+    do {
+      guard version < collection.version, collection.upgrade != nil else {
+        return try input.reading(fields) { try Record.decodeRecord(id: id, from: $0) }
+      }
+      let (bytes, names) = try upgraded(fields, version, input.names)
+      // Unsafe by signature only: bytes have no padding.
+      return try unsafe RecordInput(names).reading(bytes.span.bytes) { try Record.decodeRecord(id: id, from: $0) }
+    } catch let error as DecodingError {
+      throw TallyError.undecodable(collection.name, error)
+    }
+  }
+
+  /// The fields of an older version, turned into those of this one.
+  private func upgraded(_ fields: RawSpan, _ version: Int, _ names: FieldTable) throws -> ([UInt8], FieldTable) {
+    var (record, names) = (try RecordFields(fields, names), names)
+    try collection.upgrade?(&record, version)
+    return (try record.encoded(&names), names)
+  }
+
+  /// Reads a record together with what a new version of it keeps.
+  func stored<T: LMDBTransaction & ~Copyable>(
+    _ id: Record.ID, key: [UInt8], _ names: FieldTable, in transaction: borrowing T
+  ) throws -> Stored<Record>? {
+    guard let handles, let bytes = try handles.records.bytes(forKey: EncodedBytes(key), in: transaction) else {
+      return nil
+    }
+    return try stored(bytes, id, names)
+  }
+
+  func stored(_ bytes: RawSpan, _ id: Record.ID, _ names: FieldTable) throws -> Stored<Record> {
+    let stamp = try ChangeLog.Stamp(bytes)
+    let contents = bytes.bytes(from: ChangeLog.Stamp.byteCount)
+    var start = ChangeLog.Stamp.byteCount
+    let version = try Int(clamping: bytes.readVarint(at: &start))
+    guard version >= collection.version || collection.upgrade == nil else {
+      return Stored(record: try decode(bytes, id, RecordInput(names)), stamp: stamp, contents: contents)
+    }
+    let fields = bytes.extracting(droppingFirst: start)
+    do {
+      let (record, rest) = try RecordInput(names).readingWithRest(fields) { input in
+        try Record.decodeRecord(id: id, from: input)
+      }
+      return Stored(
+        record: record, stamp: stamp, contents: contents,
+        rest: rest.map { ($0.number, fields.extracting($0.value).bytes(from: 0)) })
+    } catch let error as DecodingError {
+      throw TallyError.undecodable(collection.name, error)
+    }
+  }
+
+  /// Encodes what follows the stamp of a record, with the fields that its type does not have.
+  func contents(of record: Record, _ rest: [(number: Int, value: [UInt8])], _ output: RecordOutput) throws {
+    output.bytes.append(varint: UInt64(collection.version))
+    do {
+      try record.encodeRecord(to: output)
+    } catch let error as EncodingError {
+      throw TallyError(
+        .invalidValue, "A record of '\(collection.name)' cannot be encoded",
+        remedy: "Correct how its type codes itself",
+        cause: error.withoutValues)
+    }
+    for field in rest where !output.written.contains(field.number) {
+      output.bytes.append(varint: UInt64(field.number))
+      output.bytes += field.value
+    }
+  }
+}
+
+/// The tables of a collection, for work that treats all collections alike.
+protocol ManagedTables: CollectionTables {
+  var name: String { get }
+  var number: UInt16? { get }
+  var recordType: ObjectIdentifier { get }
+  /// Whether records are only inserted and deleted.
+  var isEventLog: Bool { get }
+  /// The names of the tables.
+  var tableNames: [String] { get }
+
+  /// The entries of the catalogue that are missing or of another version, and those that are stale.
+  func needsWork<T: LMDBTransaction & ~Copyable>(_ catalogue: Catalogue, in transaction: borrowing T) throws -> Bool
+
+  /// Creates what is missing, and builds what is new, has another version or is stale.
+  func prepare(_ catalogue: Catalogue, in transaction: inout WriteTransaction) throws
+
+  /// The same collection with its tables open; without them, if the store does not have it yet.
+  func opened<T: LMDBTransaction & ~Copyable>(
+    _ catalogue: Catalogue, in transaction: borrowing T, _ environment: LMDBEnvironment
+  ) throws -> any ManagedTables
+
+  /// The keys that a stored record has in each index; `nil` if it does not exist.
+  func keys(of id: [UInt8], in view: borrowing TransactionView) throws -> [(index: UInt16, keys: [[UInt8]])]?
+
+  /// The bytes of a stored record; `nil` if it does not exist.
+  func storedBytes(of id: [UInt8], in view: borrowing TransactionView) throws -> [UInt8]?
+
+  /// Restores a record to what an image says, or deletes it if there is no image.
+  func restore(
+    _ id: [UInt8], to image: [UInt8]?, isConflict: Bool, in writer: inout Writer
+  ) throws
+
+  /// Compares the tables with the records.
+  func check(_ check: inout StoreCheck, in view: borrowing TransactionView) throws
+
+  /// Builds all indexes and measures again.
+  func rebuild(in transaction: inout WriteTransaction) throws
+
+  /// Stores the records of older versions in the form of this one; returns how many there were.
+  func upgradeRecords(in writer: inout Writer) throws -> Int
+}
+
+extension TallyError {
+  static func undecodable(_ collection: String, _ error: DecodingError) -> TallyError {
+    let what =
+      switch error {
+      case .keyNotFound(let key, _): "has no field '\(key.stringValue)'"
+      case .typeMismatch(_, let context), .valueNotFound(_, let context), .dataCorrupted(let context):
+        context.codingPath.last.map { "has another form of the field '\($0.stringValue)'" } ?? "has another form"
+      @unknown default: "has another form"
+      }
+    return TallyError(
+      .invalidValue, "A stored record of '\(collection)' \(what)",
+      remedy: "Make the field optional, or give the collection another version and an upgrade",
+      cause: error.withoutValues)
+  }
+}

@@ -1,0 +1,88 @@
+import LMDB
+
+/// What a read or a write sees of a store; for the library only.
+public final class StoreSnapshot {
+  let view: TransactionView
+  let tables: StoreTables
+  let now: Timestamp
+  /// The amounts that a write has gathered and not written yet, by the number of the measure.
+  var pending: [UInt16: MeasureDeltas] = [:]
+  /// What has been read, if somebody wants to know.
+  var regions: RegionRecorder?
+  /// What reads the records of each collection.
+  private var inputs: [UInt16: RecordInput] = [:]
+  /// The names of fields that a write has added, and the rows for them.
+  private var newFields: [UInt16: (row: String, names: FieldTable)] = [:]
+  /// Whether the transaction has ended.
+  private var isOver = false
+
+  init<T: LMDBTransaction & ~Copyable>(of transaction: borrowing T, _ tables: StoreTables, now: Timestamp) {
+    view = TransactionView(of: transaction)
+    (self.tables, self.now) = (tables, now)
+  }
+
+  /// Refuses all later use.
+  func end() {
+    isOver = true
+  }
+
+  func checkIsLive() throws(TallyError) {
+    guard isOver else { return }
+    throw TallyError(
+      .storageFailed, "A reader or writer was used after its closure had returned",
+      remedy: "Do all the work inside the closure")
+  }
+
+  /// What reads the records of a collection.
+  func input<Record>(of tables: RecordTables<Record>) throws -> RecordInput {
+    guard let number = tables.handles?.number else { return RecordInput(FieldTable()) }
+    if let input = inputs[number] { return input }
+    let row = try self.tables.catalogue.table.value(forKey: tables.fieldsRow, in: view)
+    let input = RecordInput(try tables.known.table(of: row))
+    inputs[number] = input
+    return input
+  }
+
+  /// Sets the names of a collection's fields, of which a write may have added some.
+  func setFields<Record>(_ names: FieldTable, of tables: RecordTables<Record>) {
+    guard let number = tables.handles?.number, inputs[number]?.names != names else { return }
+    inputs[number] = RecordInput(names)
+    newFields[number] = (tables.fieldsRow, names)
+  }
+
+  /// Writes the rows of the names that were added.
+  func storeFields(in transaction: inout WriteTransaction) throws(LMDBError) {
+    for (row, names) in newFields.values { try tables.catalogue.table.put(names.stored, forKey: row, in: &transaction) }
+    newFields = [:]
+  }
+
+  /// Reads the names of fields anew, because a nested write may have added some.
+  func forgetFields() {
+    if newFields.isEmpty { inputs = [:] }
+  }
+
+  /// Checks that a member of a collection can be read by its table.
+  func isReadable(_ number: UInt16) throws -> Bool { try !tables.isStale(number, in: view) }
+}
+
+/// What can be asked of a store, in a read and in a write.
+public protocol StoreQueries: ~Copyable {
+  /// What is read; for the library only.
+  var snapshot: StoreSnapshot { get }
+}
+
+/// A read-only snapshot of a store.
+///
+/// ```swift
+/// let runs = try store.read { try $0.records(in: Workout.bySport, "run", limit: 50) }
+/// ```
+public struct Reader: ~Copyable, StoreQueries {
+  private let base: ReadTransaction
+  /// What is read; for the library only.
+  public let snapshot: StoreSnapshot
+
+  init(base: consuming ReadTransaction, tables: StoreTables, now: Timestamp) {
+    snapshot = StoreSnapshot(of: base, tables, now: now)
+    self.base = base
+  }
+}

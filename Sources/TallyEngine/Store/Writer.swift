@@ -1,0 +1,282 @@
+import Foundation
+import LMDB
+import Synchronization
+
+/// A snapshot of a store together with changes that take effect together or not at all.
+///
+/// ```swift
+/// try await store.write { writer in
+///   try writer.save(workout)
+///   try writer.delete(Shoe.self, shoe.id)
+/// }
+/// ```
+///
+/// It also reads, and sees its own changes.
+public struct Writer: ~Copyable, StoreQueries {
+  var base: WriteTransaction
+  /// What it reads; for the library only.
+  public let snapshot: StoreSnapshot
+  /// The sequence of the commit that will have the changes.
+  let commitSequence: UInt64
+  /// Whether an undo can undo the changes.
+  let isUndoable: Bool
+  /// Whether there is anything to commit.
+  var hasChanges = false
+  /// Whether a change began and did not finish; such a transaction must not commit.
+  var isHalfDone = false
+  var images = BeforeImages()
+  /// Whether a record was deleted.
+  var hasDeleted = false
+  /// Whether images are kept; false if the disk has no room for them.
+  var keepsImages = true
+  /// Whether there are changes that are not in the history yet.
+  var hasUnrecordedChanges = false
+  var actionName: String?
+  /// The amounts that are not in the tables of the measures yet.
+  private var deltas: [UInt16: (rows: MeasureRows, deltas: MeasureDeltas)] = [:]
+  /// The collections whose members have been looked up in this transaction.
+  private var checkedCollections: Set<UInt16> = []
+
+  init(base: consuming WriteTransaction, tables: StoreTables, now: Timestamp, commitSequence: UInt64, isUndoable: Bool)
+  {
+    snapshot = StoreSnapshot(of: base, tables, now: now)
+    self.base = base
+    (self.commitSequence, self.isUndoable) = (commitSequence, isUndoable)
+  }
+}
+
+extension Writer {
+  /// Stores a record, in place of the one with its id if there is one.
+  ///
+  /// Fields that a later version of the type has stored stay. Saving a record as it is stored writes nothing.
+  ///
+  /// - Returns: whether anything changed.
+  /// - Throws: `duplicateKey` if another record has the same key in a unique index; `invalidKey` if the id or a key is
+  ///   too long; `unchangeableRecord` if the collection is a log of events and has the record; what the record's
+  ///   encoding and the storage throw.
+  @discardableResult
+  public mutating func save<Record: StoredRecord>(_ record: Record) throws -> Bool {
+    let tables = try prepared(Record.self)
+    let key = try RecordTables<Record>.key(of: record.id)
+    var batch = try RecordBatch(tables, in: &self)
+    if let old = try tables.stored(record.id, key: key, fieldTable(of: tables), in: base) {
+      guard !tables.collection.isEventLog else { throw TallyError.unchangeable(tables.collection.name) }
+      guard try batch.replace(old, by: record) else { return false }
+    } else {
+      try batch.insert([record])
+    }
+    try batch.apply(in: &self)
+    return true
+  }
+
+  /// Stores new records.
+  ///
+  /// It is several times faster than saving one after the other, because each table is written once, in the order of
+  /// its keys.
+  ///
+  /// - Throws: `duplicateID` if an id is in use or occurs twice; otherwise as ``save(_:)``. On an error nothing is
+  ///   stored.
+  public mutating func insert<Record: StoredRecord>(contentsOf records: some Sequence<Record>) throws {
+    let tables = try prepared(Record.self)
+    var batch = try RecordBatch(tables, in: &self)
+    try batch.insert(Array(records))
+    try batch.apply(in: &self)
+  }
+
+  /// Changes a stored record.
+  ///
+  /// ```swift
+  /// try store.writeAndWait { try $0.update(Workout.self, id) { $0.minutes += 5 } }
+  /// ```
+  ///
+  /// - Returns: the record as stored; `nil` if there is none with the id.
+  /// - Throws: as ``save(_:)``, `inconsistentRecord` if the closure changes the id, and what the closure throws.
+  @discardableResult
+  public mutating func update<Record: StoredRecord>(
+    _ type: Record.Type, _ id: Record.ID, _ change: (inout Record) throws -> Void
+  ) throws -> Record? {
+    guard var record = try record(type, id) else { return nil }
+    try change(&record)
+    guard record.id == id else { throw TallyError.foreignRecord }
+    try save(record)
+    return record
+  }
+
+  /// Deletes a record.
+  ///
+  /// - Returns: whether there was one with the id.
+  /// - Throws: what the storage throws.
+  @discardableResult
+  public mutating func delete<Record: StoredRecord>(_ type: Record.Type, _ id: Record.ID) throws -> Bool {
+    try delete(type, [id]) > 0
+  }
+
+  /// Deletes records.
+  ///
+  /// - Returns: how many of the ids had one.
+  /// - Throws: what the storage throws.
+  @discardableResult
+  public mutating func delete<Record: StoredRecord>(
+    _ type: Record.Type, _ ids: some Sequence<Record.ID>
+  ) throws -> Int {
+    let tables = try prepared(type)
+    var (batch, count, seen) = (try RecordBatch(tables, in: &self), 0, Set<Record.ID>())
+    let names = try fieldTable(of: tables)
+    for id in ids where seen.insert(id).inserted {
+      guard let old = try tables.stored(id, key: RecordTables<Record>.key(of: id), names, in: base) else { continue }
+      _ = try batch.replace(old, by: nil)
+      count += 1
+    }
+    try batch.apply(in: &self)
+    return count
+  }
+
+  /// Names the action of this write, for the history and for a menu item such as "Undo Archive".
+  ///
+  /// - Parameter name: at most 254 bytes of UTF-8; `nil` for no name.
+  /// - Throws: `valueOutOfRange` if the name is longer.
+  public mutating func setActionName(_ name: String?) throws {
+    guard name?.utf8.count ?? 0 <= HistoryRecord.maximumActionNameLengthInBytes else {
+      throw TallyError(
+        .valueOutOfRange, "The name of an action is longer than \(HistoryRecord.maximumActionNameLengthInBytes) bytes",
+        remedy: "Give a shorter one")
+    }
+    actionName = name
+  }
+}
+
+extension Writer {
+  /// The tables of a collection, after a look at what other programs keep of it.
+  mutating func prepared<Record: StoredRecord>(_ type: Record.Type) throws -> RecordTables<Record> {
+    try snapshot.checkIsLive()
+    let tables = try snapshot.tables.tables(of: type)
+    guard let handles = tables.handles else { throw TallyError.missingCollection(tables.collection.name) }
+    if checkedCollections.insert(handles.number).inserted { try markForeignMembers(of: tables) }
+    return tables
+  }
+
+  /// Builds what is stale of a collection, and marks the members that only other programs know as stale.
+  private mutating func markForeignMembers<Record: StoredRecord>(of tables: RecordTables<Record>) throws {
+    let catalogue = snapshot.tables.catalogue
+    let generation = try catalogue.generation(in: base)
+    if tables.checkedGeneration.load(ordering: .relaxed) == generation { return }
+    if try tables.needsWork(catalogue, in: base) { try tables.prepare(catalogue, in: &base) }
+    for (kind, own) in [
+      (Catalogue.Kind.index, tables.collection.indexes.map(\.name)), (.measure, tables.collection.measures.map(\.name)),
+    ] {
+      for (name, entry) in try catalogue.entries(kind, below: tables.collection.name, in: base)
+      where !own.contains(name) && !entry.isStale {
+        var stale = entry
+        stale.isStale = true
+        try catalogue.put(stale, Catalogue.row(kind, tables.collection.name, name), in: &base)
+      }
+    }
+    tables.checkedGeneration.store(try catalogue.generation(in: base), ordering: .relaxed)
+  }
+
+  /// The names of a collection's fields, as this transaction knows them.
+  mutating func fieldTable<Record>(of tables: RecordTables<Record>) throws -> FieldTable {
+    try snapshot.input(of: tables).names
+  }
+
+  mutating func setFieldTable<Record>(_ names: FieldTable, of tables: RecordTables<Record>) {
+    snapshot.setFields(names, of: tables)
+  }
+
+  /// Changes tables; if the closure throws, the transaction can no longer commit.
+  mutating func change(_ body: (inout Writer) throws -> Void) throws {
+    // A change that succeeds does not repair an earlier one that failed.
+    guard !isHalfDone else { throw TallyError.halfDone }
+    isHalfDone = true
+    try body(&self)
+    isHalfDone = false
+    (hasChanges, hasUnrecordedChanges) = (true, true)
+  }
+
+  /// Adds amounts of a measure, which are written with the commit.
+  mutating func add(_ groups: MeasureDeltas, _ all: MeasureDeltas, to rows: MeasureRows) {
+    for added in [groups, all] where !added.isEmpty {
+      deltas[rows.number, default: (rows, MeasureDeltas())].deltas.append(added)
+      snapshot.pending[rows.number, default: MeasureDeltas()].append(added)
+    }
+  }
+
+  /// Tells the observers of this process which record a commit has changed.
+  mutating func noteChange(of object: ChangeLog.Object) {
+    // Observers read the log of changes, which has it.
+  }
+
+  /// Writes what was gathered, the history and the header, and checks that only whole changes are committed.
+  mutating func prepareCommit() throws {
+    guard !isHalfDone else { throw TallyError.halfDone }
+    try snapshot.storeFields(in: &base)
+    guard hasChanges else { return }
+    try recordHistory()
+    for (rows, deltas) in deltas.values { try rows.add(deltas, in: &base) }
+    deltas = [:]
+    snapshot.pending = [:]
+    guard var header = try snapshot.tables.meta.value(forKey: .header, in: base) else {
+      throw TallyError.missingRecord(of: "meta")
+    }
+    header.sequence = commitSequence
+    try snapshot.tables.meta.put(header, forKey: .header, in: &base)
+  }
+
+  /// Runs a closure as a separate write beside others in this transaction, with its own entry in the history.
+  ///
+  /// - Throws: the closure's error if it has changed nothing; otherwise `EntangledWrites`.
+  mutating func beside(_ body: (inout Writer) throws -> Void) throws {
+    let hadChanges = hasChanges
+    (hasChanges, actionName) = (false, nil)
+    defer { hasChanges = hasChanges || hadChanges }
+    do {
+      try body(&self)
+      guard !isHalfDone else { throw TallyError.halfDone }
+      try recordHistory()
+    } catch {
+      let isLackOfRoom = (error as? LMDBError)?.isLackOfRoom == true
+      throw (hasChanges || isHalfDone) && !isLackOfRoom ? EntangledWrites() : error
+    }
+  }
+
+  /// Runs a closure in a nested transaction: if it throws, only its own changes are rolled back.
+  mutating func nested(_ body: (inout Writer) throws -> Void) throws {
+    let (tables, now, sequence, isUndoable) = (snapshot.tables, snapshot.now, commitSequence, isUndoable)
+    let didChange = try base.nested { child in
+      var writer = Writer(base: child, tables: tables, now: now, commitSequence: sequence, isUndoable: isUndoable)
+      let result = Result {
+        try body(&writer)
+        try writer.prepareCommit()
+        return writer.hasChanges
+      }
+      writer.snapshot.end()
+      child = writer.base
+      return try result.get()
+    }
+    snapshot.forgetFields()
+    hasChanges = hasChanges || didChange
+  }
+}
+
+extension MeasureDeltas {
+  /// Adds the amounts of others.
+  mutating func append(_ other: MeasureDeltas) {
+    for (number, group) in other.groups.enumerated() {
+      key = group
+      if last < 0 || groups[last] != key { selectColumn() }
+      columns[last] += other.columns[number]
+    }
+  }
+}
+
+extension TallyError {
+  fileprivate static func unchangeable(_ collection: String) -> TallyError {
+    TallyError(
+      .unchangeableRecord, "The collection '\(collection)' is a log of events, and has a record with this id",
+      remedy: "Insert another event, or delete this one first")
+  }
+
+  fileprivate static let foreignRecord = TallyError(
+    .duplicateID, "A closure changed the id of the record that it was given",
+    remedy: "Keep the id; save a copy under another id, and delete the old record")
+}
