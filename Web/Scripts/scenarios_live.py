@@ -394,7 +394,9 @@ def released(page, tally, name):
         top = page.evaluate("scrollY")
         page.evaluate("scrollBy(0, -3000)")
         page.wait("!tallyRows.filling && document.elementFromPoint(innerWidth / 2, innerHeight / 2)?.closest('.row')", "a row on the way back")
-        assert abs(page.evaluate("scrollY") - top + 3000) < 200, (top, page.evaluate("scrollY"))
+        # A hundred rows that come above the window for the first time are not as high as their gap was, by up to five pixels each; the
+        # browser then scrolls by the difference, so that what is seen stays.
+        assert abs(page.evaluate("scrollY") - top + 3000) < 600, (top, page.evaluate("scrollY"))
     check(page, f"a long list, {name}")
 
 
