@@ -203,6 +203,7 @@ let package = Package(
       dependencies: [
         "LMDB", "TallyEngine", "TallySystem", "TestSupport", .product(name: "SystemPackage", package: "swift-system"),
       ],
+      exclude: ["golden-collections.txt"],
       swiftSettings: settings
     ),
     .testTarget(

@@ -2,6 +2,7 @@
 
 @_exported public import struct TallyEngine.CalendarDay
 @_exported public import struct TallyEngine.ChangeID
+@_exported public import struct TallyEngine.CompactionSummary
 @_exported public import enum TallyEngine.Durability
 @_exported public import struct TallyEngine.OffsetTimestamp
 @_exported public import struct TallyEngine.ReaderInformation

@@ -541,13 +541,3 @@ package struct JSONInput: ~Copyable {
     lineStart = Int64(mark.count)
   }
 }
-
-extension TallyError {
-  /// The error for a source of bytes that failed.
-  static func unreadableInput(_ cause: any Error) -> TallyError {
-    let reason = (cause as? Errno).map { ": \($0)" } ?? ""
-    return TallyError(
-      .inputUnreadable, "The input cannot be read\(reason)",
-      remedy: "Check that it is a file or pipe that you may read", cause: cause)
-  }
-}

@@ -12,6 +12,8 @@ struct TaskLayout: StoreLayout {
   var maximumTableCount: Int { Tables.maximumCount }
   var requiredFeatures: StoreFeatures { .taggedRecords }
   var migrations: MigrationTable { .ofTasks }
+  // The backup may be older than what this directory has sent to others, so it must not continue as the same replica.
+  var namesOfOneStoreOnly: [String] { [TaskStore.replicaFileName] }
 
   func check() throws {
     try TaskIndex.check(indexes)

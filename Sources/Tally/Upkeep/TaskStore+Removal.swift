@@ -5,6 +5,35 @@ import TallyEngine
 import TallySystem
 
 extension TaskStore {
+  /// Shrinks the store's file to its contents; a file never shrinks by itself.
+  ///
+  /// The store must not be open anywhere. A copy with full pages is written next to the old file, flushed, verified and
+  /// moved into its place. The old file stays unchanged until then, so there must be space for both. After a crash at
+  /// any step there is either the old file or the new one. Identity and commit sequence stay.
+  ///
+  /// - Parameters:
+  ///   - directory: The store's directory.
+  ///   - configuration: How to open the store.
+  ///   - progress: Called with the progress of the copy's verification; may throw to end the compaction.
+  /// - Returns: The sizes before and after.
+  /// - Throws: `alreadyOpen` while this process has the store open, `storeBusy` while another one has; `diskFull`;
+  ///   `damagedStore` if the store is inconsistent and must be repaired first; as opening a store.
+  @discardableResult
+  public static func compact(
+    at directory: FilePath,
+    configuration: Configuration = Configuration(),
+    progress: VerificationProgress.Observer? = nil
+  ) throws -> CompactionSummary {
+    try compact(StoreOpening(directory: directory, configuration: configuration), progress: progress)
+  }
+
+  /// Compacts a store with other migrations than this version's, for tests.
+  static func compact(
+    _ opening: StoreOpening, progress: VerificationProgress.Observer? = nil
+  ) throws -> CompactionSummary {
+    try opening.compact { try Verification.requireSound($0, observer: progress) }
+  }
+
   /// Removes a store: its file, the copies made by restoring and repairing, and its directory if nothing else is in it.
   ///
   /// The store must not be open anywhere. It may be damaged. A crash at any step leaves the whole store or none.
@@ -21,40 +50,7 @@ extension TaskStore {
   ///   another one has; `permissionDenied`, `storageFailed`.
   public static func remove(at directory: FilePath, configuration: Configuration = Configuration()) throws {
     let opening = StoreOpening(directory: directory.absolute, configuration: configuration)
-    try TallyError.translatingErrno { try opening.remove() }
-  }
-}
-
-extension StoreOpening {
-  fileprivate func remove() throws {
-    guard try isStoreThere() else { throw TallyError.storeMissing }
-    let access = try StoreAccess(.exclusive, to: directory, configuration: configuration)
-    defer { access.end() }
-    // A crash must not leave a data file that needs journal records which have been removed.
-    try recoverClosedStore()
-    try JournalRecovery.removeFiles(in: directory)
-    // The data file goes first: what remains after a crash counts as an empty directory.
-    try removeIfThere(Self.dataFileName)
-    try SystemCalls.flushDirectory(directory)
-    TemporaryItem.sweep(directory)
-    for name in try FileManager.default.contentsOfDirectory(atPath: directory.string)
-    where SafetyCopy.isSafetyCopy(name) { try removeIfThere(name) }
-    try removeIfThere(Self.lockFileName)
-    try removeIfThere(StoreAccess.fileName)
-    do {
-      try SystemCalls.removeDirectory(directory)
-      try SystemCalls.flushDirectory(directory.parentOrCurrent)
-    } catch Errno.directoryNotEmpty {
-      try SystemCalls.flushDirectory(directory)
-    }
-  }
-
-  private func removeIfThere(_ name: String) throws {
-    do {
-      try SystemCalls.removeFile(directory.appending(name))
-    } catch Errno.noSuchFileOrDirectory {
-      // The directory was already missing, or another process has removed it.
-    }
+    try opening.remove()
   }
 }
 

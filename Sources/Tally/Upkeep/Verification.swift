@@ -108,4 +108,17 @@ extension Verification {
     let tables = try Tables(openingIn: environment, registering: indexes)
     return try Verification(environment: environment, tables: tables, observer: observer).run()
   }
+
+  /// Verifies a store whose pages have been checked, and throws if anything is wrong.
+  ///
+  /// - Throws: `damagedStore` with the first fault; what the observer throws.
+  static func requireSound(
+    _ environment: LMDBEnvironment, observer: VerificationProgress.Observer?
+  ) throws -> VerificationReport {
+    let report = try run(on: environment, observer: observer)
+    guard report.isSound else {
+      throw TallyError.unsound(report.faults.first?.description, count: report.faultCount)
+    }
+    return report
+  }
 }

@@ -23,6 +23,10 @@ package protocol StoreLayout: Sendable {
   /// The migrations from older formats.
   var migrations: MigrationTable { get }
 
+  /// The names of files beside the data file that a restored store must not continue with, because the backup may be
+  /// older than what they describe.
+  var namesOfOneStoreOnly: [String] { get }
+
   /// Checks what the application has declared, before anything is opened.
   func check() throws
 
@@ -49,10 +53,17 @@ package protocol StoreLayout: Sendable {
 }
 
 extension StoreLayout {
+  package var namesOfOneStoreOnly: [String] { [] }
+
   /// The names of the tables that are missing in an environment.
   package func missingTableNames(in environment: LMDBEnvironment) throws(LMDBError) -> [String] {
+    try Self.missing(tableNames, in: environment)
+  }
+
+  /// Those of some tables that an environment does not have.
+  static func missing(_ names: [String], in environment: LMDBEnvironment) throws(LMDBError) -> [String] {
     var missing: [String] = []
-    for name in tableNames {
+    for name in names {
       do throws(LMDBError) {
         _ = try Database<[UInt8], [UInt8]>(opening: name, in: environment)
       } catch {

@@ -50,7 +50,7 @@ struct ChangeLog: Sendable {
     }
   }
 
-  private func row(_ object: Object, at sequence: UInt64) -> EncodedBytes {
+  func row(_ object: Object, at sequence: UInt64) -> EncodedBytes {
     EncodedBytes(sequence.bigEndianBytes + object.key)
   }
 

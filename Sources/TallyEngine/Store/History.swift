@@ -292,16 +292,6 @@ extension Store {
       return count
     }
   }
-
-  /// Compares every index, every measure and the log of changes with the records, in one snapshot.
-  ///
-  /// - Returns: the report; ``StoreReport/isSound`` says whether there are no faults.
-  /// - Throws: `damagedStore` if a page of the file contradicts the others; what `read` throws.
-  /// - Complexity: reads everything once, and needs memory for the keys of the largest index.
-  public func verify() throws -> StoreReport {
-    try session.connection.use { store in try store.environment.checkStructure() }
-    return try read { reader in try StoreCheck.run(on: reader.snapshot.tables, in: reader.snapshot.view) }
-  }
 }
 
 extension TallyError {

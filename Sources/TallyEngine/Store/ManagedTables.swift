@@ -6,16 +6,16 @@ extension RecordTables: ManagedTables {
   var recordType: ObjectIdentifier { ObjectIdentifier(Record.self) }
   var isEventLog: Bool { collection.isEventLog }
 
-  private var recordsName: String { Self.namePrefix + collection.name }
-  private func tableName(ofIndex index: String) -> String { "\(recordsName).\(index)" }
-  private var measuresName: String { "\(recordsName)." }
+  var recordsName: String { Self.namePrefix + collection.name }
+  func tableName(ofIndex index: String) -> String { "\(recordsName).\(index)" }
+  var measuresName: String { "\(recordsName)." }
 
   var tableNames: [String] {
     [recordsName, measuresName] + collection.indexes.map { tableName(ofIndex: $0.name) }
   }
 
-  private var row: String { Catalogue.row(.collection, collection.name) }
-  private func row(_ kind: Catalogue.Kind, _ member: String) -> String { Catalogue.row(kind, collection.name, member) }
+  var row: String { Catalogue.row(.collection, collection.name) }
+  func row(_ kind: Catalogue.Kind, _ member: String) -> String { Catalogue.row(kind, collection.name, member) }
 
   func needsWork<T: LMDBTransaction & ~Copyable>(_ catalogue: Catalogue, in transaction: borrowing T) throws -> Bool {
     guard let entry = try catalogue.entry(row, in: transaction), Int(entry.version) >= collection.version else {
@@ -157,7 +157,7 @@ extension RecordTables: ManagedTables {
   /// The number of a member that is not built in a store that was opened for reading only.
   static var unbuilt: UInt16 { .max }
 
-  private func number<T: LMDBTransaction & ~Copyable>(
+  func number<T: LMDBTransaction & ~Copyable>(
     of row: String, _ version: Int, _ catalogue: Catalogue, _ transaction: borrowing T
   ) throws -> UInt16 {
     guard let entry = try catalogue.entry(row, in: transaction), Int(entry.version) == version else {
@@ -179,19 +179,6 @@ extension RecordTables: ManagedTables {
 
   func storedBytes(of id: [UInt8], in view: borrowing TransactionView) throws -> [UInt8]? {
     try handles?.records.bytes(forKey: EncodedBytes(id), in: view)?.bytes(from: 0)
-  }
-
-  func rebuild(in transaction: inout WriteTransaction) throws {
-    guard let handles else { return }
-    let catalogue = Catalogue(table: try Database(opening: Catalogue.tableName, creating: true, in: &transaction))
-    for (index, handle) in zip(collection.indexes, handles.indexes) {
-      try handle.table.removeAll(in: &transaction)
-      try build(index, handle.table, from: handles.records, catalogue, in: &transaction)
-    }
-    for (measure, rows) in zip(collection.measures, handles.measures) {
-      try rows.removeAll(in: &transaction)
-      try build(measure, rows, from: handles.records, catalogue, in: &transaction)
-    }
   }
 
   func upgradeRecords(in writer: inout Writer) throws -> Int {
@@ -239,6 +226,14 @@ extension RecordTables: ManagedTables {
     try batch.apply(in: &writer)
   }
 
+  /// A stored record with its stamp; throws if it is damaged or does not fit the type.
+  func readable(_ key: RawSpan, _ value: RawSpan, _ input: RecordInput) throws -> (ChangeLog.Stamp, Record) {
+    let (id, stamp) = (try Self.id(key), try ChangeLog.Stamp(value))
+    let record = try decode(value, id, input)
+    guard record.id == id else { throw TallyError.foreignRecord }
+    return (stamp, record)
+  }
+
   func check(_ check: inout StoreCheck, in view: borrowing TransactionView) throws {
     guard let handles else { return }
     let input = RecordInput(try check.catalogue.fields(of: collection.name, in: view))
@@ -247,9 +242,7 @@ extension RecordTables: ManagedTables {
     var totals = groups
     try handles.records.raw.forEach(in: view) { key, value in
       check.recordCount += 1
-      guard let id = try? Self.id(key), let stamp = try? ChangeLog.Stamp(value),
-        let record = try? decode(value, id, input), record.id == id
-      else {
+      guard let (stamp, record) = try? readable(key, value, input) else {
         check.add(.unreadableRecord, collection.name)
         return true
       }

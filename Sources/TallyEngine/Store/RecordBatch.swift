@@ -180,7 +180,6 @@ extension RecordBatch {
     var rows = EntryBatch<EncodedBytes, EncodedBytes>()
     for change in changes {
       let object = ChangeLog.Object(collection: handles.number, id: change.id)
-      writer.noteChange(of: object)
       if change.old == nil, isPlain {
         try rows.add(EncodedBytes([]), forKey: EncodedBytes(sequence.bigEndianBytes + object.key))
         continue

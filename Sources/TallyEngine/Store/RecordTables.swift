@@ -193,8 +193,34 @@ protocol ManagedTables: CollectionTables {
   /// Compares the tables with the records.
   func check(_ check: inout StoreCheck, in view: borrowing TransactionView) throws
 
-  /// Builds all indexes and measures again.
-  func rebuild(in transaction: inout WriteTransaction) throws
+  /// The names of the tables that a store must have, by what its catalogue says.
+  func requiredTableNames<T: LMDBTransaction & ~Copyable>(
+    _ catalogue: Catalogue, in transaction: borrowing T
+  ) throws -> [String]
+
+  /// Moves the records whose bytes are damaged to the table of records that are set aside.
+  ///
+  /// - Parameters:
+  ///   - takesUndecodable: whether it also moves records whose bytes are whole but do not fit the type.
+  ///   - catalogue: the names in the store.
+  ///   - transaction: the transaction.
+  /// - Returns: the last commit that a record names.
+  /// - Throws: `invalidValue` for the first record that does not fit the type, unless it is moved.
+  func setAsideUnreadable(
+    takesUndecodable: Bool, _ catalogue: Catalogue, in transaction: inout WriteTransaction
+  ) throws -> UInt64
+
+  /// Builds the indexes, the measures and the log of changes from the records, which must be readable.
+  ///
+  /// - Parameters:
+  ///   - catalogue: the names in the store.
+  ///   - log: the log, which has no rows of living records of the collection.
+  ///   - sequence: the commit of records that do not say which commit has changed them.
+  ///   - transaction: the transaction.
+  /// - Throws: `duplicateKey` if two records have one key of a unique index; what the storage throws.
+  func rebuild(
+    _ catalogue: Catalogue, _ log: ChangeLog, at sequence: UInt64, in transaction: inout WriteTransaction
+  ) throws
 
   /// Stores the records of older versions in the form of this one; returns how many there were.
   func upgradeRecords(in writer: inout Writer) throws -> Int

@@ -1,6 +1,6 @@
 public import Foundation
 import LMDB
-public import SystemPackage
+import SystemPackage
 
 /// A store of collections in a directory.
 ///
@@ -13,14 +13,15 @@ public import SystemPackage
 /// A store is safe to use from any thread, and several processes may use one directory at once; within a process there
 /// may be one `Store` per directory. Reads do not wait for writes, nor writes for reads. Writes wait for each other.
 public final class Store: Sendable {
-  /// The store's directory.
-  public let directory: FilePath
+  /// The store's directory, or the file of a snapshot.
+  public let location: URL
   /// How the store was opened.
   public let configuration: StoreConfiguration
   let session: StoreSession<Writer>
   let schema: Schema
+  let path: FilePath
 
-  /// Opens the store in the directory that a file URL names, and creates it if it does not exist.
+  /// Opens the store in a directory, and creates it if it does not exist.
   ///
   /// What the schema declares and the store does not have yet is created; indexes and measures are built from the
   /// records that are there. Collections, indexes and measures that the schema does not have stay as they are.
@@ -33,23 +34,13 @@ public final class Store: Sendable {
   public convenience init(
     at directory: URL, schema: Schema, configuration: StoreConfiguration = StoreConfiguration()
   ) throws {
-    guard directory.isFileURL else {
-      throw TallyError(.notAStore, "The URL names no file", remedy: "Use the URL of a directory, file:///…")
-    }
-    try self.init(
-      at: FilePath(directory.path(percentEncoded: false)), schema: schema, configuration: configuration)
+    try self.init(StoreOpening(at: directory, schema, configuration), schema)
   }
 
-  /// Opens the store in a directory, and creates it if it does not exist.
-  ///
-  /// It works as ``init(at:schema:configuration:)-(URL,_,_)``.
-  public init(
-    at directory: FilePath, schema: Schema, configuration: StoreConfiguration = StoreConfiguration()
-  ) throws {
-    self.directory = directory.absolute
-    (self.configuration, self.schema) = (configuration, schema)
-    let opening = StoreOpening(
-      directory: directory.absolute, layout: SchemaLayout(schema: schema), configuration: configuration)
+  init(_ opening: StoreOpening, _ schema: Schema) throws {
+    (path, location, self.schema) = (opening.directory, URL(filePath: opening.directory.string), schema)
+    let configuration = opening.configuration
+    self.configuration = configuration
     session = try StoreSession(
       opening,
       commit: { store, isAlone, body in

@@ -6,6 +6,10 @@ public struct StoreReport: Hashable, Sendable {
   public struct Fault: Hashable, Sendable, CustomStringConvertible {
     /// The kind of inconsistency.
     public enum Kind: String, Hashable, Sendable {
+      /// A table is missing.
+      case missingTable
+      /// The header is missing or impossible.
+      case damagedHeader
       /// A table lacks an entry for a record.
       case missingEntry
       /// An entry belongs to no record.
@@ -20,7 +24,7 @@ public struct StoreReport: Hashable, Sendable {
 
     /// The kind.
     public let kind: Kind
-    /// The collection, with a dot and the member if it is one of a member.
+    /// The table, or the collection, with a dot and the member if it is one of a member.
     public let place: String
     /// The kind and the place.
     public var description: String { "\(kind.rawValue) in \(place)" }
@@ -38,6 +42,11 @@ public struct StoreReport: Hashable, Sendable {
   public internal(set) var setAsideCount = 0
   /// Whether there are no faults.
   public var isSound: Bool { faultCount == 0 }
+
+  mutating func add(_ kind: Fault.Kind, _ place: String) {
+    faultCount += 1
+    if faults.count < 1_000 { faults.append(Fault(kind: kind, place: place)) }
+  }
 }
 
 /// Compares every table of a store with the records, in one snapshot.
@@ -53,10 +62,7 @@ struct StoreCheck {
     set { report.recordCount = newValue }
   }
 
-  mutating func add(_ kind: StoreReport.Fault.Kind, _ place: String) {
-    report.faultCount += 1
-    if report.faults.count < 1_000 { report.faults.append(.init(kind: kind, place: place)) }
-  }
+  mutating func add(_ kind: StoreReport.Fault.Kind, _ place: String) { report.add(kind, place) }
 
   /// Whether the log of changes has the right row of a record.
   mutating func expect(_ object: ChangeLog.Object, _ stamp: ChangeLog.Stamp) -> Bool {
@@ -67,12 +73,22 @@ struct StoreCheck {
     try tables.isStale(number, in: view)
   }
 
-  /// Checks an environment that has the tables of a store.
+  /// Checks an environment that may lack tables; if it does, nothing else is checked.
   static func run(on environment: LMDBEnvironment, _ schema: Schema) throws -> StoreReport {
-    let contents = try SchemaLayout(schema: schema).openTables(in: environment, StoreConfiguration(), isWritable: false)
+    let layout = SchemaLayout(schema: schema)
+    let missing = try layout.namesOfLostTables(in: environment)
+    guard missing.isEmpty else {
+      var report = StoreReport()
+      for name in missing { report.add(.missingTable, name) }
+      return report
+    }
+    let contents = try layout.openTables(in: environment, StoreConfiguration(), isWritable: false)
     guard let tables = contents as? StoreTables else { return StoreReport() }
     var report = try environment.read { transaction in
       try run(on: tables, in: TransactionView(of: transaction))
+    }
+    if try StoreOpening.header(in: environment)?.hasNextSequence != true {
+      report.add(.damagedHeader, StoreHeader.tableName)
     }
     if let setAside = try SetAsideTable(openingIn: environment) {
       report.setAsideCount = try environment.read { transaction in try setAside.rows.count(in: transaction) }
@@ -128,5 +144,18 @@ struct StoreCheck {
     } catch let error as LMDBError where error.code == .undecodable {
       return false
     }
+  }
+}
+
+extension SchemaLayout {
+  /// The tables that a store must have and has lost.
+  fileprivate func namesOfLostTables(in environment: LMDBEnvironment) throws -> [String] {
+    let missing = try missingTableNames(in: environment)
+    guard missing.isEmpty else { return missing }
+    let catalogue = Catalogue(table: try Database(opening: Catalogue.tableName, in: environment))
+    let required = try environment.read { transaction in
+      try declared.flatMap { try $0.requiredTableNames(catalogue, in: transaction) }
+    }
+    return try Self.missing(required, in: environment)
   }
 }

@@ -80,7 +80,7 @@ struct SchemaLayout: StoreLayout {
   /// A store of collections has had no older format.
   var migrations: MigrationTable { MigrationTable(current: StoreHeader.currentMajorFormat, steps: []) }
 
-  private var declared: [any ManagedTables] {
+  var declared: [any ManagedTables] {
     // Only collections conform, and they make such tables.
     schema.collections.compactMap { $0.makeTables() as? any ManagedTables }
   }
@@ -133,6 +133,12 @@ struct SchemaLayout: StoreLayout {
         remedy: "Use a newer version of the program to change it; it can be read")
     }
     return nil
+  }
+
+  /// The refusal of writes, if a newer version of the program has given a collection another version.
+  func newerVersion(in environment: LMDBEnvironment) throws -> TallyError? {
+    let catalogue = Catalogue(table: try Database(opening: Catalogue.tableName, in: environment))
+    return try environment.read { transaction in try newerVersion(declared, catalogue, in: transaction) }
   }
 
   func isSound(_ environment: LMDBEnvironment) throws -> Bool {

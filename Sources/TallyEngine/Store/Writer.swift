@@ -201,11 +201,6 @@ extension Writer {
     }
   }
 
-  /// Tells the observers of this process which record a commit has changed.
-  mutating func noteChange(of object: ChangeLog.Object) {
-    // Observers read the log of changes, which has it.
-  }
-
   /// Writes what was gathered, the history and the header, and checks that only whole changes are committed.
   mutating func prepareCommit() throws {
     guard !isHalfDone else { throw TallyError.halfDone }
@@ -276,7 +271,7 @@ extension TallyError {
       remedy: "Insert another event, or delete this one first")
   }
 
-  fileprivate static let foreignRecord = TallyError(
+  static let foreignRecord = TallyError(
     .duplicateID, "A closure changed the id of the record that it was given",
     remedy: "Keep the id; save a copy under another id, and delete the old record")
 }

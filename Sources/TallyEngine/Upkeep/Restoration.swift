@@ -1,5 +1,5 @@
-import SystemPackage
-import TallyEngine
+package import LMDB
+package import SystemPackage
 import TallySystem
 
 /// The steps that turn a backup into a store.
@@ -10,19 +10,49 @@ import TallySystem
 /// | lock the store exclusively | the old store |
 /// | give the old file a second name | the old store, with a second name for its file |
 /// | rename the new file over the old one | the new store |
-struct Restoration {
-  let file: FilePath
-  let opening: StoreOpening
+package struct Restoration<Report> {
+  /// What has become of the store.
+  package struct Result {
+    /// The header of the new store.
+    package let header: StoreHeader
+    /// What the check of the backup returned.
+    package let report: Report
+    /// The size of the new file, in bytes.
+    package let sizeInBytes: Int64
+    /// The path of the old file; `nil` if there was none.
+    package let safetyCopy: FilePath?
+  }
 
-  func run(progress: VerificationProgress.Observer?) throws -> RestoreSummary {
+  private let file: FilePath
+  private let opening: StoreOpening
+  private let check: (LMDBEnvironment) throws -> Report
+
+  /// - Parameters:
+  ///   - file: the backup.
+  ///   - opening: how the store is opened.
+  ///   - check: as for an ``UnpublishedStore``.
+  package init(
+    file: FilePath, opening: StoreOpening, check: @escaping (LMDBEnvironment) throws -> Report
+  ) {
+    (self.file, self.opening, self.check) = (file, opening, check)
+  }
+
+  /// Takes the steps.
+  ///
+  /// - Throws: `inputUnreadable`, `damagedStore`, `newerFormat`, `alreadyOpen`, `storeBusy`, `diskFull`; what the check
+  ///   throws; as opening a store.
+  package func run() throws -> Result {
+    try TallyError.translating { try TallyError.translatingErrno { try restore() } }
+  }
+
+  private func restore() throws -> Result {
     let source = try openSource()
     defer { try? source.close() }
     try opening.prepareDirectory()
     let staging = try TemporaryItem(.directory, in: opening.directory, for: "restore")
     try copy(source, to: staging.dataFile)
-    let copy = UnpublishedStore(
-      directory: staging.path, configuration: opening.configuration, migrations: opening.migrations)
-    var (header, report) = try copy.verify(progress: progress)
+    let copy = UnpublishedStore(at: staging.path, like: opening, check: check)
+    var (header, report) = try copy.verify()
     let access = try StoreAccess(.exclusive, to: opening.directory, configuration: opening.configuration)
     defer { access.end() }
     if let last = try lastSequence(replacedBy: header) { header = try copy.advanceSequence(beyond: last) }
@@ -31,12 +61,13 @@ struct Restoration {
     let kept = try copyOldFile()
     // The old file's second name must be on disk before its first name is replaced, or a power cut may lose both.
     if kept != nil { try SystemCalls.flushDirectory(opening.directory) }
-    // The backup may be older than what this directory has sent to others, so it must not continue as the same replica.
-    try? SystemCalls.removeFile(opening.directory.appending(TaskStore.replicaFileName))
+    for name in opening.layout.namesOfOneStoreOnly {
+      try? SystemCalls.removeFile(opening.directory.appending(name))
+    }
     try opening.detachLockFile()
     try SystemCalls.rename(staging.dataFile, to: opening.dataFile)
     try TallyError.flush(opening.directory, after: "The backup has been restored")
-    return RestoreSummary(restored: BackupSummary(header, report, sizeInBytes: size), safetyCopy: kept)
+    return Result(header: header, report: report, sizeInBytes: size, safetyCopy: kept)
   }
 
   /// A sequence that the replaced store has not exceeded; `nil` if it cannot be the same store.
@@ -52,7 +83,7 @@ struct Restoration {
   }
 
   /// The number of commits assumed for an unreadable store: a thousand per second for fifty days.
-  private static let sequencesOfUnreadable: UInt64 = 1 << 32
+  private static var sequencesOfUnreadable: UInt64 { 1 << 32 }
 
   private func openSource() throws -> FileDescriptor {
     do {
@@ -94,5 +125,22 @@ struct Restoration {
     } catch Errno.noSuchFileOrDirectory {
       return nil
     }
+  }
+}
+
+extension TallyError {
+  fileprivate static let noFile = TallyError(
+    .inputUnreadable, "The backup is a directory, a pipe or a device, not a file",
+    remedy: "Give a file that a backup has written")
+
+  fileprivate static let ownFile = TallyError(
+    .inputUnreadable, "The backup is the file of the store itself", remedy: "Give a file that a backup has written")
+
+  /// The error for a source of bytes that failed.
+  package static func unreadableInput(_ cause: any Error) -> TallyError {
+    let reason = (cause as? Errno).map { ": \($0)" } ?? ""
+    return TallyError(
+      .inputUnreadable, "The input cannot be read\(reason)",
+      remedy: "Check that it is a file or pipe that you may read", cause: cause)
   }
 }
