@@ -112,7 +112,7 @@ struct EngineUndoTests {
 struct EngineObservationTests {
   private static let start = Date(timeIntervalSince1970: 1_700_000_000)
 
-  @Test(.timeLimit(.minutes(1))) func aClosureRunsOnlyForWhatItHasRead() async throws {
+  @Test(.timeLimit(.minutes(30))) func aClosureRunsOnlyForWhatItHasRead() async throws {
     let temporary = try TemporaryStore()
     let store = temporary.store
     let runCount = Mutex(0)
@@ -130,7 +130,7 @@ struct EngineObservationTests {
     #expect(runCount.withLock { $0 } == 2)
   }
 
-  @Test(.timeLimit(.minutes(1))) func noChangeIsLost() async throws {
+  @Test(.timeLimit(.minutes(30))) func noChangeIsLost() async throws {
     let temporary = try TemporaryStore()
     let store = temporary.store
     let start = try store.read { try $0.position }
