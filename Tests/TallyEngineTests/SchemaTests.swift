@@ -1,6 +1,9 @@
 import Foundation
-import TallyEngine
+import LMDB
+import SystemPackage
 import Testing
+
+@testable import TallyEngine
 
 /// A record that writes its fields itself.
 struct Reading: BinaryRecord, Hashable {
@@ -277,5 +280,91 @@ struct CodingTests {
       }
     }
     #expect(order == ["a\u{0}b", "z", "ü"])
+  }
+}
+
+/// Questions that a program may ask by mistake, or of all time.
+struct MeasureLimitTests {
+  private static let start = Date(timeIntervalSince1970: 1_700_000_000)
+
+  @Test func aQuantileOfNoFractionIsRefused() throws {
+    let temporary = try TemporaryStore()
+    try temporary.store.writeAndWait { try $0.save(Workout(sport: "run", start: Self.start, minutes: 7)) }
+    for fraction in [Double.nan, .infinity, -0.1, 1.1] {
+      let error = #expect(throws: TallyError.self) {
+        try temporary.store.read { try $0.quantile(fraction, of: Workout.length) }
+      }
+      #expect(error?.code == .valueOutOfRange, "\(fraction)")
+    }
+    for fraction in [0, 0.5, 1] {
+      #expect(try temporary.store.read { try $0.quantile(fraction, of: Workout.length) } == 7)
+    }
+  }
+
+  @Test func aProfileOfAllTimeIsThatOfTheRecords() throws {
+    let temporary = try TemporaryStore()
+    try temporary.store.writeAndWait { writer in
+      for number in 0..<40 {
+        try writer.save(Workout(sport: "run", start: Self.start + Double(number) * 40_000, minutes: number))
+      }
+    }
+    let berlin = try #require(TimeZone(identifier: "Europe/Berlin"))
+    let (some, all) = try temporary.store.read { reader in
+      (
+        try reader.profile(
+          Workout.trained, over: Self.start.addingTimeInterval(-86_400)..<Self.start + 2_000_000, in: berlin),
+        try reader.profile(Workout.trained, over: Date.distantPast..<Date.distantFuture, in: berlin)
+      )
+    }
+    #expect(some == all && all.joined().reduce(0, +) == (0..<40).reduce(0, +))
+    let none = try temporary.store.read {
+      try $0.profile(Workout.trained, for: "swim", over: Date.distantPast..<Date.distantFuture, in: berlin)
+    }
+    #expect(none.joined().allSatisfy { $0 == 0 })
+  }
+
+  @Test func aSumOfGroupsBeyond64BitsIsRefused() throws {
+    let trained = Workout.byMinutesAlone
+    let temporary = try TemporaryStore(
+      Schema(
+        Collection<Workout>("workouts") {
+          Workout.bySport; trained
+        }))
+    try temporary.store.writeAndWait { writer in
+      for sport in ["run", "swim"] {
+        try writer.save(Workout(sport: sport, start: Self.start, minutes: .max - 1))
+      }
+    }
+    #expect(try temporary.store.read { try $0.total(trained, for: "run") } == .max - 1)
+    let error = #expect(throws: TallyError.self) { try temporary.store.read { try $0.total(trained) } }
+    #expect(error?.code == .valueOutOfRange)
+  }
+}
+
+extension Workout {
+  /// Without a sum over all groups, which a write would refuse.
+  fileprivate static let byMinutesAlone = sum("alone", of: \.minutes, over: bySport)
+}
+
+/// What an open store remembers of the catalogue.
+struct CatalogueTests {
+  @Test func theGenerationOfAnAbortedChangeNeverComesAgain() throws {
+    let temporary = try TemporaryStore()
+    try temporary.store.close()
+    var options = LMDBEnvironment.Options()
+    options.maxDatabases = 32
+    let environment = try LMDBEnvironment(
+      path: FilePath(temporary.directory.path(percentEncoded: false)), options: options)
+    defer { try? environment.close() }
+    let catalogue = Catalogue(table: try Database(opening: Catalogue.tableName, in: environment))
+    var seen: Set<UInt64> = []
+    for number in 0..<8 {
+      try? environment.write { transaction in
+        try catalogue.put(Catalogue.Entry(number: 1, version: number), "i/x/y", in: &transaction)
+        #expect(seen.insert(try catalogue.generation(in: transaction)).inserted)
+        if number.isMultiple(of: 2) { throw CancellationError() }
+      }
+    }
+    #expect(seen.count == 8)
   }
 }

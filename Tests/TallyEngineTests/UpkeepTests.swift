@@ -276,6 +276,41 @@ struct EngineRepairTests {
     #expect(try temporary.store.verify().isSound)
   }
 
+  @Test func anUpgradeThatThrowsIsNoDamage() throws {
+    struct Refused: Error {}
+    let temporary = try TemporaryStore()
+    try temporary.store.writeAndWait { try $0.save(Workout(sport: "run", start: Self.start, minutes: 7)) }
+    try tamper(temporary) { try table("changes", in: &$0).removeAll(in: &$0) }
+    let newer = Schema(
+      Collection<Workout>("workouts", version: 2) {
+        Workout.newest
+      } upgrade: { _, _ in
+        throw Refused()
+      })
+    #expect(throws: Refused.self) { try Store.repair(at: temporary.directory, schema: newer) }
+    #expect(try Store.repair(at: temporary.directory, schema: schema).after.isSound)
+    try temporary.reopen()
+    #expect(try temporary.store.read { try $0.count(Workout.self) } == 1)
+  }
+
+  @Test func twoFaultsAtOnceAreRepairedLikeEachAlone() throws {
+    let temporary = try TemporaryStore()
+    let all = (0..<3).map { Workout(sport: "run", start: Self.start + Double($0), minutes: $0) }
+    try temporary.store.writeAndWait { try $0.insert(contentsOf: all) }
+    try tamper(temporary) { transaction in
+      // The verification sees only that a table is missing.
+      try table("@workouts.newest", in: &transaction).drop(in: &transaction)
+      let table = try table("@workouts", in: &transaction)
+      let key = try rows(table, in: &transaction)[0].key
+      try table.put([1, 2, 3], forKey: key, in: &transaction)
+    }
+    let report = try Store.repair(at: temporary.directory, schema: schema)
+    #expect(report.before.faults.map(\.kind) == [.missingTable])
+    #expect(report.after.isSound && report.after.recordCount == 2 && report.after.setAsideCount == 1)
+    try temporary.reopen()
+    #expect(throws: TallyError.self) { try temporary.store.writeAndWait { try $0.undo() } }
+  }
+
   @Test func anotherProgramsCollectionStaysAsItIs() throws {
     let temporary = try TemporaryStore(Schema(Workout.collection, Reading.collection))
     try temporary.store.writeAndWait { writer in

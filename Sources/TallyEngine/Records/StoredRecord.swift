@@ -65,29 +65,29 @@ extension StoredRecord where Self: Codable {
 
 extension StoredRecord where Self: BinaryRecord {
   /// Writes the fields by their numbers.
-  public func encodeRecord(to output: RecordOutput) {
-    output.bytes.append(ValueTag.numbered)
-    var fields = FieldOutput(output)
-    encode(to: &fields)
-  }
+  public func encodeRecord(to output: RecordOutput) { writeFields(to: output) }
 
   /// Reads the fields by their numbers.
-  public static func decodeRecord(id: ID, from input: RecordInput) throws -> Self {
-    var fields = try FieldInput(input)
-    return try Self(id: id, fields: &fields)
-  }
+  public static func decodeRecord(id: ID, from input: RecordInput) throws -> Self { try readFields(id, input) }
 }
 
+// Without these, a type that is also `Codable` would have two forms to choose from.
 extension StoredRecord where Self: BinaryRecord & Codable {
   /// Writes the fields by their numbers.
-  public func encodeRecord(to output: RecordOutput) {
+  public func encodeRecord(to output: RecordOutput) { writeFields(to: output) }
+
+  /// Reads the fields by their numbers.
+  public static func decodeRecord(id: ID, from input: RecordInput) throws -> Self { try readFields(id, input) }
+}
+
+extension BinaryRecord {
+  fileprivate func writeFields(to output: RecordOutput) {
     output.bytes.append(ValueTag.numbered)
     var fields = FieldOutput(output)
     encode(to: &fields)
   }
 
-  /// Reads the fields by their numbers.
-  public static func decodeRecord(id: ID, from input: RecordInput) throws -> Self {
+  fileprivate static func readFields(_ id: ID, _ input: RecordInput) throws -> Self {
     var fields = try FieldInput(input)
     return try Self(id: id, fields: &fields)
   }

@@ -7,7 +7,7 @@ import LMDB
 ///
 /// | row | value |
 /// | --- | --- |
-/// | `generation` | how often the other rows have changed, 8 bytes |
+/// | `generation` | 8 random bytes, other ones after each change of the other rows |
 /// | `next` | the next number, 2 bytes |
 /// | `c/` and a collection | `Entry` |
 /// | `f/` and a collection | the names of its fields, `FieldTable` |
@@ -72,7 +72,9 @@ struct Catalogue: Sendable {
     return found
   }
 
-  /// How often the catalogue has changed.
+  /// The number of the catalogue's state.
+  ///
+  /// It is random, so that the number of a change that was aborted never stands for another one.
   func generation<T: LMDBTransaction & ~Copyable>(in transaction: borrowing T) throws -> UInt64 {
     guard let bytes = try table.bytes(forKey: Self.generationRow, in: transaction) else { return 0 }
     guard bytes.byteCount == 8 else { throw TallyError.damagedCatalogue }
@@ -82,12 +84,17 @@ struct Catalogue: Sendable {
   /// Writes an entry.
   func put(_ entry: Entry, _ row: String, in transaction: inout WriteTransaction) throws {
     try table.put(entry.stored, forKey: row, in: &transaction)
-    try table.put((try generation(in: transaction) + 1).bigEndianBytes, forKey: Self.generationRow, in: &transaction)
+    try beginGeneration(in: &transaction)
+  }
+
+  private func beginGeneration(in transaction: inout WriteTransaction) throws {
+    let generation = UInt64.random(in: 0 ... .max)
+    try table.put(generation.bigEndianBytes, forKey: Self.generationRow, in: &transaction)
   }
 
   func remove(_ row: String, in transaction: inout WriteTransaction) throws {
     try table.remove(forKey: row, in: &transaction)
-    try table.put((try generation(in: transaction) + 1).bigEndianBytes, forKey: Self.generationRow, in: &transaction)
+    try beginGeneration(in: &transaction)
   }
 
   /// A number that nothing has had yet.

@@ -230,7 +230,7 @@ extension RecordTables: ManagedTables {
   func readable(_ key: RawSpan, _ value: RawSpan, _ input: RecordInput) throws -> (ChangeLog.Stamp, Record) {
     let (id, stamp) = (try Self.id(key), try ChangeLog.Stamp(value))
     let record = try decode(value, id, input)
-    guard record.id == id else { throw TallyError.foreignRecord }
+    guard record.id == id else { throw TallyError.misplacedRecord }
     return (stamp, record)
   }
 
@@ -298,6 +298,10 @@ extension RecordTables: ManagedTables {
 }
 
 extension TallyError {
+  fileprivate static let misplacedRecord = TallyError(
+    .damagedStore, "A record is stored under another id than its own",
+    remedy: "Run a repair, which sets the record aside, or restore a backup")
+
   fileprivate static func changedSince(_ collection: String) -> TallyError {
     TallyError(
       .undoConflict,

@@ -87,6 +87,9 @@ extension StoreQueries where Self: ~Copyable {
   /// A quantile of a distribution; `nil` if there are no records.
   ///
   /// The fraction is from 0 for the least amount to 1 for the greatest; 0.5 is the median.
+  ///
+  /// - Throws: `valueOutOfRange` for any other fraction; `invalidIndex` if the measure is not a distribution, or the
+  ///   collection does not list it; what the storage throws.
   public func quantile<Record>(_ fraction: Double, of measure: Measure<Record, NoKey>) throws -> Int64? {
     try snapshot.quantile(fraction, measure, .one([]))
   }
@@ -204,6 +207,8 @@ private struct SumWalk {
   /// The quarter hours in which the boundaries are.
   let quarters: [Int64]
   private(set) var sums: [Int64]
+  /// Whether a sum exceeds 64 bits.
+  private(set) var isOverflowing = false
   private var place = 0
   /// The sum of all rows so far, and that at the last boundary.
   private var (before, edge) = (Int64(0), Int64(0))
@@ -234,9 +239,18 @@ private struct SumWalk {
   }
 
   private mutating func reach(_ sum: Int64) {
-    if place > 0 { sums[place - 1] &+= sum &- edge }
+    if place > 0 {
+      let (difference, isTooLarge) = sum.subtractingReportingOverflow(edge)
+      isOverflowing = isOverflowing || isTooLarge
+      increase(place - 1, by: difference)
+    }
     edge = sum
     place += 1
+  }
+
+  private mutating func increase(_ index: Int, by amount: Int64) {
+    let (sum, isTooLarge) = sums[index].addingReportingOverflow(amount)
+    (sums[index], isOverflowing) = (sum, isOverflowing || isTooLarge)
   }
 
   /// Adds an amount that is in no row yet.
@@ -246,13 +260,13 @@ private struct SumWalk {
       let middle = (low + high) / 2
       if quarters[middle] <= quarter { low = middle + 1 } else { high = middle }
     }
-    if low > 0, low < quarters.count { sums[low - 1] &+= amount }
+    if low > 0, low < quarters.count { increase(low - 1, by: amount) }
   }
 
   /// Moves the amount of the beginning of a boundary's quarter hour from the sum after the boundary to that before.
   mutating func move(_ amount: Int64, before index: Int) {
-    if index > 0 { sums[index - 1] &+= amount }
-    if index < sums.count { sums[index] &-= amount }
+    if index > 0 { increase(index - 1, by: amount) }
+    if index < sums.count { increase(index, by: 0 &- amount) }
   }
 }
 
@@ -290,6 +304,11 @@ extension StoreSnapshot {
       try addParts(of: partial.map { boundaries[$0] }, measure, group, tables) { index, amount in
         walk.move(amount, before: partial[index])
       }
+    }
+    guard !walk.isOverflowing else {
+      throw TallyError(
+        .valueOutOfRange, "A sum of the measure '\(measure.name)' exceeds 64 bits",
+        remedy: "Ask for one group, or for a shorter range")
     }
     return walk.sums
   }
@@ -400,6 +419,12 @@ extension StoreSnapshot {
   func profile<Record, Group>(
     _ measure: Measure<Record, Group>, _ group: GroupSelection, _ range: Range<Date>, _ zone: TimeZone
   ) throws -> [[Int64]] {
+    guard let extent = try extent(measure, group) else {
+      return Array(repeating: Array(repeating: 0, count: 24), count: 7)
+    }
+    // A range of all time has millions of hours; those without an amount do not matter.
+    let range = range.clamped(
+      to: Timestamp(clamping: extent.lowerBound).date..<Timestamp(clamping: extent.upperBound).date)
     var rows = Array(repeating: Array(repeating: Int64(0), count: 24), count: 7)
     let periods = LocalPeriods(in: zone, firstWeekday: 1)
     for point in try series(measure, group, .hour, range, zone, 1) where point.value != 0 {
@@ -414,7 +439,7 @@ extension StoreSnapshot {
     _ measure: Measure<Record, Group>, _ group: GroupSelection, _ zone: TimeZone, _ restDays: Set<Int>
   ) throws -> Streak {
     let zone = measure.declared.form == .days ? TimeZone.gmt : zone
-    guard let first = try firstInstant(measure, group), first <= now.microsecondsSince1970 else {
+    guard let first = try extent(measure, group)?.lowerBound, first <= now.microsecondsSince1970 else {
       return Streak(current: 0, longest: 0)
     }
     let periods = LocalPeriods(in: zone, firstWeekday: 1)
@@ -434,23 +459,25 @@ extension StoreSnapshot {
     return Streak(current: current, longest: longest)
   }
 
-  /// The first quarter hour with an amount, as an instant.
-  private func firstInstant<Record, Group>(_ measure: Measure<Record, Group>, _ group: GroupSelection) throws -> Int64?
-  {
+  /// The quarter hours from the first to the last one with an amount, as instants; `nil` if there is none.
+  private func extent<Record, Group>(
+    _ measure: Measure<Record, Group>, _ group: GroupSelection
+  ) throws -> Range<Int64>? {
     let tables = try self.tables.tables(of: Record.self)
     guard let rows = try rows(of: measure.declared, tables) else { return nil }
     let wanted: GroupSelection = if case .all = group, measure.declared.hasTotals { .one([]) } else { group }
-    var first: Int64?
-    func note(_ quarter: Int64) { first = min(first ?? quarter, quarter) }
+    var quarters: ClosedRange<Int64>?
+    func note(_ quarter: Int64) {
+      quarters = min(quarters?.lowerBound ?? quarter, quarter)...max(quarters?.upperBound ?? quarter, quarter)
+    }
     try forEachRow(of: measure, rows, tables, wanted, from: Timestamp.earliest.microsecondsSince1970) { _, block, row in
       row.forEach { slot, _ in note(CounterBlock.firstQuarter(of: block) + Int64(slot)) }
-      if case .one = wanted { return false }
       return true
     }
     for (_, events) in pendingEvents(of: rows.number, wanted, measure.declared.hasTotals) {
       for event in events { note(Int64(event.slot)) }
     }
-    return first.map { $0 * QuarterHour.microseconds }
+    return quarters.map { $0.lowerBound * QuarterHour.microseconds..<($0.upperBound + 1) * QuarterHour.microseconds }
   }
 
   func comparison<Record, Group>(
@@ -508,11 +535,16 @@ extension StoreSnapshot {
       throw TallyError(
         .invalidIndex, "'\(measure.name)' is not a distribution", remedy: "Declare a distribution of the amount")
     }
+    // Not a number is in no range, either.
+    guard (0...1).contains(fraction) else {
+      throw TallyError(
+        .valueOutOfRange, "The fraction of a quantile is \(fraction)", remedy: "Give a number from 0 to 1")
+    }
     let counts = try counts(measure, group)
     let total = counts.reduce(0) { $0 + $1.amount }
     guard total > 0 else { return nil }
     // The nearest rank: the least amount that the fraction of all records does not exceed.
-    let rank = max(1, Int64((min(max(fraction, 0), 1) * Double(total)).rounded(.up)))
+    let rank = max(1, Int64((fraction * Double(total)).rounded(.up)))
     var sum: Int64 = 0
     for (bucket, amount) in counts {
       sum += amount

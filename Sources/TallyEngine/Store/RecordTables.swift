@@ -204,11 +204,11 @@ protocol ManagedTables: CollectionTables {
   ///   - takesUndecodable: whether it also moves records whose bytes are whole but do not fit the type.
   ///   - catalogue: the names in the store.
   ///   - transaction: the transaction.
-  /// - Returns: the last commit that a record names.
-  /// - Throws: `invalidValue` for the first record that does not fit the type, unless it is moved.
+  /// - Returns: the last commit that a record names, and how many records were moved.
+  /// - Throws: the error of the first record that does not fit the type, unless it is moved; what the storage throws.
   func setAsideUnreadable(
     takesUndecodable: Bool, _ catalogue: Catalogue, in transaction: inout WriteTransaction
-  ) throws -> UInt64
+  ) throws -> (last: UInt64, count: Int)
 
   /// Builds the indexes, the measures and the log of changes from the records, which must be readable.
   ///

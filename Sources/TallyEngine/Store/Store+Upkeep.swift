@@ -58,16 +58,17 @@ extension Store {
   /// Makes indexes, measures and the log of changes agree with the records again.
   ///
   /// The store must not be open anywhere. Its old file is kept next to the new one. Damaged records are set aside with
-  /// all their bytes, and no longer appear anywhere. A record whose bytes are whole but do not fit its type is no damage:
-  /// the repair then throws, and leaves the store as it was.
+  /// all their bytes, and no longer appear anywhere. A record whose bytes are whole but do not fit its type, or whose
+  /// upgrade throws, is no damage: the repair then throws, and leaves the store as it was.
   ///
   /// - Parameters:
   ///   - directory: the store's directory.
   ///   - schema: the collections; others stay as they are.
   ///   - configuration: how to open the store.
-  ///   - takesUndecodable: whether records that do not fit their type are set aside, too.
+  ///   - takesUndecodable: whether such records are set aside, too.
   /// - Returns: the faults before and after; a sound store stays as it is.
-  /// - Throws: `damagedStore` if pages or records are lost; `invalidValue` for a record that does not fit its type;
+  /// - Throws: `damagedStore` if pages or records are lost; `invalidValue` for a record that does not fit its type, and what
+  ///   an upgrade throws;
   ///   `newerFormat`, `alreadyOpen`, `storeBusy`, `diskFull`; `duplicateKey` if two records have one key of a unique
   ///   index; as opening a store.
   @discardableResult
@@ -82,7 +83,7 @@ extension Store {
       let layout = SchemaLayout(schema: schema)
       if let refusal = try before.refusalOfRepair ?? layout.newerVersion(in: store.environment) { throw refusal }
       let kept = try opening.keepSafetyCopy(of: store.environment, because: .repair)
-      let repair = StoreRepair(layout: layout, report: before, takesUndecodable: takesUndecodable)
+      let repair = StoreRepair(layout: layout, takesUndecodable: takesUndecodable)
       try store.environment.write { transaction in try repair.run(in: &transaction) }
       try store.environment.checkStructure()
       let after = try StoreCheck.run(on: store.environment, schema)

@@ -123,17 +123,22 @@ struct StoreCheck {
     let names = Set(tables.collections.map(\.name))
     check.report.unknownCollections = try tables.catalogue.entries(.collection, in: view).keys
       .filter { !names.contains($0) }.sorted()
-    if try !check.isHistoryReadable(in: view) { check.add(.unreadableHistory, "history") }
+    if try !HistoryRecord.areReadable(tables.history, in: view) { check.add(.unreadableHistory, "history") }
     return check.report
   }
 
   private init(catalogue: Catalogue, tables: StoreTables) {
     (self.catalogue, self.tables) = (catalogue, tables)
   }
+}
 
-  private func isHistoryReadable(in view: borrowing TransactionView) throws -> Bool {
+extension HistoryRecord {
+  /// Whether all records of a history and their images can be read.
+  static func areReadable<T: LMDBTransaction & ~Copyable>(
+    _ history: Database<HistoryKey, HistoryRecord>, in transaction: borrowing T
+  ) throws -> Bool {
     do {
-      try tables.history.forEach(in: view) { key, value in
+      try history.forEach(in: transaction) { key, value in
         _ = try HistoryKey(decoding: key)
         _ = try HistoryRecord(headOf: value)
         var images = ImageReader(try HistoryRecord.images(of: value))

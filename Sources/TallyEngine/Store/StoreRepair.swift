@@ -11,7 +11,6 @@ import LMDB
 /// | no header, or an impossible one | a new one, with a new identity |
 struct StoreRepair {
   let layout: SchemaLayout
-  let report: StoreReport
   let takesUndecodable: Bool
 
   func run(in transaction: inout WriteTransaction) throws {
@@ -20,17 +19,18 @@ struct StoreRepair {
     let log = try ChangeLog(creatingIn: &transaction)
     let found = (try? meta.value(forKey: .header, in: transaction)) ?? nil
     var header = found?.hasNextSequence == true ? found : nil
-    var last = header?.sequence ?? 0
+    var (last, setAsideCount) = (header?.sequence ?? 0, 0)
     for tables in layout.declared {
-      last = max(
-        last,
-        try tables.setAsideUnreadable(takesUndecodable: takesUndecodable, catalogue, in: &transaction))
+      let found = try tables.setAsideUnreadable(takesUndecodable: takesUndecodable, catalogue, in: &transaction)
+      (last, setAsideCount) = (max(last, found.last), setAsideCount + found.count)
     }
     let sequence = min(last, StoreHeader.lastSequence - 1) + 1
     let unknown = try unknownCollections(catalogue, in: transaction)
     try log.removeRows(exceptOf: unknown, in: &transaction)
     for tables in layout.declared { try tables.rebuild(catalogue, log, at: sequence, in: &transaction) }
     let history = try Database<HistoryKey, HistoryRecord>(opening: "history", creating: true, in: &transaction)
+    // An undo must not restore a state that contradicts what was set aside.
+    let isHistoryOfUse = try setAsideCount == 0 && HistoryRecord.areReadable(history, in: transaction)
     if header == nil || !isHistoryOfUse { try history.removeAll(in: &transaction) }
     if header == nil {
       header = StoreHeader(storeID: UUIDv7.next(), sequence: 0)
@@ -48,12 +48,6 @@ struct StoreRepair {
     let known = Set(layout.declared.map(\.name))
     return Set(
       try catalogue.entries(.collection, in: transaction).filter { !known.contains($0.key) }.map(\.value.number))
-  }
-
-  /// Whether the history still fits the store; not if records have been set aside.
-  private var isHistoryOfUse: Bool {
-    report.faultCount == report.faults.count
-      && report.faults.allSatisfy { $0.kind != .unreadableRecord && $0.kind != .unreadableHistory }
   }
 }
 
@@ -113,29 +107,29 @@ extension RecordTables {
 
   func setAsideUnreadable(
     takesUndecodable: Bool, _ catalogue: Catalogue, in transaction: inout WriteTransaction
-  ) throws -> UInt64 {
-    guard try catalogue.entry(row, in: transaction) != nil else { return 0 }
+  ) throws -> (last: UInt64, count: Int) {
+    guard try catalogue.entry(row, in: transaction) != nil else { return (0, 0) }
     let records = try Database<EncodedBytes, EncodedBytes>(opening: recordsName, creating: true, in: &transaction)
     let input = RecordInput(try catalogue.fields(of: collection.name, in: transaction))
     var (last, unreadable): (UInt64, [(key: [UInt8], value: [UInt8])]) = (0, [])
     try records.raw.forEach(in: transaction) { key, value in
       do {
         last = max(last, try readable(key, value, input).0.changed)
-      } catch let error as TallyError where error.code == .invalidValue && !takesUndecodable {
-        // The type may be wrong and not the record.
-        throw error
       } catch {
+        // Bytes without a known form are damage. Of any other record, the type or its upgrade may be what is wrong.
+        let isDamaged = (error as? TallyError)?.code == .damagedStore
+        guard isDamaged || takesUndecodable && !(error is LMDBError) else { throw error }
         unreadable.append((key.bytes(from: 0), value.bytes(from: 0)))
       }
       return true
     }
-    guard !unreadable.isEmpty else { return last }
+    guard !unreadable.isEmpty else { return (last, 0) }
     let setAside = try SetAsideTable(creatingIn: &transaction)
     for (key, value) in unreadable {
       try setAside.put(value, of: recordsName, key: key, in: &transaction)
       try records.remove(forKey: EncodedBytes(key), in: &transaction)
     }
-    return last
+    return (last, unreadable.count)
   }
 
   func rebuild(

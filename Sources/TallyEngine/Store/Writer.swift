@@ -90,7 +90,7 @@ extension Writer {
   /// ```
   ///
   /// - Returns: the record as stored; `nil` if there is none with the id.
-  /// - Throws: as ``save(_:)``, `inconsistentRecord` if the closure changes the id, and what the closure throws.
+  /// - Throws: as ``save(_:)``, `duplicateID` if the closure changes the id, and what the closure throws.
   @discardableResult
   public mutating func update<Record: StoredRecord>(
     _ type: Record.Type, _ id: Record.ID, _ change: (inout Record) throws -> Void
@@ -271,7 +271,7 @@ extension TallyError {
       remedy: "Insert another event, or delete this one first")
   }
 
-  static let foreignRecord = TallyError(
+  fileprivate static let foreignRecord = TallyError(
     .duplicateID, "A closure changed the id of the record that it was given",
     remedy: "Keep the id; save a copy under another id, and delete the old record")
 }

@@ -55,6 +55,8 @@ extension StoreOpening {
     guard try isStoreThere() else { throw TallyError.storeMissing }
     let access = try StoreAccess(.exclusive, to: directory, configuration: configuration)
     defer { access.end() }
+    // A store of another kind is somebody else's.
+    if let header = try headerOfClosedStore() { try layout.admit(header) }
     // A crash must not leave a data file that needs journal records which have been removed.
     try recoverClosedStore()
     try JournalRecovery.removeFiles(in: directory)

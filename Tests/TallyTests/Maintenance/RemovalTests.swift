@@ -38,6 +38,19 @@ import Testing
     }
   }
 
+  @Test func aStoreOfAnotherKindStays() throws {
+    try withTemporaryDirectory { directory in
+      let (tasks, records) = (directory.appending("tasks"), directory.appending("records"))
+      try withStore(at: tasks) { store in _ = try store.writeAndWait { try $0.add("x", to: .inbox) } }
+      try Store(at: URL(filePath: records.string), schema: Schema()).close()
+      #expect(code { try Store.remove(at: URL(filePath: tasks.string)) } == .notAStore)
+      #expect(code { try TaskStore.remove(at: records) } == .notAStore)
+      try withStore(at: tasks) { (store) throws in #expect(try store.read { try $0.taskCount } == 1) }
+      try Store.remove(at: URL(filePath: records.string))
+      #expect(try names(in: directory) == ["tasks"])
+    }
+  }
+
   @Test func anOpenStoreIsNotRemoved() throws {
     try withStore { store in
       #expect(code { try TaskStore.remove(at: store.directory) } == .alreadyOpen)
