@@ -7,6 +7,7 @@
 @_exported public import struct TallyEngine.OffsetTimestamp
 @_exported public import struct TallyEngine.ReaderInformation
 @_exported public import struct TallyEngine.StoreConfiguration
+@_exported public import struct TallyEngine.StoreObservation
 @_exported public import struct TallyEngine.StorePosition
 @_exported public import struct TallyEngine.TallyError
 @_exported public import protocol TallyEngine.TextCodable

@@ -209,6 +209,18 @@ struct EvolutionTests {
     #expect(error?.code == .newerFormat)
   }
 
+  @Test func fieldsOfANewerVersionComeBackWithAnUndo() throws {
+    let temporary = try TemporaryStore(Schema(Collection<Wider>("things")))
+    let wide = Wider(kind: "box", size: 1, extra: ["a": [1, 2]])
+    try temporary.store.writeAndWait { try $0.save(wide) }
+    try temporary.reopen(Self.old)
+    try temporary.store.writeAndWait { _ = try $0.delete(Old.self, 1) }
+    try temporary.store.writeAndWait { _ = try $0.undo() }
+    try temporary.reopen(Schema(Collection<Wider>("things")))
+    #expect(try temporary.store.read { try $0.record(Wider.self, 1) } == wide)
+    #expect(try temporary.store.verify().isSound)
+  }
+
   @Test func fieldsOfANewerVersionStay() throws {
     let temporary = try TemporaryStore(Schema(Collection<Wider>("things")))
     try temporary.store.writeAndWait { try $0.save(Wider(kind: "box", size: 1, extra: ["a": [1, 2], "b": []])) }

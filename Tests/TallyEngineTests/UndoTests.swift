@@ -3,6 +3,15 @@ import Synchronization
 import TallyEngine
 import Testing
 
+/// A record with a key that no other one has.
+private struct Slot: StoredRecord, Codable, Hashable {
+  let id: Int
+  var number: Int
+
+  static let byNumber = index("byNumber", unique: true) { $0.number }
+  static let collection = Collection<Slot>("slots") { byNumber }
+}
+
 struct EngineUndoTests {
   private static let start = Date(timeIntervalSince1970: 1_700_000_000)
   private let workout = Workout(sport: "run", start: start, minutes: 30)
@@ -86,6 +95,42 @@ struct EngineUndoTests {
     try temporary.store.writeAndWait { try $0.undo() }
     let merged = try #require(try temporary.store.read { try $0.record(Workout.self, workout.id) })
     #expect(merged.minutes == 30 && merged.notes == "synced")
+    #expect(try temporary.store.verify().isSound)
+  }
+
+  @Test func anUndoGivesExchangedKeysBack() throws {
+    let temporary = try TemporaryStore(Schema(Slot.collection))
+    let (first, second) = (Slot(id: 1, number: 10), Slot(id: 2, number: 20))
+    try temporary.store.writeAndWait { try $0.insert(contentsOf: [first, second]) }
+    try temporary.store.writeAndWait { writer in
+      try writer.delete(Slot.self, [1, 2])
+      try writer.insert(contentsOf: [Slot(id: 1, number: 20), Slot(id: 2, number: 10)])
+    }
+    try temporary.store.writeAndWait { try $0.undo() }
+    #expect(try temporary.store.read { try $0.records(in: Slot.byNumber) } == [first, second])
+    #expect(try temporary.store.verify().isSound)
+  }
+
+  @Test func anUndoThatNeedsATakenKeyIsRefusedAsAWhole() throws {
+    let temporary = try TemporaryStore(Schema(Workout.collection, Slot.collection))
+    try temporary.store.writeAndWait { writer in
+      try writer.save(workout)
+      try writer.save(Slot(id: 1, number: 10))
+    }
+    try temporary.store.writeAndWait { writer in
+      try writer.delete(Workout.self, workout.id)
+      try writer.delete(Slot.self, 1)
+    }
+    let deletion = try #require(try temporary.store.read { try $0.undoableChange })
+    try temporary.store.writeAndWait { try $0.save(Slot(id: 2, number: 10)) }
+    try temporary.store.writeAndWait { writer in
+      let error = #expect(throws: TallyError.self) { try writer.undo(deletion) }
+      #expect(error?.code == .duplicateKey)
+      // The writer goes on: what was refused has changed nothing.
+      try writer.save(Slot(id: 3, number: 30))
+    }
+    #expect(try temporary.store.read { try $0.count(Workout.self) } == 0)
+    #expect(try temporary.store.read { try $0.records(in: Slot.byNumber).map(\.id) } == [2, 3])
     #expect(try temporary.store.verify().isSound)
   }
 

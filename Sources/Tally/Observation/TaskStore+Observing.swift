@@ -18,7 +18,7 @@ extension TaskStore {
   /// - Throws: `storeClosed`, and as `read`.
   public func changes(since position: StorePosition? = nil) throws -> StoreObservation<ChangeSet> {
     let start = try position ?? read { try $0.position }
-    return StoreObservation(store: self, followsTime: false) {
+    return observation(followsTime: false) {
       var last = start
       return { transaction in
         let position = try transaction.position
@@ -47,7 +47,7 @@ extension TaskStore {
   /// - Returns: a sequence of updates. It throws as `read`, and `listNotFound` if the observed list was deleted, after
   ///   the difference that removes its tasks.
   public func observe(_ view: TaskView) -> StoreObservation<ViewUpdate> {
-    StoreObservation(store: self) { [self] in
+    observation(followsTime: true) { [self] in
       var observed: ObservedView?
       return { transaction in
         let before = observed?.counts ?? ObservationCounts()
@@ -89,7 +89,7 @@ extension TaskStore {
     _ read: @escaping @Sendable (inout StoreReadTransaction) throws -> Value,
     removingDuplicates isEqual: @escaping @Sendable (Value, Value) -> Bool
   ) -> StoreObservation<Value> {
-    StoreObservation(store: self) {
+    observation(followsTime: true) {
       var last: Value?
       var lookedAt: (position: StorePosition, minute: Int64)?
       return { transaction in
@@ -124,5 +124,20 @@ extension TaskStore {
     _ options: StatisticsOptions = StatisticsOptions()
   ) -> StoreObservation<Statistics> {
     values({ try $0.statistics(options) }, removingDuplicates: { $0.saysTheSame(as: $1) })
+  }
+
+  /// A sequence of what a closure returns, each time with a new snapshot.
+  ///
+  /// - Parameters:
+  ///   - followsTime: whether the passing of time alone may produce an element.
+  ///   - begin: makes the closure, which remembers what it has seen.
+  /// - Returns: the sequence.
+  private func observation<Element>(
+    followsTime: Bool, _ begin: @escaping @Sendable () -> (inout StoreReadTransaction) throws -> Element?
+  ) -> StoreObservation<Element> {
+    StoreObservation(watch: watch, followsTime: followsTime) {
+      let look = begin()
+      return { try self.read(look) }
+    }
   }
 }

@@ -94,8 +94,7 @@ extension TaskStore {
     try connection.use { store in
       let transaction = StoreReadTransaction(
         base: try store.environment.beginRead(), tables: store.tables, now: instant ?? configuration.now(),
-        calendar: calendar ?? configuration.calendar, dayStartInMinutes: configuration.dayStart, ids: configuration.ids,
-        commitSequence: 0)
+        calendar: calendar ?? configuration.calendar, dayStartInMinutes: configuration.dayStart, ids: configuration.ids)
       return try transaction.statistics(options)
     }
   }

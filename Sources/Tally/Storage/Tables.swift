@@ -34,6 +34,8 @@ final class Tables: Sendable {
   /// Values that applications store beside the tasks.
   let values: Database<ValueKey, [UInt8]>
   let ownIndexes: OwnIndexTables
+  /// The collections of the application, if its schema has any.
+  let collections: StoreTables?
   /// The tables of synchronisation, once they are open; most stores have none.
   let sync = SyncTables.Handles()
 
@@ -56,8 +58,10 @@ final class Tables: Sendable {
   static let names = TableName.allCases.map(\.rawValue)
 
   private init(
-    openedBy opener: inout some TableOpener & ~Copyable, registering indexes: [TaskIndex] = []
+    openedBy opener: inout some TableOpener & ~Copyable, registering indexes: [TaskIndex] = [],
+    collections: StoreTables? = nil
   ) throws(LMDBError) {
+    self.collections = collections
     (tasks, lists) = (try opener.open(.tasks), try opener.open(.lists))
     (meta, listsByOrder) = (try opener.open(.meta), try opener.open(.listsByOrder))
     (byPlace, byDay) = (try opener.open(.byPlace), try opener.open(.byDay))
@@ -97,9 +101,11 @@ extension Tables {
   }
 
   /// Opens the tables of an existing store; writers also maintain the given indexes of an application.
-  convenience init(openingIn environment: LMDBEnvironment, registering indexes: [TaskIndex] = []) throws(LMDBError) {
+  convenience init(
+    openingIn environment: LMDBEnvironment, registering indexes: [TaskIndex] = [], collections: StoreTables? = nil
+  ) throws(LMDBError) {
     var opener = environment
-    try self.init(openedBy: &opener, registering: indexes)
+    try self.init(openedBy: &opener, registering: indexes, collections: collections)
     // If the tables of synchronisation cannot be opened, the first transaction that needs them throws.
     _ = try? sync.open(in: environment)
   }

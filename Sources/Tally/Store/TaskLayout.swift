@@ -7,9 +7,11 @@ import TallyEngine
 struct TaskLayout: StoreLayout {
   /// The indexes that an application maintains in addition.
   let indexes: [TaskIndex]
+  /// The application's collections.
+  let collections: CollectionsBeside
 
   var tableNames: [String] { Tables.names }
-  var maximumTableCount: Int { Tables.maximumCount }
+  var maximumTableCount: Int { Tables.maximumCount + collections.maximumTableCount }
   var requiredFeatures: StoreFeatures { .taggedRecords }
   var migrations: MigrationTable { .ofTasks }
   // The backup may be older than what this directory has sent to others, so it must not continue as the same replica.
@@ -17,6 +19,7 @@ struct TaskLayout: StoreLayout {
 
   func check() throws {
     try TaskIndex.check(indexes)
+    try collections.check()
   }
 
   func admit(_ header: StoreHeader) throws {
@@ -30,7 +33,8 @@ struct TaskLayout: StoreLayout {
   func openTables(
     in environment: LMDBEnvironment, _ configuration: StoreConfiguration, isWritable: Bool
   ) throws -> any StoreContents {
-    let tables = try Tables(openingIn: environment, registering: indexes)
+    let collections = try collections.open(in: environment, configuration, isWritable: isWritable)
+    let tables = try Tables(openingIn: environment, registering: indexes, collections: collections)
     if isWritable { try bringUpToDate(tables, in: environment, configuration) }
     return tables
   }
@@ -51,11 +55,13 @@ struct TaskLayout: StoreLayout {
   }
 
   func isSound(_ environment: LMDBEnvironment) throws -> Bool {
-    try Verification.run(on: environment, registering: indexes, observer: nil).isSound
+    try Verification.run(on: environment, self, observer: nil).isSound
   }
 }
 
-extension Tables: StoreContents {}
+extension Tables: StoreContents {
+  var writeRefusal: TallyError? { collections?.writeRefusal }
+}
 
 extension StoreContents {
   /// The tables of a store of tasks.
@@ -63,6 +69,12 @@ extension StoreContents {
     assert(self is Tables, "the tables of another kind of store")
     // The layout of tasks opens no other tables.
     return unsafe unsafeDowncast(self, to: Tables.self)
+  }
+}
+
+extension TaskLayout {
+  init(_ configuration: TaskStore.Configuration) {
+    self.init(indexes: configuration.indexes, collections: CollectionsBeside(configuration.schema))
   }
 }
 
@@ -77,7 +89,7 @@ extension StoreOpening {
     isSnapshot: Bool = false
   ) {
     self.init(
-      directory: directory, layout: TaskLayout(indexes: configuration.indexes), configuration: configuration.store,
+      directory: directory, layout: TaskLayout(configuration), configuration: configuration.store,
       migrations: migrations, isSnapshot: isSnapshot)
   }
 }

@@ -37,6 +37,22 @@ extension TaskStore {
     public var nextWeights = NextWeights()
     /// The indexes that this program maintains in addition to Tally's own: see ``TaskIndex``.
     public var indexes: [TaskIndex] = []
+    /// The application's own collections, which share transactions, history and upkeep with the tasks.
+    ///
+    /// ```swift
+    /// var configuration = TaskStore.Configuration()
+    /// configuration.schema = Schema(Workout.collection)
+    /// let store = try TaskStore(at: folder, configuration: configuration)
+    /// try await store.write { transaction in
+    ///   let task = try transaction.add("Run")
+    ///   try transaction.save(Workout(sport: "run", start: .now, minutes: 40, task: task.id))
+    /// }
+    /// let runs = try store.read { try $0.records(in: Workout.bySport, "run", limit: 50) }
+    /// ```
+    ///
+    /// A store that has been opened for writing with a schema is refused by versions of Tally without collections.
+    /// Collections are not synchronised, and documents do not have them.
+    public var schema = Schema()
     /// The generator of the ids of new tasks and lists; with a seed, tests get the same ids in each run.
     ///
     /// Each configuration has its own generator: a store whose clock is far ahead would otherwise freeze the time in

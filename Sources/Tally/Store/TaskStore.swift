@@ -93,8 +93,9 @@ public final class TaskStore: Sendable {
       var transaction = StoreReadTransaction(
         base: try configuration.store.retrying { try store.environment.beginRead() }, tables: store.tables,
         now: configuration.store.now(), calendar: configuration.calendar, dayStartInMinutes: configuration.dayStart,
-        ids: configuration.ids, commitSequence: 0)
+        ids: configuration.ids)
       transaction.nextWeights = configuration.nextWeights
+      defer { transaction.records?.end() }
       return try body(&transaction)
     }
   }

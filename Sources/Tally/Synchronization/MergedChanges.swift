@@ -76,8 +76,8 @@ extension StoreWriteTransaction {
       }
     }
     try recordHistory()
-    (origin, originReplica) = (.replica, replica)
-    defer { (origin, originReplica) = (.local, nil) }
+    (state.origin, state.originReplica) = (.replica, replica)
+    defer { (state.origin, state.originReplica) = (.local, nil) }
     let deletedNow = Set(plan.tasks.compactMap { $0.new == nil ? $0.old?.item.id : nil })
       .union(plan.lists.compactMap { $0.new == nil ? $0.old?.item.id : nil })
     if !plan.isEmpty { try write(plan) }

@@ -397,14 +397,14 @@ extension StoreTransaction where Base == WriteTransaction {
   ///
   /// - Throws: `valueOutOfRange` if a text is too long.
   func checkSendable(_ task: TaskItem?, replacing old: TaskItem?) throws {
-    guard let task, syncTables != nil, origin == .local else { return }
+    guard let task, syncTables != nil, state.origin == .local else { return }
     try checkSendable(task.title, replacing: old?.title, "title", of: task.title)
     try checkSendable(task.notes ?? "", replacing: old?.notes, "notes", of: task.title)
   }
 
   /// Checks the texts of a list in the same way.
   func checkSendable(_ list: TaskList?, replacing old: TaskList?) throws {
-    guard let list, syncTables != nil, origin == .local else { return }
+    guard let list, syncTables != nil, state.origin == .local else { return }
     try checkSendable(list.name, replacing: old?.name, "name", of: list.name)
   }
 

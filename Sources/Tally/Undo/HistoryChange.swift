@@ -45,6 +45,10 @@ public struct HistoryChange: Sendable, Identifiable {
   public let savedFilters: [Difference<SavedFilter>]
   /// The keys of the applications' values that changed.
   public let values: Set<ValueKey>
+  /// How many records of the application's collections changed, by the collection's name.
+  ///
+  /// Those of collections that the store was opened without are counted under an empty name.
+  public let records: [String: Int]
 
   /// A record before and after a write.
   public struct Difference<Record: Sendable>: Sendable {

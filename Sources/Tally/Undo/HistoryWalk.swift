@@ -26,7 +26,7 @@ struct HistoryWalk {
     let isUndone = reversed.contains(entry.id)
     if !isUndone, let target = entry.target { reversed.insert(target) }
     var differences = Differences()
-    var seen: Set<ImageKey> = []
+    var (seen, records): (Set<ImageKey>, RecordReversal) = ([], RecordReversal())
     try transaction.forEachImage(of: entry.id) { key, presence, bytes in
       // A change that other replicas made to a deleted object changes nothing that exists.
       guard presence != .deleted else { return }
@@ -43,6 +43,7 @@ struct HistoryWalk {
           ListRecord.self, key.id, wasThere, bytes, following: &lists, to: &differences.lists,
           orRenumbered: &differences.renumberedLists, transaction)
       case .value: try addValue(key.value, wasThere, bytes, to: &differences, transaction)
+      case .record: try records.add(key, presence, bytes)
       default: break
       }
     }
@@ -52,7 +53,7 @@ struct HistoryWalk {
       id: entry.id, kind: .init(entry.kind), date: entry.date, actionName: entry.actionName,
       isFromElsewhere: entry.origin == .replica, replica: entry.replica, target: entry.target, isUndone: isUndone,
       tasks: differences.tasks, lists: differences.lists, savedFilters: differences.filters,
-      values: differences.values)
+      values: differences.values, records: taskID == nil ? records.counts(in: transaction.records) : [:])
   }
 
   private struct Differences {

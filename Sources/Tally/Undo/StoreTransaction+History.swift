@@ -54,37 +54,12 @@ extension StoreTransaction where Base == WriteTransaction {
   ///
   /// - Throws: what the storage throws.
   public var changeID: ChangeID? {
-    get throws { hasUnrecordedChanges ? try nextChangeID : nil }
-  }
-
-  /// The id of the next entry of the history.
-  private var nextChangeID: ChangeID {
-    get throws {
-      guard let last = try tables.history.lastKey(in: base)?.change, last.sequence == commitSequence else {
-        return ChangeID(sequence: commitSequence, position: 0)
-      }
-      return ChangeID(sequence: commitSequence, position: last.position + 1)
-    }
+    get throws { state.hasUnrecordedChanges ? try state.nextChangeID(in: tables.history, base) : nil }
   }
 
   /// Writes the changes so far to the history as one entry.
   mutating func recordHistory(_ kind: HistoryKind = .change, target: ChangeID? = nil) throws {
-    guard hasUnrecordedChanges || kind != .change else { return }
-    assert(kind != .change || !images.isEmpty, "a change without an image that undo could restore")
-    let change = try nextChangeID
-    guard change.position <= ChangeID.maximumPosition else { throw TallyError.tooManyChanges }
-    let entry = HistoryEntry(
-      id: change, kind: kind, origin: origin, target: target, dateMicroseconds: now.microsecondsSince1970,
-      actionName: actionName,
-      replica: originReplica)
-    hasLostImages = !isUndoable
-    try changeIfNeeded { (tables, images, base) throws(LMDBError) in
-      try HistoryWriter(table: tables.history).append(entry, images, in: &base)
-      images = BeforeImages()
-      return true
-    }
-    if !keepsImages { images.forget() }
-    hasUnrecordedChanges = false
+    try state.recordHistory(kind, target: target, at: now, in: tables.history, &base)
   }
 
   /// Names the action of this write, for ``history(of:limit:)`` and for a menu item such as "Undo Archive".
@@ -101,22 +76,11 @@ extension StoreTransaction where Base == WriteTransaction {
   /// - Parameter name: at most 254 bytes of UTF-8; `nil` for no name.
   /// - Throws: `valueOutOfRange` if the name is longer.
   public mutating func setActionName(_ name: String?) throws(TallyError) {
-    guard name?.utf8.count ?? 0 <= HistoryRecord.maximumActionNameLengthInBytes else {
-      throw TallyError(
-        .valueOutOfRange, "The name of an action is longer than \(HistoryRecord.maximumActionNameLengthInBytes) bytes",
-        remedy: "Give a shorter one")
-    }
-    actionName = name
-  }
-
-  /// Drops the images and records that this write cannot be undone.
-  mutating func forgetImages() {
-    keepsImages = false
-    images.forget()
+    try state.setActionName(name)
   }
 
   /// Whether ``undo()`` can undo the changes of this write so far, once it is committed.
   ///
   /// It is false for a write that replaces more than the history holds, and for a deletion on a full disk.
-  public var isUndoable: Bool { keepsImages && !hasLostImages && !images.isTooLarge }
+  public var isUndoable: Bool { state.isUndoable }
 }

@@ -48,7 +48,9 @@ extension StoreTransaction where Base: ~Copyable {
     var walk = HistoryWalk(of: taskID)
     for entry in try historyEntries() {
       let change = try walk.change(of: entry, in: self)
-      let isEmpty = change.tasks.isEmpty && change.lists.isEmpty && change.savedFilters.isEmpty && change.values.isEmpty
+      let isEmpty =
+        change.tasks.isEmpty && change.lists.isEmpty && change.savedFilters.isEmpty && change.values.isEmpty
+        && change.records.isEmpty
       let isShown = !isEmpty || (taskID == nil && !entry.hasImages)
       guard !isShown || body(change) else { return }
     }

@@ -120,14 +120,24 @@ extension StoreTransaction where Base == WriteTransaction {
     try plan.checkTexts(in: self)
     try plan.checkLists(in: self)
     try plan.checkParents(in: self)
+    let restore = try restoration(of: plan)
     try change { [plan] (writer, images, base) throws(LMDBError) in
       var deltas = CounterDeltas()
       try plan.apply(with: writer, counting: &deltas, recording: &images, in: &base)
       try deltas.apply(to: writer.tables, in: &base)
     }
+    if let restore { try withWriter { try restore(&$0) } }
     try recordHistory(kind, target: target)
     try takeBackNotes(of: plan.objects, reversedWith: target)
     return plan.result
+  }
+
+  /// What restores the records of collections, after a check that it is possible; `nil` if there are none.
+  private mutating func restoration(of plan: UndoPlan) throws -> RecordReversal.Step? {
+    guard !plan.collections.isEmpty else { return nil }
+    guard records != nil else { throw TallyError.unknownCollection }
+    let entries = try historyEntries()
+    return try withWriter { try plan.collections.prepare(after: plan.entry, entries, in: &$0) }
   }
 }
 
@@ -150,9 +160,6 @@ extension TallyError {
   static let irreversible = TallyError(
     .irreversible, "The change is too large to be undone: afterwards neither it nor any earlier one can be",
     remedy: "Export or back up the store first; nothing was changed")
-
-  static let tooManyChanges = TallyError(
-    .valueOutOfRange, "There are too many steps in one write", remedy: "Spread them over several writes")
 
   /// The error for an undo that another change prevents.
   static func undoConflict(_ what: String) -> TallyError {

@@ -63,8 +63,8 @@ extension UndoPlan {
 
 extension TallyError {
   fileprivate static func laterChange(of key: ImageKey) -> TallyError {
-    let kind = key.kind == .list ? "list" : key.kind == .value ? "value" : "task"
-    return .undoConflict("a later change of the same \(kind) has not been undone")
+    let names: [ImageKind: String] = [.list: "list", .value: "value", .record: "record"]
+    return .undoConflict("a later change of the same \(names[key.kind] ?? "task") has not been undone")
   }
 }
 

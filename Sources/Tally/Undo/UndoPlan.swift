@@ -7,13 +7,17 @@ struct UndoPlan {
   let entry: HistoryEntry
   var records = RecordPlan()
   private var values: [(key: ValueKey, old: [UInt8]?, new: [UInt8]?)] = []
+  /// The records of the application's collections.
+  private(set) var collections = RecordReversal()
+  /// How many of them each collection has, by its name.
+  private var recordCounts: [String: Int] = [:]
   /// The keys of all images of the entry.
   private var keys: Set<ImageKey> = []
   /// The fields that keep their values because another replica has changed them since.
   private var keptFields: [UUID: Set<String>] = [:]
 
   /// Whether there is nothing to restore.
-  var isEmpty: Bool { records.isEmpty && values.isEmpty }
+  var isEmpty: Bool { records.isEmpty && values.isEmpty && collections.isEmpty }
 
   /// Reads an entry's images and compares them with the current records.
   init(of entry: HistoryEntry, in transaction: borrowing StoreWriteTransaction) throws {
@@ -24,6 +28,8 @@ struct UndoPlan {
       guard keys.insert(key).inserted else { return }
       try add(key, wasThere, bytes, transaction)
     }
+    if let snapshot = transaction.records { try collections.dropUnchanged(in: snapshot) }
+    recordCounts = collections.counts(in: transaction.records)
   }
 
   private mutating func add(
@@ -41,6 +47,7 @@ struct UndoPlan {
       let value = wasThere ? bytes.bytes(from: 0) : nil
       let current = try transaction.tables.values.value(forKey: valueKey, in: transaction.base)
       if value != current { values.append((valueKey, current, value)) }
+    case .record: try collections.add(key, wasThere ? .present : .absent, bytes)
     default: break
     }
   }
@@ -95,7 +102,7 @@ struct UndoPlan {
       lists: records.lists.compactMap(\.new?.item), returnedListIDs: Set(records.lists.compactMap(\.createdID)),
       deletedLists: records.lists.compactMap(\.deletedItem),
       savedFilters: filters.compactMap(\.new), deletedFilters: filters.compactMap { $0.new == nil ? $0.old : nil },
-      values: Set(values.map(\.key).filter { !$0.isReserved }), keptFields: keptFields)
+      values: Set(values.map(\.key).filter { !$0.isReserved }), records: recordCounts, keptFields: keptFields)
   }
 }
 

@@ -25,6 +25,8 @@ public struct UndoResult: Hashable, Sendable {
   public let deletedFilters: [SavedFilter]
   /// The keys of the applications' values that were restored, changed or removed.
   public let values: Set<ValueKey>
+  /// How many records of the application's collections were restored, changed or deleted, by the collection's name.
+  public let records: [String: Int]
   /// The fields that keep their values because another replica has changed the task or list since.
   ///
   /// They have the names that documents use; `id` stands for an object that is neither created again nor deleted.
@@ -33,7 +35,7 @@ public struct UndoResult: Hashable, Sendable {
   /// Whether nothing visible changed.
   var isEmpty: Bool {
     tasks.isEmpty && deletedTasks.isEmpty && lists.isEmpty && deletedLists.isEmpty && savedFilters.isEmpty
-      && deletedFilters.isEmpty && values.isEmpty
+      && deletedFilters.isEmpty && values.isEmpty && records.isEmpty
   }
 }
 
@@ -46,7 +48,7 @@ extension UndoResult: Codable {
 
   private enum Key: String, CodingKey {
     case change, date, tasks, returnedTaskIDs, deletedTasks, lists, returnedListIDs, deletedLists, savedFilters
-    case deletedFilters, values, keptFields
+    case deletedFilters, values, records, keptFields
   }
 
   /// Decodes a result.
@@ -65,6 +67,7 @@ extension UndoResult: Codable {
       savedFilters: try container.decode([SavedFilter].self, forKey: .savedFilters),
       deletedFilters: try container.decode([SavedFilter].self, forKey: .deletedFilters),
       values: Set(try container.decode([ValueKey].self, forKey: .values)),
+      records: try container.decodeIfPresent([String: Int].self, forKey: .records) ?? [:],
       keptFields: Dictionary(
         try container.decodeIfPresent([KeptFields].self, forKey: .keptFields)?.map { ($0.id.id, $0.fields) } ?? []
       ) { $0.union($1) })
@@ -89,6 +92,7 @@ extension UndoResult: Codable {
         ? left.bytes.lexicographicallyPrecedes(right.bytes) : left.namespace < right.namespace
     }
     try container.encode(names, forKey: .values)
+    if !records.isEmpty { try container.encode(records, forKey: .records) }
     let kept = keptFields.map { KeptFields(id: IDText($0), fields: $1) }.sorted { $0.id.text < $1.id.text }
     if !kept.isEmpty { try container.encode(kept, forKey: .keptFields) }
   }

@@ -17,11 +17,14 @@ import TallyEngine
 /// | an unreadable key of a value | moved to the table of set-aside records, with its value |
 /// | the indexes of applications, and any other fault | emptied: the next opening rebuilds those that it registers |
 /// | the history of changes, or the records that it would restore | emptied: then nothing can be undone |
+/// | the application's collections | as `Store.repair` |
 /// | no header, or an impossible one | a new one, with a new identity: a remembered sequence must not be continued |
 ///
 /// A record that breaks the model's rules stays unchanged, because only its user knows what it should say.
 struct Repair {
   let report: VerificationReport
+  /// The application's collections.
+  let collections: CollectionsBeside
   let now: Timestamp
 
   func run(in transaction: inout WriteTransaction) throws {
@@ -35,7 +38,8 @@ struct Repair {
     try setAside(from: .values, in: &transaction) { key, _ in ValueKey(canonically: key) == nil }
     // This program may not know the functions of these indexes.
     try tables.ownIndexes.removeAll(in: &transaction)
-    let sequence = try nextSequence(tables, in: transaction)
+    let (sequence, setAsideCount) = try collections.repair(
+      after: lastSequence(tables, in: transaction), in: &transaction)
     try moveTasksOfUnknownLists(tables, at: sequence, in: &transaction)
     try freeInvalidSubtasks(tables, at: sequence, in: &transaction)
     try LedgerRepair(tables: tables).run(in: &transaction)
@@ -43,9 +47,11 @@ struct Repair {
     try rebuildIndexes(of: tables, in: &transaction)
     try CounterRebuild(tables: tables).run(in: &transaction)
     try tables.search.removeAll(in: &transaction)
-    if !isHistoryOfUse { try tables.history.removeAll(in: &transaction) }
+    if !isHistoryOfUse || setAsideCount > 0 { try tables.history.removeAll(in: &transaction) }
     var header = try usableHeader(tables, in: transaction) ?? newHeader(in: &transaction)
     header.sequence = sequence
+    // Whoever follows the collections reads everything again.
+    if !collections.isEmpty { header.logStart = sequence }
     try tables.meta.put(header, forKey: .header, in: &transaction)
   }
 
@@ -112,18 +118,19 @@ struct Repair {
     for record in changed { try tables.tasks.put(record, forKey: record.key, in: &transaction) }
   }
 
-  /// A sequence above every commit that appears in the header or in a record.
-  private func nextSequence(_ tables: Tables, in transaction: borrowing WriteTransaction) throws -> UInt64 {
+  /// The last commit that appears in the header or in a record.
+  private func lastSequence(_ tables: Tables, in transaction: borrowing WriteTransaction) throws -> UInt64 {
     var last = usableHeader(tables, in: transaction)?.sequence ?? 0
     try TaskRecord.forEach(of: tables, in: transaction) { last = max(last, $0.stamp.changed) }
     try ListRecord.forEach(of: tables, in: transaction) { last = max(last, $0.stamp.changed) }
     try Tombstone.forEach(of: tables, in: transaction) { last = max(last, $0.record.stamp.changed) }
-    return min(last, StoreHeader.lastSequence - 1) + 1
+    return last
   }
 
   private func newHeader(in transaction: inout WriteTransaction) throws -> StoreHeader {
     var header = StoreHeader(storeID: UUIDv7.next(), sequence: 0)
     if try SyncTables.areUsed(in: &transaction) { header.writerFeatures.insert(.synchronizes) }
+    if try CollectionsBeside.areStored(in: &transaction) { header.requiredFeatures.insert(.ownCollections) }
     return header
   }
 

@@ -55,9 +55,10 @@ extension TaskStore {
   @discardableResult
   public func backup(to file: FilePath, progress: VerificationProgress.Observer? = nil) throws -> BackupSummary {
     let opening = StoreOpening(directory: directory, configuration: configuration)
+    let layout = TaskLayout(configuration)
     return try connection.copy(to: file) { staging in
       let (header, report) = try UnpublishedStore(at: staging.path, like: opening) {
-        try Verification.requireSound($0, observer: progress)
+        try Verification.requireSound($0, layout, observer: progress)
       }.verify()
       return BackupSummary(header, report, sizeInBytes: try TallyError.output { try staging.dataFile.stat().size })
     }
@@ -90,15 +91,17 @@ extension TaskStore {
     progress: VerificationProgress.Observer? = nil
   ) throws -> RestoreSummary {
     try restore(
-      from: file, to: StoreOpening(directory: directory, configuration: configuration), progress: progress)
+      from: file, to: StoreOpening(directory: directory, configuration: configuration), TaskLayout(configuration),
+      progress: progress)
   }
 
   /// Restores with other migrations than this version's, for tests.
   static func restore(
-    from file: FilePath, to opening: StoreOpening, progress: VerificationProgress.Observer? = nil
+    from file: FilePath, to opening: StoreOpening, _ layout: TaskLayout = TaskLayout(.init()),
+    progress: VerificationProgress.Observer? = nil
   ) throws -> RestoreSummary {
     let result = try Restoration(file: file, opening: opening) {
-      try Verification.requireSound($0, observer: progress)
+      try Verification.requireSound($0, layout, observer: progress)
     }.run()
     return RestoreSummary(
       restored: BackupSummary(result.header, result.report, sizeInBytes: result.sizeInBytes),

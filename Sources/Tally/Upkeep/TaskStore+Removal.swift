@@ -24,14 +24,16 @@ extension TaskStore {
     configuration: Configuration = Configuration(),
     progress: VerificationProgress.Observer? = nil
   ) throws -> CompactionSummary {
-    try compact(StoreOpening(directory: directory, configuration: configuration), progress: progress)
+    try compact(
+      StoreOpening(directory: directory, configuration: configuration), TaskLayout(configuration), progress: progress)
   }
 
   /// Compacts a store with other migrations than this version's, for tests.
   static func compact(
-    _ opening: StoreOpening, progress: VerificationProgress.Observer? = nil
+    _ opening: StoreOpening, _ layout: TaskLayout = TaskLayout(.init()),
+    progress: VerificationProgress.Observer? = nil
   ) throws -> CompactionSummary {
-    try opening.compact { try Verification.requireSound($0, observer: progress) }
+    try opening.compact { try Verification.requireSound($0, layout, observer: progress) }
   }
 
   /// Removes a store: its file, the copies made by restoring and repairing, and its directory if nothing else is in it.
@@ -67,7 +69,7 @@ extension StoreTransaction where Base == WriteTransaction {
   /// - Throws: what the storage throws.
   /// - Complexity: linear in the number of the store's pages.
   public mutating func eraseAll() throws {
-    forgetImages()
+    state.forgetImages()
     var header = try header()
     // The log of changes is empty, so nobody can continue from an earlier commit.
     header.logStart = commitSequence

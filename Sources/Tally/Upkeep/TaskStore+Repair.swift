@@ -36,9 +36,9 @@ extension TaskStore {
     progress: VerificationProgress.Observer? = nil
   ) throws -> RepairReport {
     let opening = StoreOpening(directory: directory, configuration: configuration)
-    let indexes = configuration.indexes
+    let layout = TaskLayout(configuration)
     return try opening.withDamagedStore(.exclusive) { store in
-      let before = try Verification.run(on: store.environment, registering: indexes, observer: progress)
+      let before = try Verification.run(on: store.environment, layout, observer: progress)
       guard !before.isSound else { return RepairReport(before: before, after: before, safetyCopy: nil) }
       guard !before.faults.contains(where: { $0.kind == .missingTable && $0.table == "tasks" }) else {
         throw TallyError(
@@ -46,10 +46,10 @@ extension TaskStore {
           remedy: "Restore a backup or import an export")
       }
       let kept = try opening.keepSafetyCopy(of: store.environment, because: .repair)
-      let repair = Repair(report: before, now: configuration.now())
+      let repair = Repair(report: before, collections: layout.collections, now: configuration.now())
       try store.environment.write { transaction in try repair.run(in: &transaction) }
       try store.environment.checkStructure()
-      let after = try Verification.run(on: store.environment, registering: indexes, observer: progress)
+      let after = try Verification.run(on: store.environment, layout, observer: progress)
       return RepairReport(before: before, after: after, safetyCopy: kept)
     }
   }

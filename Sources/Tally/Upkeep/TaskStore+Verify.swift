@@ -16,7 +16,9 @@ extension TaskStore {
   public func verify(progress: VerificationProgress.Observer? = nil) throws -> VerificationReport {
     try connection.use { store in
       try store.environment.checkStructure()
-      return try Verification(environment: store.environment, tables: store.tables, observer: progress).run()
+      var report = try Verification(environment: store.environment, tables: store.tables, observer: progress).run()
+      report.add(try CollectionsBeside(configuration.schema).report(on: store.environment))
+      return report
     }
   }
 
@@ -36,7 +38,7 @@ extension TaskStore {
     var configuration = configuration
     configuration.isReadOnly = true
     return try StoreOpening(directory: directory, configuration: configuration).withDamagedStore { store in
-      try Verification.run(on: store.environment, registering: configuration.indexes, observer: progress)
+      try Verification.run(on: store.environment, TaskLayout(configuration), observer: progress)
     }
   }
 }

@@ -94,28 +94,30 @@ struct Verification {
 extension Verification {
   /// Verifies an environment that may not be a complete store but whose pages have been checked.
   ///
-  /// It first checks which tables exist, then their contents. The indexes of an application are compared with their
-  /// functions if these are given.
+  /// It first checks which tables exist, then their contents. What an application has declared is compared with its
+  /// declarations.
   static func run(
-    on environment: LMDBEnvironment, registering indexes: [TaskIndex] = [], observer: VerificationProgress.Observer?
+    on environment: LMDBEnvironment, _ layout: TaskLayout, observer: VerificationProgress.Observer?
   ) throws -> VerificationReport {
-    let missing = try TaskLayout(indexes: []).missingTableNames(in: environment)
+    let missing = try layout.missingTableNames(in: environment)
     guard missing.isEmpty else {
       var report = VerificationReport()
       for name in missing { report.add(StoreFault(kind: .missingTable, table: name, id: nil)) }
       return report
     }
-    let tables = try Tables(openingIn: environment, registering: indexes)
-    return try Verification(environment: environment, tables: tables, observer: observer).run()
+    let tables = try Tables(openingIn: environment, registering: layout.indexes)
+    var report = try Verification(environment: environment, tables: tables, observer: observer).run()
+    report.add(try layout.collections.report(on: environment))
+    return report
   }
 
   /// Verifies a store whose pages have been checked, and throws if anything is wrong.
   ///
   /// - Throws: `damagedStore` with the first fault; what the observer throws.
   static func requireSound(
-    _ environment: LMDBEnvironment, observer: VerificationProgress.Observer?
+    _ environment: LMDBEnvironment, _ layout: TaskLayout, observer: VerificationProgress.Observer?
   ) throws -> VerificationReport {
-    let report = try run(on: environment, observer: observer)
+    let report = try run(on: environment, layout, observer: observer)
     guard report.isSound else {
       throw TallyError.unsound(report.faults.first?.description, count: report.faultCount)
     }

@@ -1,3 +1,5 @@
+import TallyEngine
+
 /// The result of a verification.
 public struct VerificationReport: Hashable, Sendable {
   /// The faults, at most the first thousand; empty for a sound store.
@@ -14,12 +16,25 @@ public struct VerificationReport: Hashable, Sendable {
   public internal(set) var completionCount = 0
   /// The number of unreadable records that earlier repairs have set aside; they are kept, and appear in no view.
   public internal(set) var setAsideCount = 0
+  /// The number of records of the application's collections that were checked.
+  public internal(set) var recordCount = 0
+  /// The collections in the store that were not checked, because the store was opened without them.
+  public internal(set) var unknownCollections: [String] = []
 
   /// Whether no faults were found.
   public var isSound: Bool { faultCount == 0 }
 
   /// The most faults that a report lists.
   static let maximumListedFaults = 1_000
+
+  /// Adds what a check of the application's collections has found; header and history have a check of their own.
+  mutating func add(_ collections: StoreReport) {
+    (recordCount, unknownCollections) = (collections.recordCount, collections.unknownCollections)
+    for fault in collections.faults where fault.kind != .damagedHeader && fault.kind != .unreadableHistory {
+      add(StoreFault(kind: .init(description: fault.kind.rawValue), table: fault.place, id: nil))
+    }
+    faultCount += collections.faultCount - collections.faults.count
+  }
 
   package mutating func add(_ fault: StoreFault) {
     faultCount += 1

@@ -112,11 +112,14 @@ package struct StoreFeatures: OptionSet, Hashable, Sendable {
   /// Versions without collections refuse such a store: they would write without keeping the collections.
   package static let collections = StoreFeatures(rawValue: 1 << 2)
 
+  /// A store of another kind has collections of an application beside its own tables.
+  package static let ownCollections = StoreFeatures(rawValue: 1 << 3)
+
   /// Writes record their changes for other replicas.
   package static let synchronizes = StoreFeatures(rawValue: 1 << 0)
 
   /// The required features that this version knows.
-  package static let knownRequired: StoreFeatures = [.taggedRecords, .journal, .collections]
+  package static let knownRequired: StoreFeatures = [.taggedRecords, .journal, .collections, .ownCollections]
   /// The writer features that this version knows.
   package static let knownWriter: StoreFeatures = [.synchronizes]
 }

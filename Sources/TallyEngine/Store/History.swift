@@ -34,7 +34,7 @@ extension StoreQueries where Self: ~Copyable {
   ///
   /// - Complexity: reads the heads of the history.
   public func history(limit: Int = .max) throws -> [HistoryItem] {
-    try snapshot.checkIsLive()
+    let snapshot = try liveSnapshot
     var (items, reversed): ([HistoryItem], Set<ChangeID>) = ([], [])
     for entry in try snapshot.historyEntries() where items.count < limit {
       let isUndone = reversed.contains(entry.id)
@@ -70,13 +70,6 @@ extension StoreSnapshot {
   func historyEntries() throws -> [HistoryEntry] {
     try tables.historyEntries(in: view)
   }
-
-  /// Calls a closure with the images of a write: the record, and its bytes if it existed.
-  fileprivate func forEachImage(
-    of change: ChangeID, _ body: (ChangeLog.Object, [UInt8]?) throws -> Void
-  ) throws {
-    try tables.forEachImage(of: change, in: view, body)
-  }
 }
 
 extension StoreTables {
@@ -99,19 +92,15 @@ extension StoreTables {
     return entries
   }
 
-  fileprivate func forEachImage(
-    of change: ChangeID, in view: borrowing TransactionView, _ body: (ChangeLog.Object, [UInt8]?) throws -> Void
+  /// Calls a closure with the images of a write, in the order in which they were recorded.
+  func forEachImage(
+    of change: ChangeID, in view: borrowing TransactionView, _ body: (ImageKey, ImagePresence, RawSpan) throws -> Void
   ) throws {
     var cursor = try history.cursor(in: view)
     var isAtEntry = try cursor.move(toFirstAtOrAfter: HistoryKey(change, part: 0))
     while isAtEntry, try cursor.key().change == change {
       var images = ImageReader(try HistoryRecord.images(of: cursor.valueBytes))
-      try images.forEach { key, presence, bytes in
-        guard key.kind == .record else { return }
-        // Unsafe by signature only: bytes have no padding.
-        let object = try unsafe ChangeLog.Object(key: key.bytes.span.bytes)
-        try body(object, presence == .present ? bytes.bytes(from: 0) : nil)
-      }
+      try images.forEach(body)
       isAtEntry = try cursor.next()
     }
   }
@@ -120,29 +109,7 @@ extension StoreTables {
 extension Writer {
   /// Writes the changes so far to the history as one entry.
   mutating func recordHistory(_ kind: HistoryKind = .change, target: ChangeID? = nil) throws {
-    guard hasUnrecordedChanges || kind != .change else { return }
-    guard isUndoable || kind != .change else {
-      (images, hasUnrecordedChanges) = (BeforeImages(), false)
-      return
-    }
-    let last = try snapshot.tables.history.lastKey(in: base)?.change
-    let position = last.map { $0.sequence == commitSequence ? $0.position + 1 : 0 } ?? 0
-    guard position <= ChangeID.maximumPosition else { throw TallyError.tooManySteps }
-    let entry = HistoryEntry(
-      id: ChangeID(sequence: commitSequence, position: position), kind: kind, origin: .local, target: target,
-      dateMicroseconds: snapshot.now.microsecondsSince1970, actionName: actionName)
-    try change { writer in
-      try HistoryWriter(table: writer.snapshot.tables.history).append(entry, writer.images, in: &writer.base)
-      writer.images = BeforeImages()
-    }
-    if !keepsImages { images.forget() }
-    hasUnrecordedChanges = false
-  }
-
-  /// Drops the images and records that this write cannot be undone.
-  mutating func forgetImages() {
-    keepsImages = false
-    images.forget()
+    try state.recordHistory(kind, target: target, at: snapshot.now, in: snapshot.tables.history, &base)
   }
 
   /// Undoes the last write that has not been undone yet.
@@ -200,74 +167,16 @@ extension Writer {
   private mutating func reverse(
     _ entry: HistoryEntry, _ entries: [HistoryEntry], as kind: HistoryKind
   ) throws -> Reversal? {
-    // If there are several images of a record, the first one has its state before the write.
-    var (order, images): ([ChangeLog.Object], [ChangeLog.Object: [UInt8]?]) = ([], [:])
-    try snapshot.forEachImage(of: entry.id) { object, image in
-      guard images[object] == nil else { return }
-      images[object] = .some(image)
-      order.append(object)
-    }
-    let states = try laterStates(of: Set(order), after: entry, entries)
-    let wanted = try order.filter { object in
-      let current = try currentState(of: object)
-      let image = images[object] ?? nil
-      return image.map { Array($0.dropFirst(ChangeLog.Stamp.byteCount)) }
-        != current?.bytes.map { Array($0.dropFirst(ChangeLog.Stamp.byteCount)) }
-    }
-    guard !wanted.isEmpty else { return nil }
-    for object in wanted where states.conflicting.contains(object) {
-      let name = snapshot.tables.tables(number: object.collection)?.name ?? "an unknown collection"
-      throw TallyError(
-        .undoConflict,
-        "The change cannot be undone: a later change of the same record of '\(name)' has not been undone",
-        remedy: "Undo the later change first, or restore the record by hand; nothing was changed")
-    }
-    for object in wanted {
-      guard let tables = snapshot.tables.tables(number: object.collection) else { throw TallyError.unknownCollection }
-      let current = try currentState(of: object)
-      let isConflict = current.map { $0.changed != states.lastWrites[object] } ?? false
-      try tables.restore(object.id, to: images[object] ?? nil, isConflict: isConflict, in: &self)
-    }
+    var records = RecordReversal()
+    try snapshot.tables.forEachImage(of: entry.id, in: snapshot.view) { try records.add($0, $1, $2) }
+    try records.dropUnchanged(in: snapshot)
+    guard !records.isEmpty else { return nil }
+    let restore = try records.prepare(after: entry, entries, in: &self)
+    try restore(&self)
     try recordHistory(kind, target: entry.id)
     return Reversal(
       change: entry.id, date: Timestamp(clamping: entry.dateMicroseconds).date, actionName: entry.actionName,
-      recordCount: wanted.count)
-  }
-
-  /// What later writes of the history have done to some records.
-  private struct LaterStates {
-    /// The records that a later write, which has not been undone, has changed.
-    var conflicting: Set<ChangeLog.Object> = []
-    /// The commit of the last write in the history of each record.
-    var lastWrites: [ChangeLog.Object: UInt64] = [:]
-  }
-
-  private func laterStates(
-    of objects: Set<ChangeLog.Object>, after entry: HistoryEntry, _ entries: [HistoryEntry]
-  ) throws -> LaterStates {
-    var states = LaterStates()
-    for object in objects { states.lastWrites[object] = entry.id.sequence }
-    let later = entries.prefix { entry.id < $0.id }
-    let effective = Set(UndoLog(entries: Array(later)).effective(since: entry.id).map(\.id))
-    for each in later {
-      var seen: Set<ChangeLog.Object> = []
-      try snapshot.forEachImage(of: each.id) { object, _ in
-        guard objects.contains(object), seen.insert(object).inserted else { return }
-        states.lastWrites[object] = max(states.lastWrites[object] ?? 0, each.id.sequence)
-        if effective.contains(each.id) { states.conflicting.insert(object) }
-      }
-    }
-    return states
-  }
-
-  /// The stored bytes of a record and the commit of its last change; `nil` if it has never existed.
-  private func currentState(of object: ChangeLog.Object) throws -> (bytes: [UInt8]?, changed: UInt64)? {
-    if let bytes = try snapshot.tables.tables(number: object.collection)?.storedBytes(of: object.id, in: snapshot.view)
-    {
-      // Unsafe by signature only: bytes have no padding.
-      return (bytes, try unsafe ChangeLog.Stamp(bytes.span.bytes).changed)
-    }
-    return try snapshot.tables.log.deletion(of: object, in: snapshot.view).map { (nil, $0.changed) }
+      recordCount: records.count)
   }
 }
 
@@ -308,11 +217,4 @@ extension TallyError {
   fileprivate static let undoWasTooLarge = TallyError(
     .nothingToRedo, "The last undo cannot be redone: it was too large to record",
     remedy: "Make the change again by hand")
-
-  fileprivate static let tooManySteps = TallyError(
-    .valueOutOfRange, "There are too many steps in one write", remedy: "Spread them over several writes")
-
-  fileprivate static let unknownCollection = TallyError(
-    .undoConflict, "The change cannot be undone: it concerns a collection that this program does not know",
-    remedy: "Undo it with the program that has made it; nothing was changed")
 }

@@ -202,28 +202,34 @@ extension RecordTables: ManagedTables {
     return count
   }
 
-  func restore(
-    _ id: [UInt8], to image: [UInt8]?, isConflict: Bool, in writer: inout Writer
-  ) throws {
+  func restoring(_ images: [RecordImage], in writer: inout Writer) throws -> RecordReversal.Step {
     let names = try writer.fieldTable(of: self)
-    // Unsafe by signature only: bytes have no padding.
-    let recordID = try unsafe Self.id(id.span.bytes)
-    let current = try stored(recordID, key: id, names, in: writer.base)
-    func read(_ bytes: [UInt8]) throws -> Stored<Record> { try unsafe stored(bytes.span.bytes, recordID, names) }
-    var target = try image.map(read)?.record
-    if isConflict {
-      guard let merge = collection.merge, let current, let restored = target,
-        let merged = merge(restored, current.record)
-      else { throw TallyError.changedSince(collection.name) }
-      target = merged
-    }
     var batch = try RecordBatch(self, in: &writer)
-    if let current {
-      _ = try batch.replace(current, by: target)
-    } else if let target {
-      try batch.insert([target])
+    for image in images {
+      // Unsafe by signature only: bytes have no padding.
+      let id = try unsafe Self.id(image.id.span.bytes)
+      let current = try stored(id, key: image.id, names, in: writer.base)
+      let former = try image.contents.map { try unsafe stored($0.span.bytes, id, names) }
+      let target = image.isConflict ? try merged(former?.record, with: current?.record) : former?.record
+      if let current {
+        _ = try batch.replace(current, by: target, keeping: image.isConflict ? nil : former?.rest)
+      } else if let target {
+        try batch.insert([target], keeping: former?.rest ?? [])
+      }
     }
-    try batch.apply(in: &writer)
+    try batch.check(in: writer.base)
+    return { [batch] writer in
+      var batch = batch
+      try batch.write(in: &writer)
+    }
+  }
+
+  /// What an undo restores of a record that has been changed since by a write without undo.
+  private func merged(_ restored: Record?, with current: Record?) throws -> Record {
+    guard let merge = collection.merge, let restored, let current, let merged = merge(restored, current) else {
+      throw TallyError.changedSince(collection.name)
+    }
+    return merged
   }
 
   /// A stored record with its stamp; throws if it is damaged or does not fit the type.

@@ -31,7 +31,7 @@ enum GroupSelection {
   case one([UInt8])
 }
 
-extension StoreQueries where Self: ~Copyable {
+extension RecordQueries where Self: ~Copyable {
   // MARK: Measures without groups.
 
   /// The sum of a measure over a range of time, exact to the instant.

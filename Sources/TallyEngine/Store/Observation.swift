@@ -43,7 +43,7 @@ extension StoreQueries where Self: ~Copyable {
   /// The position of this snapshot, for ``changes(since:)``.
   public var position: StorePosition {
     get throws {
-      try snapshot.checkIsLive()
+      let snapshot = try liveSnapshot
       let header = try snapshot.header()
       return StorePosition(storeID: header.storeID, sequence: header.sequence)
     }
@@ -56,8 +56,7 @@ extension StoreQueries where Self: ~Copyable {
   ///
   /// - Complexity: one lookup for each record that has changed since.
   public func changes(since last: StorePosition) throws -> RecordChanges {
-    try snapshot.checkIsLive()
-    return try snapshot.changes(since: last)
+    try snapshot.changes(since: last)
   }
 }
 
@@ -69,7 +68,8 @@ extension StoreSnapshot {
     return header
   }
 
-  fileprivate func changes(since last: StorePosition) throws -> RecordChanges {
+  package func changes(since last: StorePosition) throws -> RecordChanges {
+    try checkIsLive()
     let header = try header()
     let isComplete =
       header.storeID == last.storeID
@@ -121,19 +121,29 @@ extension StoreTables {
 ///
 /// It keeps its store open while somebody waits for the next element. It ends when the waiting Swift task is cancelled
 /// or the store is closed; while the store is suspended, it waits.
-public struct Observation<Element: Sendable>: AsyncSequence, Sendable {
-  /// Reads a snapshot and returns the next element if there is one; remembers what it has read.
-  typealias Look = (borrowing Reader) throws -> Element?
+public struct StoreObservation<Element: Sendable>: AsyncSequence, Sendable {
+  /// Looks at the store, and returns the next element if there is one; remembers what it has seen.
+  package typealias Look = () throws -> Element?
 
-  let store: Store
-  let begin: @Sendable () -> Look
+  private let watch: CommitWatch
+  private let followsTime: Bool
+  private let begin: @Sendable () -> Look
+
+  /// - Parameters:
+  ///   - watch: what wakes it.
+  ///   - followsTime: whether the passing of time alone may produce an element.
+  ///   - begin: makes what looks at the store, and keeps it open; each iterator has its own.
+  package init(watch: CommitWatch, followsTime: Bool, begin: @escaping @Sendable () -> Look) {
+    (self.watch, self.followsTime, self.begin) = (watch, followsTime, begin)
+  }
 
   /// Creates an iterator; each iterator remembers separately what it has delivered.
-  public func makeAsyncIterator() -> Iterator { Iterator(store: store, look: begin()) }
+  public func makeAsyncIterator() -> Iterator { Iterator(watch: watch, followsTime: followsTime, look: begin()) }
 
   /// The iterator, which waits for the next element.
   public struct Iterator: AsyncIteratorProtocol {
-    let store: Store
+    let watch: CommitWatch
+    let followsTime: Bool
     let look: Look
 
     /// Waits for the next element; returns `nil` after cancellation or the closing of the store.
@@ -142,15 +152,15 @@ public struct Observation<Element: Sendable>: AsyncSequence, Sendable {
     public mutating func next() async throws -> Element? {
       while !Task.isCancelled {
         // Read the counter before the store, so that no later commit is missed.
-        let count = store.session.watch.count
+        let count = watch.count
         do {
-          if let found = try store.read(look) { return found }
+          if let found = try look() { return found }
         } catch let error as TallyError where error.code == .storeClosed {
           return nil
         } catch let error as TallyError where error.code == .storeSuspended {
           // The observation continues when the store is resumed.
         }
-        await store.session.watch.wait(after: count, followsTime: false)
+        await watch.wait(after: count, followsTime: followsTime)
       }
       return nil
     }
@@ -158,6 +168,16 @@ public struct Observation<Element: Sendable>: AsyncSequence, Sendable {
 }
 
 extension Store {
+  /// A sequence of what a closure returns, each time with a new snapshot.
+  private func observation<Element>(
+    _ begin: @escaping @Sendable () -> (borrowing Reader) throws -> Element?
+  ) -> StoreObservation<Element> {
+    StoreObservation(watch: session.watch, followsTime: false) {
+      let look = begin()
+      return { try self.read(look) }
+    }
+  }
+
   /// The changes by any process from now on, or from an earlier position on, in the order of the commits.
   ///
   /// No change is lost. A slow consumer gets several commits merged into one set.
@@ -165,9 +185,9 @@ extension Store {
   /// - Parameter position: the ``RecordChanges/position`` of the last changes seen; `nil` for the current position.
   /// - Returns: a sequence of sets of changes.
   /// - Throws: as `read`.
-  public func changes(since position: StorePosition? = nil) throws -> Observation<RecordChanges> {
+  public func changes(since position: StorePosition? = nil) throws -> StoreObservation<RecordChanges> {
     let start = try position ?? read { try $0.position }
-    return Observation(store: self) {
+    return observation {
       var last = start
       return { reader in
         let position = try reader.position
@@ -196,8 +216,8 @@ extension Store {
   public func values<Value: Sendable>(
     _ read: @escaping @Sendable (borrowing Reader) throws -> Value,
     removingDuplicates isEqual: @escaping @Sendable (Value, Value) -> Bool
-  ) -> Observation<Value> {
-    Observation(store: self) {
+  ) -> StoreObservation<Value> {
+    observation {
       var last: Value?
       var seen: (position: StorePosition, regions: RegionRecorder)?
       return { reader in
@@ -222,7 +242,7 @@ extension Store {
   /// The value of a closure: first the current one, then each new one.
   public func values<Value: Equatable & Sendable>(
     _ read: @escaping @Sendable (borrowing Reader) throws -> Value
-  ) -> Observation<Value> {
+  ) -> StoreObservation<Value> {
     values(read, removingDuplicates: ==)
   }
 
@@ -234,7 +254,7 @@ extension Store {
   public func observe<Record, A, B>(
     _ index: Index<Record, Key2<A, B>>, _ a: A.PlainKey, from lower: B.PlainKey? = nil, upTo upper: B.PlainKey? = nil,
     reversed: Bool = false, limit: Int = .max
-  ) -> Observation<[Record]> {
+  ) -> StoreObservation<[Record]> {
     values(
       { try $0.records(in: index, a, from: lower, upTo: upper, reversed: reversed, limit: limit) },
       removingDuplicates: { _, _ in false })
@@ -244,14 +264,14 @@ extension Store {
   public func observe<Record, A>(
     _ index: Index<Record, Key1<A>>, from lower: A.PlainKey? = nil, upTo upper: A.PlainKey? = nil,
     reversed: Bool = false, limit: Int = .max
-  ) -> Observation<[Record]> {
+  ) -> StoreObservation<[Record]> {
     values(
       { try $0.records(in: index, from: lower, upTo: upper, reversed: reversed, limit: limit) },
       removingDuplicates: { _, _ in false })
   }
 
   /// A record, whenever it changes; `nil` while there is none with the id.
-  public func observe<Record: StoredRecord>(_ type: Record.Type, _ id: Record.ID) -> Observation<Record?> {
+  public func observe<Record: StoredRecord>(_ type: Record.Type, _ id: Record.ID) -> StoreObservation<Record?> {
     values({ try $0.record(type, id) }, removingDuplicates: { _, _ in false })
   }
 }

@@ -24,6 +24,8 @@ struct RecordBatch<Record: StoredRecord> {
     var inserted = EntryBatch<EncodedBytes, NoValue>()
     /// The new keys without the ids, of a unique index.
     var claimed: [(key: [UInt8], id: [UInt8])] = []
+    /// The keys with the ids that the changes give up, of a unique index.
+    var released: Set<[UInt8]> = []
   }
 
   /// How many records are encoded before their keys are: few enough for the processor's cache.
@@ -31,7 +33,7 @@ struct RecordBatch<Record: StoredRecord> {
 
   init(_ tables: RecordTables<Record>, in writer: inout Writer) throws {
     guard let handles = tables.handles else { throw TallyError.missingCollection(tables.collection.name) }
-    (self.tables, self.handles, sequence) = (tables, handles, writer.commitSequence)
+    (self.tables, self.handles, sequence) = (tables, handles, writer.state.commitSequence)
     output.names = try writer.fieldTable(of: tables)
     entries = tables.collection.indexes.map { _ in Entries() }
     groups = tables.collection.measures.map { _ in MeasureDeltas() }
@@ -41,17 +43,22 @@ struct RecordBatch<Record: StoredRecord> {
   var isEmpty: Bool { changes.isEmpty }
 
   /// Adds new records.
-  mutating func insert(_ new: [Record]) throws {
-    var rest = new[...]
-    while !rest.isEmpty {
-      let chunk = Array(rest.prefix(Self.chunkCount))
-      rest = rest.dropFirst(Self.chunkCount)
+  ///
+  /// - Parameters:
+  ///   - new: the records.
+  ///   - rest: fields that their type does not have.
+  /// - Throws: `invalidKey`, and what encoding throws.
+  mutating func insert(_ new: [Record], keeping rest: [(number: Int, value: [UInt8])] = []) throws {
+    var remaining = new[...]
+    while !remaining.isEmpty {
+      let chunk = Array(remaining.prefix(Self.chunkCount))
+      remaining = remaining.dropFirst(Self.chunkCount)
       output.reset()
       let stamp = ChangeLog.Stamp(created: sequence, changed: sequence)
       var ends: [Int] = []
       for record in chunk {
         output.bytes += stamp.bytes
-        try tables.contents(of: record, [], output)
+        try tables.contents(of: record, rest, output)
         ends.append(output.bytes.count)
       }
       let values = output.bytes
@@ -70,13 +77,22 @@ struct RecordBatch<Record: StoredRecord> {
     }
   }
 
-  /// Adds a change of a stored record; returns false if it changes nothing.
-  mutating func replace(_ old: Stored<Record>, by new: Record?) throws -> Bool {
+  /// Adds a change of a stored record.
+  ///
+  /// - Parameters:
+  ///   - old: the stored record.
+  ///   - new: the new one; `nil` to delete it.
+  ///   - rest: the fields that the type does not have; by default those of the stored record.
+  /// - Returns: whether it changes anything.
+  /// - Throws: `invalidKey`, and what encoding throws.
+  mutating func replace(
+    _ old: Stored<Record>, by new: Record?, keeping rest: [(number: Int, value: [UInt8])]? = nil
+  ) throws -> Bool {
     let id = try RecordTables<Record>.key(of: old.record.id)
     if let new {
       output.reset()
       output.bytes += ChangeLog.Stamp(created: old.stamp.created, changed: sequence).bytes
-      try tables.contents(of: new, old.rest, output)
+      try tables.contents(of: new, rest ?? old.rest, output)
       if output.bytes[ChangeLog.Stamp.byteCount...].elementsEqual(old.contents) { return false }
       try records.add(EncodedBytes(output.bytes), forKey: EncodedBytes(id))
     } else {
@@ -106,6 +122,7 @@ struct RecordBatch<Record: StoredRecord> {
     let (former, present) = (oldKeys.sorted, newKeys.sorted)
     for key in former where !present.contains(key) {
       try entries[index].removed.add(NoValue(), forKey: EncodedBytes(key))
+      if declared.isUnique { entries[index].released.insert(key) }
     }
     for key in present where !former.contains(key) {
       try entries[index].inserted.add(NoValue(), forKey: EncodedBytes(key))
@@ -139,23 +156,37 @@ struct RecordBatch<Record: StoredRecord> {
 }
 
 extension RecordBatch {
-  /// Writes the changes.
+  /// Checks the changes and writes them.
   ///
-  /// - Throws: `duplicateID` or `duplicateKey`, with nothing written; what the storage throws, and then the transaction
-  ///   can no longer commit.
+  /// - Throws: as ``check(in:)``, with nothing written; as ``write(in:)``.
   mutating func apply(in writer: inout Writer) throws {
     guard !isEmpty else { return }
-    if let taken = try handles.records.firstTakenKey(ofNew: &records, changes.count, of: changes, in: writer.base) {
+    try check(in: writer.base)
+    try write(in: &writer)
+  }
+
+  /// Checks that new ids and new keys of unique indexes are free.
+  ///
+  /// - Throws: `duplicateID` or `duplicateKey`.
+  mutating func check(in transaction: borrowing WriteTransaction) throws {
+    if let taken = try handles.records.firstTakenKey(ofNew: &records, changes.count, of: changes, in: transaction) {
       throw TallyError(
         .duplicateID, "A new record of '\(tables.collection.name)' has an id that is in use, or that another one has",
         remedy: "Save the record instead, which replaces the old one; nothing was changed",
         cause: DuplicateID(bytes: taken))
     }
-    try checkUniqueness(in: writer.base)
+    try checkUniqueness(in: transaction)
+  }
+
+  /// Writes the changes, which have been checked.
+  ///
+  /// - Throws: what the storage throws, and then the transaction can no longer commit.
+  mutating func write(in writer: inout Writer) throws {
+    guard !isEmpty else { return }
     writer.setFieldTable(output.names, of: tables)
     try writer.change { writer throws in
-      try addImages(to: &writer.images)
-      writer.hasDeleted = writer.hasDeleted || !removed.isEmpty
+      try addImages(to: &writer.state.images)
+      writer.state.hasDeleted = writer.state.hasDeleted || !removed.isEmpty
       for id in removed { try handles.records.remove(forKey: EncodedBytes(id), in: &writer.base) }
       try handles.records.put(&records, in: &writer.base)
       try noteChanges(in: &writer)
@@ -199,7 +230,8 @@ extension RecordBatch {
       for (key, id) in entries.claimed {
         if let other = claimants.updateValue(id, forKey: key), other != id { throw TallyError.duplicateKey(name) }
         try handles.indexes[index].table.raw.forEach(from: key, upTo: key.successor, in: transaction) { found, _ in
-          if found.bytes(from: key.count) != id { throw TallyError.duplicateKey(name) }
+          let isOwn = found.bytes(from: key.count) == id || entries.released.contains(found.bytes(from: 0))
+          if !isOwn { throw TallyError.duplicateKey(name) }
           return true
         }
       }

@@ -17,13 +17,13 @@ public struct Page<Record: StoredRecord>: Sendable {
   public let next: Position?
 }
 
-extension StoreQueries where Self: ~Copyable {
+extension RecordQueries where Self: ~Copyable {
   /// The record with an id; `nil` if there is none.
   ///
   /// - Throws: `invalidValue` if it cannot be decoded, with the `DecodingError` as the cause; what the storage throws.
   /// - Complexity: one lookup, whatever the size of the store.
   public func record<Record: StoredRecord>(_ type: Record.Type, _ id: Record.ID) throws -> Record? {
-    try snapshot.checkIsLive()
+    let snapshot = try liveSnapshot
     let tables = try snapshot.tables.tables(of: type)
     let key = try RecordTables<Record>.key(of: id)
     snapshot.regions?.add(record: key, tables.handles?.number)
@@ -32,7 +32,7 @@ extension StoreQueries where Self: ~Copyable {
 
   /// Whether there is a record with an id.
   public func contains<Record: StoredRecord>(_ type: Record.Type, _ id: Record.ID) throws -> Bool {
-    try snapshot.checkIsLive()
+    let snapshot = try liveSnapshot
     let tables = try snapshot.tables.tables(of: type)
     let key = try RecordTables<Record>.key(of: id)
     snapshot.regions?.add(record: key, tables.handles?.number)
@@ -43,7 +43,7 @@ extension StoreQueries where Self: ~Copyable {
   ///
   /// - Complexity: known without counting.
   public func count<Record: StoredRecord>(_ type: Record.Type) throws -> Int {
-    try snapshot.checkIsLive()
+    let snapshot = try liveSnapshot
     let tables = try snapshot.tables.tables(of: type)
     snapshot.regions?.add(collection: tables.handles?.number)
     return try tables.handles?.records.count(in: snapshot.view) ?? 0
@@ -53,7 +53,7 @@ extension StoreQueries where Self: ~Copyable {
   ///
   /// - Complexity: reads the whole collection; memory does not grow with it.
   public func forEach<Record: StoredRecord>(_ type: Record.Type, _ body: (Record) throws -> Bool) throws {
-    try snapshot.checkIsLive()
+    let snapshot = try liveSnapshot
     let tables = try snapshot.tables.tables(of: type)
     snapshot.regions?.add(collection: tables.handles?.number)
     let input = try snapshot.input(of: tables)

@@ -185,10 +185,11 @@ protocol ManagedTables: CollectionTables {
   /// The bytes of a stored record; `nil` if it does not exist.
   func storedBytes(of id: [UInt8], in view: borrowing TransactionView) throws -> [UInt8]?
 
-  /// Restores a record to what an image says, or deletes it if there is no image.
-  func restore(
-    _ id: [UInt8], to image: [UInt8]?, isConflict: Bool, in writer: inout Writer
-  ) throws
+  /// Checks that records can be restored to what their images say, and returns what does it.
+  ///
+  /// - Throws: `undoConflict` if a record has been changed since by a write without undo and cannot be merged;
+  ///   `duplicateKey`; what the storage throws.
+  func restoring(_ images: [RecordImage], in writer: inout Writer) throws -> RecordReversal.Step
 
   /// Compares the tables with the records.
   func check(_ check: inout StoreCheck, in view: borrowing TransactionView) throws

@@ -209,17 +209,17 @@ extension Store {
         throw TallyError.missingRecord(of: "meta")
       }
       guard header.hasNextSequence else { throw TallyError.impossibleHeader }
-      var writer = Writer(
-        base: base, tables: tables, now: configuration.now(), commitSequence: header.sequence + 1,
-        isUndoable: isUndoable)
-      if !keepsImages { writer.forgetImages() }
+      var state = WriteState(commitSequence: header.sequence + 1)
+      state.entersHistory = isUndoable
+      if !keepsImages { state.forgetImages() }
+      var writer = Writer(base: base, tables: tables, now: configuration.now(), state: state)
       // The closure's own error takes precedence over the refusal to commit an unfinished change.
       let result = Swift.Result {
-        defer { hasDeleted = writer.hasDeleted }
+        defer { hasDeleted = writer.state.hasDeleted }
         let result = try body(&writer)
         try writer.prepareCommit()
         // A commit to a removed file would succeed, but its changes would be lost once no process has the file open.
-        if writer.hasChanges, try store.environment.isFileRemoved() { throw TallyError.storeRemoved }
+        if writer.state.hasChanges, try store.environment.isFileRemoved() { throw TallyError.storeRemoved }
         return result
       }
       writer.snapshot.end()

@@ -75,7 +75,10 @@ struct StoreCheck {
 
   /// Checks an environment that may lack tables; if it does, nothing else is checked.
   static func run(on environment: LMDBEnvironment, _ schema: Schema) throws -> StoreReport {
-    let layout = SchemaLayout(schema: schema)
+    try run(on: environment, SchemaLayout(schema: schema))
+  }
+
+  static func run(on environment: LMDBEnvironment, _ layout: SchemaLayout) throws -> StoreReport {
     let missing = try layout.namesOfLostTables(in: environment)
     guard missing.isEmpty else {
       var report = StoreReport()

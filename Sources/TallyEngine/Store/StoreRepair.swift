@@ -15,19 +15,9 @@ struct StoreRepair {
 
   func run(in transaction: inout WriteTransaction) throws {
     let meta = try StoreHeader.table(creatingIn: &transaction)
-    let catalogue = Catalogue(table: try Database(opening: Catalogue.tableName, creating: true, in: &transaction))
-    let log = try ChangeLog(creatingIn: &transaction)
     let found = (try? meta.value(forKey: .header, in: transaction)) ?? nil
     var header = found?.hasNextSequence == true ? found : nil
-    var (last, setAsideCount) = (header?.sequence ?? 0, 0)
-    for tables in layout.declared {
-      let found = try tables.setAsideUnreadable(takesUndecodable: takesUndecodable, catalogue, in: &transaction)
-      (last, setAsideCount) = (max(last, found.last), setAsideCount + found.count)
-    }
-    let sequence = min(last, StoreHeader.lastSequence - 1) + 1
-    let unknown = try unknownCollections(catalogue, in: transaction)
-    try log.removeRows(exceptOf: unknown, in: &transaction)
-    for tables in layout.declared { try tables.rebuild(catalogue, log, at: sequence, in: &transaction) }
+    let (sequence, setAsideCount) = try repairCollections(after: header?.sequence ?? 0, in: &transaction)
     let history = try Database<HistoryKey, HistoryRecord>(opening: "history", creating: true, in: &transaction)
     // An undo must not restore a state that contradicts what was set aside.
     let isHistoryOfUse = try setAsideCount == 0 && HistoryRecord.areReadable(history, in: transaction)
@@ -40,6 +30,27 @@ struct StoreRepair {
     header?.sequence = sequence
     header?.logStart = sequence
     if let header { try meta.put(header, forKey: .header, in: &transaction) }
+  }
+
+  /// Sets damaged records aside, and builds everything else from the others.
+  ///
+  /// - Returns: the commit of the repair, which is later than all that the records name, and how many records were set
+  ///   aside.
+  func repairCollections(
+    after sequence: UInt64, in transaction: inout WriteTransaction
+  ) throws -> (sequence: UInt64, setAsideCount: Int) {
+    let catalogue = Catalogue(table: try Database(opening: Catalogue.tableName, creating: true, in: &transaction))
+    let log = try ChangeLog(creatingIn: &transaction)
+    var (last, setAsideCount) = (sequence, 0)
+    for tables in layout.declared {
+      let found = try tables.setAsideUnreadable(takesUndecodable: takesUndecodable, catalogue, in: &transaction)
+      (last, setAsideCount) = (max(last, found.last), setAsideCount + found.count)
+    }
+    let sequence = min(last, StoreHeader.lastSequence - 1) + 1
+    let unknown = try unknownCollections(catalogue, in: transaction)
+    try log.removeRows(exceptOf: unknown, in: &transaction)
+    for tables in layout.declared { try tables.rebuild(catalogue, log, at: sequence, in: &transaction) }
+    return (sequence, setAsideCount)
   }
 
   private func unknownCollections(_ catalogue: Catalogue, in transaction: borrowing WriteTransaction) throws

@@ -1,4 +1,4 @@
-import LMDB
+package import LMDB
 
 /// What a read or a write sees of a store; for the library only.
 public final class StoreSnapshot {
@@ -16,13 +16,13 @@ public final class StoreSnapshot {
   /// Whether the transaction has ended.
   private var isOver = false
 
-  init<T: LMDBTransaction & ~Copyable>(of transaction: borrowing T, _ tables: StoreTables, now: Timestamp) {
+  package init<T: LMDBTransaction & ~Copyable>(of transaction: borrowing T, _ tables: StoreTables, now: Timestamp) {
     view = TransactionView(of: transaction)
     (self.tables, self.now) = (tables, now)
   }
 
   /// Refuses all later use.
-  func end() {
+  package func end() {
     isOver = true
   }
 
@@ -56,8 +56,15 @@ public final class StoreSnapshot {
     newFields = [:]
   }
 
+  /// Writes what a write has gathered for the tables of the collections.
+  package func store(_ state: inout WriteState, in transaction: inout WriteTransaction) throws {
+    try storeFields(in: &transaction)
+    for (rows, deltas) in state.deltas.values { try rows.add(deltas, in: &transaction) }
+    (state.deltas, pending) = ([:], [:])
+  }
+
   /// Reads the names of fields anew, because a nested write may have added some.
-  func forgetFields() {
+  package func forgetFields() {
     if newFields.isEmpty { inputs = [:] }
   }
 
@@ -65,11 +72,25 @@ public final class StoreSnapshot {
   func isReadable(_ number: UInt16) throws -> Bool { try !tables.isStale(number, in: view) }
 }
 
-/// What can be asked of a store, in a read and in a write.
-public protocol StoreQueries: ~Copyable {
+/// What can be asked of the records of a store, in a read and in a write.
+public protocol RecordQueries: ~Copyable {
   /// What is read; for the library only.
-  var snapshot: StoreSnapshot { get }
+  var snapshot: StoreSnapshot { get throws }
 }
+
+extension RecordQueries where Self: ~Copyable {
+  /// What is read, as long as its transaction has not ended.
+  var liveSnapshot: StoreSnapshot {
+    get throws {
+      let snapshot = try snapshot
+      try snapshot.checkIsLive()
+      return snapshot
+    }
+  }
+}
+
+/// What can be asked of a store, in a read and in a write.
+public protocol StoreQueries: RecordQueries, ~Copyable {}
 
 /// A read-only snapshot of a store.
 ///

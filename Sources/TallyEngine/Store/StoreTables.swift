@@ -4,14 +4,14 @@ import Logging
 import TallySystem
 
 /// The open tables of a store of collections.
-final class StoreTables: StoreContents {
+package final class StoreTables: StoreContents {
   let meta: Database<MetaKey, StoreHeader>
   let catalogue: Catalogue
   let log: ChangeLog
   let history: Database<HistoryKey, HistoryRecord>
   /// In the order of the schema: a schema has few, and looking through them is quicker than hashing.
   let collections: [any ManagedTables]
-  let writeRefusal: TallyError?
+  package let writeRefusal: TallyError?
   /// The members that must not be read, as of a generation of the catalogue.
   private let staleMembers = Monitor((generation: UInt64.max, numbers: Set<UInt16>()))
 
@@ -90,6 +90,10 @@ struct SchemaLayout: StoreLayout {
   }
 
   func admit(_ header: StoreHeader) throws {
+    if header.requiredFeatures.contains(.ownCollections) {
+      throw TallyError(
+        .notAStore, "The store has more than collections", remedy: "Open it with the kind of program that has made it")
+    }
     guard header.requiredFeatures.contains(.collections) else {
       throw TallyError(
         .notAStore, "The store has no collections", remedy: "Give the directory of another store, or a new one")

@@ -1,5 +1,5 @@
 import Foundation
-import LMDB
+package import LMDB
 import Synchronization
 
 /// A snapshot of a store together with changes that take effect together or not at all.
@@ -16,32 +16,39 @@ public struct Writer: ~Copyable, StoreQueries {
   var base: WriteTransaction
   /// What it reads; for the library only.
   public let snapshot: StoreSnapshot
-  /// The sequence of the commit that will have the changes.
-  let commitSequence: UInt64
-  /// Whether an undo can undo the changes.
-  let isUndoable: Bool
-  /// Whether there is anything to commit.
-  var hasChanges = false
-  /// Whether a change began and did not finish; such a transaction must not commit.
-  var isHalfDone = false
-  var images = BeforeImages()
-  /// Whether a record was deleted.
-  var hasDeleted = false
-  /// Whether images are kept; false if the disk has no room for them.
-  var keepsImages = true
-  /// Whether there are changes that are not in the history yet.
-  var hasUnrecordedChanges = false
-  var actionName: String?
-  /// The amounts that are not in the tables of the measures yet.
-  private var deltas: [UInt16: (rows: MeasureRows, deltas: MeasureDeltas)] = [:]
-  /// The collections whose members have been looked up in this transaction.
-  private var checkedCollections: Set<UInt16> = []
+  /// What has been done so far.
+  var state: WriteState
 
-  init(base: consuming WriteTransaction, tables: StoreTables, now: Timestamp, commitSequence: UInt64, isUndoable: Bool)
-  {
-    snapshot = StoreSnapshot(of: base, tables, now: now)
+  init(base: consuming WriteTransaction, tables: StoreTables, now: Timestamp, state: WriteState) {
+    self.init(base: base, StoreSnapshot(of: base, tables, now: now), state)
+  }
+
+  private init(base: consuming WriteTransaction, _ snapshot: StoreSnapshot, _ state: WriteState) {
+    (self.snapshot, self.state) = (snapshot, state)
     self.base = base
-    (self.commitSequence, self.isUndoable) = (commitSequence, isUndoable)
+  }
+
+  /// Continues the write of another kind of store.
+  ///
+  /// - Parameters:
+  ///   - base: the transaction.
+  ///   - snapshot: what is read of it.
+  ///   - state: what has been done in it so far.
+  ///   - body: changes records.
+  /// - Returns: what the closure returns.
+  /// - Throws: what the closure throws.
+  package static func continuing<Result>(
+    _ base: inout WriteTransaction, _ snapshot: StoreSnapshot, _ state: inout WriteState,
+    _ body: (inout Writer) throws -> Result
+  ) throws -> Result {
+    // The state moves, because a copy of it would copy the images.
+    let own = state
+    state = WriteState(commitSequence: own.commitSequence)
+    var writer = Writer(base: base, snapshot, own)
+    let result = Swift.Result { try body(&writer) }
+    state = writer.state
+    base = writer.base
+    return try result.get()
   }
 }
 
@@ -136,12 +143,7 @@ extension Writer {
   /// - Parameter name: at most 254 bytes of UTF-8; `nil` for no name.
   /// - Throws: `valueOutOfRange` if the name is longer.
   public mutating func setActionName(_ name: String?) throws {
-    guard name?.utf8.count ?? 0 <= HistoryRecord.maximumActionNameLengthInBytes else {
-      throw TallyError(
-        .valueOutOfRange, "The name of an action is longer than \(HistoryRecord.maximumActionNameLengthInBytes) bytes",
-        remedy: "Give a shorter one")
-    }
-    actionName = name
+    try state.setActionName(name)
   }
 }
 
@@ -151,7 +153,7 @@ extension Writer {
     try snapshot.checkIsLive()
     let tables = try snapshot.tables.tables(of: type)
     guard let handles = tables.handles else { throw TallyError.missingCollection(tables.collection.name) }
-    if checkedCollections.insert(handles.number).inserted { try markForeignMembers(of: tables) }
+    if state.checkedCollections.insert(handles.number).inserted { try markForeignMembers(of: tables) }
     return tables
   }
 
@@ -186,34 +188,29 @@ extension Writer {
   /// Changes tables; if the closure throws, the transaction can no longer commit.
   mutating func change(_ body: (inout Writer) throws -> Void) throws {
     // A change that succeeds does not repair an earlier one that failed.
-    guard !isHalfDone else { throw TallyError.halfDone }
-    isHalfDone = true
+    guard !state.isHalfDone else { throw TallyError.halfDone }
+    state.isHalfDone = true
     try body(&self)
-    isHalfDone = false
-    (hasChanges, hasUnrecordedChanges) = (true, true)
+    state.isHalfDone = false
+    (state.hasChanges, state.hasUnrecordedChanges) = (true, true)
   }
 
   /// Adds amounts of a measure, which are written with the commit.
   mutating func add(_ groups: MeasureDeltas, _ all: MeasureDeltas, to rows: MeasureRows) {
     for added in [groups, all] where !added.isEmpty {
-      deltas[rows.number, default: (rows, MeasureDeltas())].deltas.append(added)
+      state.deltas[rows.number, default: (rows, MeasureDeltas())].deltas.append(added)
       snapshot.pending[rows.number, default: MeasureDeltas()].append(added)
     }
   }
 
   /// Writes what was gathered, the history and the header, and checks that only whole changes are committed.
   mutating func prepareCommit() throws {
-    guard !isHalfDone else { throw TallyError.halfDone }
-    try snapshot.storeFields(in: &base)
-    guard hasChanges else { return }
+    guard !state.isHalfDone else { throw TallyError.halfDone }
+    guard state.hasChanges else { return try snapshot.storeFields(in: &base) }
     try recordHistory()
-    for (rows, deltas) in deltas.values { try rows.add(deltas, in: &base) }
-    deltas = [:]
-    snapshot.pending = [:]
-    guard var header = try snapshot.tables.meta.value(forKey: .header, in: base) else {
-      throw TallyError.missingRecord(of: "meta")
-    }
-    header.sequence = commitSequence
+    try snapshot.store(&state, in: &base)
+    var header = try snapshot.header()
+    header.sequence = state.commitSequence
     try snapshot.tables.meta.put(header, forKey: .header, in: &base)
   }
 
@@ -221,35 +218,35 @@ extension Writer {
   ///
   /// - Throws: the closure's error if it has changed nothing; otherwise `EntangledWrites`.
   mutating func beside(_ body: (inout Writer) throws -> Void) throws {
-    let hadChanges = hasChanges
-    (hasChanges, actionName) = (false, nil)
-    defer { hasChanges = hasChanges || hadChanges }
+    let hadChanges = state.beginBeside()
+    defer { state.hasChanges = state.hasChanges || hadChanges }
     do {
       try body(&self)
-      guard !isHalfDone else { throw TallyError.halfDone }
+      guard !state.isHalfDone else { throw TallyError.halfDone }
       try recordHistory()
     } catch {
-      let isLackOfRoom = (error as? LMDBError)?.isLackOfRoom == true
-      throw (hasChanges || isHalfDone) && !isLackOfRoom ? EntangledWrites() : error
+      throw state.failure(error)
     }
   }
 
   /// Runs a closure in a nested transaction: if it throws, only its own changes are rolled back.
   mutating func nested(_ body: (inout Writer) throws -> Void) throws {
-    let (tables, now, sequence, isUndoable) = (snapshot.tables, snapshot.now, commitSequence, isUndoable)
+    let (tables, now) = (snapshot.tables, snapshot.now)
+    var own = WriteState(commitSequence: state.commitSequence)
+    own.entersHistory = state.entersHistory
     let didChange = try base.nested { child in
-      var writer = Writer(base: child, tables: tables, now: now, commitSequence: sequence, isUndoable: isUndoable)
+      var writer = Writer(base: child, tables: tables, now: now, state: own)
       let result = Result {
         try body(&writer)
         try writer.prepareCommit()
-        return writer.hasChanges
+        return writer.state.hasChanges
       }
       writer.snapshot.end()
       child = writer.base
       return try result.get()
     }
     snapshot.forgetFields()
-    hasChanges = hasChanges || didChange
+    state.hasChanges = state.hasChanges || didChange
   }
 }
 

@@ -123,7 +123,7 @@ struct LargeTextTests {
       let id = try await space.stores[0].write { try $0.add("one", to: .inbox).id }
       try await space.synchronizeAll()
       try await space.stores[0].write { transaction in
-        transaction.origin = .replica
+        transaction.state.origin = .replica
         _ = try transaction.update(id) { $0.notes = Self.large }
       }
       try await space.stores[0].write { try $0.noteAsChanged(.notes, isList: false, id: id) }

@@ -147,7 +147,7 @@ import Testing
       let store = try TaskStore(at: directory.appending("tasks"), configuration: .testing())
       let environment = try store.connection.use(\.environment)
       try store.close()
-      let error = SecondLook(environment: environment, layout: TaskLayout(indexes: [])).explained(Self.claims[0])
+      let error = SecondLook(environment: environment, layout: TaskLayout(.init())).explained(Self.claims[0])
       #expect((error as? TallyError)?.code == .storeClosed, "\(error)")
     }
   }

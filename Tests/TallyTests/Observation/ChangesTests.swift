@@ -196,7 +196,7 @@ import Testing
     try withStore { store in
       try store.writeAndWait { _ = try $0.add("mine", to: .inbox) }
       try store.writeAndWait { transaction in
-        transaction.origin = .replica
+        transaction.state.origin = .replica
         _ = try transaction.add("theirs", to: .inbox)
       }
       #expect(try store.writeAndWait { try $0.undo() }.deletedTasks.map(\.title) == ["mine"])

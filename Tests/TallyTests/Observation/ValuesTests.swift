@@ -128,8 +128,8 @@ import Testing
     try await withStore { store in
       let (looks, timedLooks) = (Shared(0), Shared(0))
       func observation(_ looks: Shared<Int>, followsTime: Bool) -> StoreObservation<Int> {
-        StoreObservation(store: store, followsTime: followsTime) {
-          { _ in
+        StoreObservation(watch: store.watch, followsTime: followsTime) {
+          {
             looks.withLock {
               $0 += 1; return nil
             }

@@ -48,7 +48,7 @@ struct StatisticsQueries {
     let store = history.store
     let transaction = StoreReadTransaction(
       base: try store.environment.beginRead(), tables: try store.tables, now: now, calendar: calendar,
-      dayStartInMinutes: 0, ids: store.configuration.ids, commitSequence: 0)
+      dayStartInMinutes: 0, ids: store.configuration.ids)
     var (created, open): ([UUID], [UUID]) = ([], [])
     try transaction.forEachCreatedTask(matching: options) { task in
       created.append(task.id)
@@ -115,7 +115,7 @@ struct StatisticsQueries {
     let store = history.store
     let transaction = StoreReadTransaction(
       base: try store.environment.beginRead(), tables: try store.tables, now: now, calendar: calendar,
-      dayStartInMinutes: 0, ids: store.configuration.ids, commitSequence: 0)
+      dayStartInMinutes: 0, ids: store.configuration.ids)
     #expect(try transaction.streak(options) == whole.streak)
     #expect(try transaction.series(options) == whole.series)
     #expect(try transaction.cycleTime(options) == whole.cycleTime)

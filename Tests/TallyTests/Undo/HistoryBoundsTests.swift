@@ -124,7 +124,7 @@ import Testing
       func arrive() throws {
         guard besideAReplica else { return }
         try store.writeAndWait { transaction in
-          transaction.origin = .replica
+          transaction.state.origin = .replica
           _ = try transaction.add("from elsewhere", to: .inbox)
         }
       }

@@ -54,12 +54,13 @@ extension LMDBEnvironment {
       guard header.hasNextSequence else { throw TallyError.impossibleHeader }
       let now = configuration.store.now()
       syncTables = header.synchronizes ? try known ?? SyncTables(in: &base) : nil
+      var state = WriteState(commitSequence: header.sequence + 1)
+      if !keepsImages { state.forgetImages() }
       var transaction = StoreWriteTransaction(
         base: base, tables: tables, now: now, calendar: configuration.calendar,
-        dayStartInMinutes: configuration.dayStart, ids: configuration.ids, commitSequence: header.sequence + 1)
+        dayStartInMinutes: configuration.dayStart, ids: configuration.ids, state: state)
       transaction.stampsWholeSeconds = configuration.stampsWholeSeconds
       transaction.nextWeights = configuration.nextWeights
-      if !keepsImages { transaction.forgetImages() }
       transaction.syncTables = syncTables
       // The closure's own error takes precedence over the refusal to commit an unfinished change.
       let result = Result {
@@ -67,12 +68,13 @@ extension LMDBEnvironment {
         if keepsImages { try transaction.catchUpIndexes(since: header) }
         let count = try transaction.taskCount
         let result = try body(&transaction)
-        hasDeleted = try transaction.taskCount < count
+        hasDeleted = try transaction.state.hasDeleted || transaction.taskCount < count
         try transaction.prepareCommit()
         // A commit to a removed file would succeed, but its changes would be lost once no process has the file open.
-        if transaction.hasChanges, try isFileRemoved() { throw TallyError.storeRemoved }
+        if transaction.state.hasChanges, try isFileRemoved() { throw TallyError.storeRemoved }
         return result
       }
+      transaction.records?.end()
       syncTables = transaction.syncTables
       base = transaction.base
       return try result.get()
@@ -93,7 +95,7 @@ extension StoreTransaction where Base == WriteTransaction {
   /// Records the changes of this transaction for other replicas; `nil` if the store does not synchronise.
   var syncNotes: SyncNotes? {
     syncTables.map {
-      SyncNotes(tables: $0, microseconds: now.microsecondsSince1970, notesChanges: origin != .replica)
+      SyncNotes(tables: $0, microseconds: now.microsecondsSince1970, notesChanges: state.origin != .replica)
     }
   }
 
@@ -121,21 +123,23 @@ extension StoreTransaction where Base == WriteTransaction {
     _ body: (Tables, inout BeforeImages, inout WriteTransaction) throws(LMDBError) -> Bool
   ) throws -> Bool {
     // A change that succeeds does not repair an earlier one that failed.
-    guard !isHalfDone else { throw TallyError.halfDone }
-    isHalfDone = true
-    let isChanged = try body(tables, &images, &base)
-    isHalfDone = false
-    hasChanges = hasChanges || isChanged
-    hasUnrecordedChanges = hasUnrecordedChanges || isChanged
+    guard !state.isHalfDone else { throw TallyError.halfDone }
+    state.isHalfDone = true
+    let isChanged = try body(tables, &state.images, &base)
+    state.isHalfDone = false
+    state.hasChanges = state.hasChanges || isChanged
+    state.hasUnrecordedChanges = state.hasUnrecordedChanges || isChanged
     return isChanged
   }
 
   /// Checks that only whole changes are committed, writes the history, and counts the commit.
   mutating func prepareCommit() throws {
-    guard !isHalfDone else { throw TallyError.halfDone }
-    guard hasChanges else { return }
+    guard !state.isHalfDone else { throw TallyError.halfDone }
     try recordHistory()
-    assert(!hasUnrecordedChanges, "a commit with changes that are not in the history")
+    // Names of fields are kept even if nothing has changed: other writes of this transaction may use them.
+    try records?.store(&state, in: &base)
+    guard state.hasChanges else { return }
+    assert(!state.hasUnrecordedChanges, "a commit with changes that are not in the history")
     var header = try header()
     assert(header.sequence < commitSequence, "the sequence does not rise")
     if !tables.ownIndexes.registered.isEmpty {
@@ -144,7 +148,7 @@ extension StoreTransaction where Base == WriteTransaction {
     header.sequence = commitSequence
     try tables.meta.put(header, forKey: .header, in: &base)
     // On a full disk, only what frees space is written.
-    guard keepsImages else { return }
+    guard state.keepsImages else { return }
     try SearchIndexer(tables: tables).advanceIfDue(at: commitSequence, in: &base)
   }
 
@@ -153,23 +157,19 @@ extension StoreTransaction where Base == WriteTransaction {
   /// - Throws: the closure's error if it has changed nothing; otherwise `EntangledWrites`, because its changes can no
   ///   longer be separated from the others, and all of them must be rolled back.
   mutating func beside(_ body: (inout StoreWriteTransaction) throws -> Void) throws {
-    assert(!hasUnrecordedChanges, "the write before has no entry in the history")
-    let hadChanges = hasChanges
-    hasChanges = false
-    actionName = nil
+    let hadChanges = state.beginBeside()
     let (calendar, dayStart, weights) = (calendar, dayStartInMinutes, nextWeights)
     defer {
-      hasChanges = hasChanges || hadChanges
+      state.hasChanges = state.hasChanges || hadChanges
       nextWeights = weights
       countDays(in: calendar, startingAtMinute: dayStart)
     }
     do {
       try body(&self)
-      guard !isHalfDone else { throw TallyError.halfDone }
+      guard !state.isHalfDone else { throw TallyError.halfDone }
       try recordHistory()
     } catch {
-      let isLackOfRoom = (error as? LMDBError)?.isLackOfRoom == true
-      throw (hasChanges || isHalfDone) && !isLackOfRoom ? EntangledWrites() : error
+      throw state.failure(error)
     }
   }
 
@@ -184,19 +184,22 @@ extension StoreTransaction where Base == WriteTransaction {
     let didChange = try base.nested { child in
       var transaction = StoreWriteTransaction(
         base: child, tables: tables, now: now, calendar: calendar, dayStartInMinutes: dayStart, ids: ids,
-        commitSequence: sequence)
+        state: WriteState(commitSequence: sequence))
       transaction.stampsWholeSeconds = stampsWholeSeconds
       transaction.syncTables = syncTables
       transaction.nextWeights = nextWeights
       let result = Result {
         try body(&transaction)
-        guard !transaction.isHalfDone else { throw TallyError.halfDone }
+        guard !transaction.state.isHalfDone else { throw TallyError.halfDone }
         try transaction.recordHistory()
-        return transaction.hasChanges
+        try transaction.records?.store(&transaction.state, in: &transaction.base)
+        return transaction.state.hasChanges
       }
+      transaction.records?.end()
       child = transaction.base
       return try result.get()
     }
-    hasChanges = hasChanges || didChange
+    records?.forgetFields()
+    state.hasChanges = state.hasChanges || didChange
   }
 }

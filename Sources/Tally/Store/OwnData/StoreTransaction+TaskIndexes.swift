@@ -115,11 +115,11 @@ extension StoreTransaction where Base == WriteTransaction {
       if try OwnIndexState(decoding: value).name == name { ids.append(try OwnIndexID(decoding: key)) }
       return true
     }
-    guard !isHalfDone else { throw TallyError.halfDone }
+    guard !state.isHalfDone else { throw TallyError.halfDone }
     // This is not a change of the data and cannot be undone; but it must not be committed by half.
-    isHalfDone = true
+    state.isHalfDone = true
     for id in ids { try tables.ownIndexes.remove(id, in: &base) }
-    isHalfDone = false
+    state.isHalfDone = false
     return !ids.isEmpty
   }
 }

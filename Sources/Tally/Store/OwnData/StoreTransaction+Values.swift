@@ -106,7 +106,7 @@ extension StoreTransaction where Base == WriteTransaction {
   /// Stores a value in any namespace.
   mutating func write(_ bytes: [UInt8], forKey key: ValueKey) throws {
     guard bytes.count <= TaskItem.maximumTextByteCount else { throw TallyError.longValue }
-    if key.namespace == SavedFilter.namespace, syncTables != nil, origin == .local,
+    if key.namespace == SavedFilter.namespace, syncTables != nil, state.origin == .local,
       bytes.count > SyncLimit.maximumTextByteCount
     {
       throw TallyError.tooLargeToSend("text", of: String(decoding: key.bytes, as: UTF8.self), byteCount: bytes.count)

@@ -27,31 +27,28 @@ public struct StoreTransaction<Base: LMDBTransaction & ~Copyable>: ~Copyable {
 
   /// The generator of the ids of new records, which follow the store's clock.
   let ids: UUIDv7Generator
-  /// The sequence of the commit that will contain the changes of a write transaction; zero in a read.
-  let commitSequence: UInt64
+  /// What a write transaction has done so far.
+  var state: WriteState
+  /// What is read of the application's collections, if there are any.
+  let records: StoreSnapshot?
 
   /// Whether times are stored in whole seconds, see ``TaskStore/Configuration``.
   var stampsWholeSeconds = false
-  /// Whether there is anything to commit.
-  var hasChanges = false
-  /// Whether a change began and did not finish; such a transaction must not commit.
-  var isHalfDone = false
-  /// The images of changes that are not yet in the history.
-  var images = BeforeImages()
-  /// Whether images are recorded; false if there is no space for them.
-  var keepsImages = true
-  /// Whether changes were added to the history without their images.
-  var hasLostImages = false
-  /// Whether there are changes that are not yet in the history.
-  var hasUnrecordedChanges = false
-  /// Where the changes come from, as recorded in the history.
-  var origin = WriteOrigin.local
-  /// The other replica that the changes come from, if they all come from the same one.
-  var originReplica: UUID?
   /// The tables of synchronisation, in a write to a store that synchronises.
   var syncTables: SyncTables?
-  /// The name of the action that the changes belong to, as recorded in the history.
-  var actionName: String?
+
+  init(
+    base: consuming Base, tables: Tables, now: Timestamp, calendar: Calendar, dayStartInMinutes: Int,
+    ids: UUIDv7Generator, state: WriteState = WriteState(commitSequence: 0)
+  ) {
+    records = tables.collections.map { StoreSnapshot(of: base, $0, now: now) }
+    self.base = base
+    (self.tables, self.now, self.ids, self.state) = (tables, now, ids, state)
+    (self.calendar, self.dayStartInMinutes) = (calendar, dayStartInMinutes)
+  }
+
+  /// The sequence of the commit that will contain the changes of a write transaction; zero in a read.
+  var commitSequence: UInt64 { state.commitSequence }
 }
 
 /// A read-only snapshot of a store.
