@@ -39,13 +39,15 @@ class Verdict:
         return f"{self.row}: {self.what} {self.value:,.4g}{limit}: {self.state}"
 
 
-def judge_time(row, measured, recorded, key="relative"):
-    """The cost relative to the yardstick, beside the recorded one."""
+def judge_time(row, measured, recorded, key="relative", is_loaded=False):
+    """The cost relative to the yardstick, beside the recorded one; while other programs load the machine, it misses nothing."""
     if recorded is None or key not in recorded:
         return Verdict(row["name"], "has no recorded time: make bench-record", None, None, "missed")
     factor = FACTOR_OF_DISK if row.get("waitsForDisk") else FACTOR
     what = "time by yardstick" if key == "relative" else "time by the processor's pace"
-    return bounded(row["name"], what, measured[key], recorded[key] * factor)
+    verdict = bounded(row["name"], what, measured[key], recorded[key] * factor)
+    is_slow = verdict.is_failure and verdict.value > verdict.limit
+    return dataclasses.replace(verdict, state="not judged") if is_slow and is_loaded else verdict
 
 
 def judge_counts(row, measured, recorded):
@@ -82,7 +84,7 @@ def judge_goal(row, value, goal, pace=1.0, is_loaded=False):
         if not within.is_failure:
             return dataclasses.replace(within, state="known")
         verdict = within
-    if kind == "time" and pace < FAIR_PACE or kind == "ratio" and is_loaded:
+    if kind == "time" and pace < FAIR_PACE or kind != "size" and is_loaded:
         return dataclasses.replace(verdict, state="not judged")
     return verdict
 

@@ -105,7 +105,7 @@ def verdicts(row, results, sizes, recorded, pace=1.0, is_loaded=False):
             goal = goal | {"known": row["known"][key]}
         found.append(figures.judge_goal(named, value, goal, pace, is_loaded))
     for key, value in costs(row, results, sizes).items():
-        found.append(figures.judge_time(named, {key: value}, recorded.get(named["name"]), key))
+        found.append(figures.judge_time(named, {key: value}, recorded.get(named["name"]), key, is_loaded))
     if not found:
         raise ValueError(f"the row {named['name']} has neither a goal nor anything that it is compared with")
     return found

@@ -91,15 +91,21 @@ def ensure_complete(path, rows):
 
 def compare(kind, path, rows, recorded, is_kept=False):
     """Measures, judges and prints; returns the verdicts that fail."""
-    known = recorded.get("work", {})
-    measure = measured_times if kind == "times" else measured_counts
+    known, watch = recorded.get("work", {}), load.Watch()
+
+    def measure(left):
+        nonlocal watch
+        watch = load.Watch()
+        return measured_times(path, left) if kind == "times" else measured_counts(path, left)
 
     def judge(row, found):
         record = known.get(row["name"])
-        return [figures.judge_time(row, found, record)] if kind == "times" else figures.judge_counts(row, found, record)
+        if kind == "times":
+            return [figures.judge_time(row, found, record, is_loaded=watch.is_loaded())]
+        return figures.judge_counts(row, found, record)
 
     # Counts do not depend on the load, but a little on the random ids: a page is split, or not.
-    verdicts, found = figures.tried(rows, lambda left: measure(path, left), judge)
+    verdicts, found = figures.tried(rows, measure, judge)
     for row in rows:
         print_row(row["name"], found.get(row["name"]), verdicts[row["name"]])
     if is_kept:

@@ -27,7 +27,14 @@ class TimeTests(unittest.TestCase):
             self.assertTrue(verdict.is_failure)
             self.assertIn("make bench-record", str(verdict))
 
+    def test_a_time_is_not_judged_under_load(self):
+        slow = figures.judge_time(ROW, {"relative": 3.0}, {"relative": 2.0}, is_loaded=True)
+        self.assertEqual(slow.state, "not judged")
+        quick = figures.judge_time(ROW, {"relative": 2.5}, {"relative": 2.0}, is_loaded=True)
+        self.assertEqual(quick.state, "met")
+
     def test_no_number_is_no_success(self):
+        self.assertTrue(figures.judge_time(ROW, {"relative": float("nan")}, {"relative": 2.0}, is_loaded=True).is_failure)
         self.assertTrue(figures.judge_time(ROW, {"relative": float("nan")}, {"relative": 2.0}).is_failure)
         self.assertTrue(figures.judge_time(ROW, {"relative": -1.0}, {"relative": 2.0}).is_failure)
 
@@ -68,8 +75,10 @@ class GoalTests(unittest.TestCase):
         self.assertEqual(self.state(101, goal, pace=0.5), "not judged")
         self.assertEqual(self.state(99, goal, pace=0.5), "met")
 
-    def test_ratios_are_not_judged_under_load_and_sizes_always_are(self):
+    def test_times_and_ratios_are_not_judged_under_load_and_sizes_always_are(self):
         self.assertEqual(self.state(2, {"kind": "ratio", "atMost": 1}, is_loaded=True), "not judged")
+        self.assertEqual(self.state(2, {"kind": "time", "atMost": 1}, is_loaded=True), "not judged")
+        self.assertEqual(self.state(1, {"kind": "time", "atMost": 1}, is_loaded=True), "met")
         self.assertEqual(self.state(2, {"kind": "size", "atMost": 1}, is_loaded=True, pace=0.1), "missed")
 
     def test_an_unknown_kind_is_an_error(self):
