@@ -20,7 +20,7 @@ ALONE = env -u TALLY_SERVERS -u TALLY_BENCHMARKS
 .PHONY: hub demo-hub test-hub test-hub-api test-hub-faults bench-hub test-long test-devices test-faults test-mutants test-sanitizers
 .PHONY: web test-web test-web-long quick-web bench-web
 .PHONY: install install-web uninstall completions installation
-.PHONY: bench-floor bench-slowed bench-work bench-counts bench-record bench-record-counts bench-peers bench-growth bench-cli bench-observation bench-before bench-search bench-serve bench-sync
+.PHONY: bench-floor bench-slowed bench-work bench-counts bench-record bench-record-counts bench-peers bench-growth bench-cli bench-observation bench-before bench-search bench-serve bench-sync bench-engine
 
 help: ## Lists the targets.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -47,7 +47,7 @@ check-release: ## Runs what a release must pass, beside `make check`: every long
 format: ## Formats every Swift file in place.
 	swift format --in-place --recursive --parallel $(SWIFT_FILES)
 
-BENCH_SUITES = floor peers search growth sync cli
+BENCH_SUITES = floor peers search engine growth sync cli
 bench: ## Runs every suite of benchmarks; fails if a row of any misses its goal or costs more than recorded.
 	@Scripts/set-up.sh counts
 	@failed=; Benchmarks/Scripts/work.py times || failed=work; Benchmarks/Scripts/work.py counts || failed="$$failed counts"; \
@@ -79,6 +79,9 @@ bench-peers: ## Measures Tally beside SQLite (GRDB) and liblmdb, in turn, and pr
 
 bench-search: ## Measures search among a million tasks beside SQLite (FTS5), and what search adds to a create.
 	@Benchmarks/Scripts/bench.py search
+
+bench-engine: ## Measures collections of any records beside SQLite (GRDB): writes, reads, sums by local periods.
+	@Benchmarks/Scripts/bench.py engine
 
 bench-growth: ## Measures how cost grows from 1,000 to 1,000,000 tasks.
 	@Benchmarks/Scripts/bench.py growth

@@ -458,6 +458,7 @@ if Context.environment["TALLY_BENCHMARKS"] == "1" {
     .executableTarget(
       name: "WorkFigures", dependencies: ["BenchmarkData", "CRawLMDB", "Tally", systemPackage],
       path: "Benchmarks/Sources/WorkFigures", swiftSettings: settings),
+    benchmarks("EngineBenchmarks", dependencies: ["SQLitePeer", "TallyEngine", systemPackage, grdb]),
     benchmarks("FloorBenchmarks"),
     benchmarks("GrowthBenchmarks", dependencies: [systemPackage]),
     benchmarks("PeerBenchmarks", dependencies: ["SQLitePeer", systemPackage, grdb]),

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs a suite of benchmarks, writes its results as JSON and prints them as a table.
 
-  Benchmarks/Scripts/bench.py floor|peers|search|growth|sync|cli|serve [--row NAME]… [--smoke] [--record]
+  Benchmarks/Scripts/bench.py floor|peers|search|engine|growth|sync|cli|serve [--row NAME]… [--smoke] [--record]
                               a suite, or some of its rows; --smoke checks the answers on small stores, not the times;
                               --record writes each row's cost relative to its peer into Benchmarks/Suites/recorded.json
   Benchmarks/Scripts/bench.py readme [--check]
@@ -94,6 +94,7 @@ class Run:
                 digest.update(file.read_bytes())
         if not stamp.exists() or stamp.read_text() != digest.hexdigest():
             shutil.rmtree(data, ignore_errors=True)
+        data.mkdir(parents=True, exist_ok=True)
         for size in self.sizes:
             started = time.monotonic()
             self.call(self.program("MakeDataSets"), str(size))
@@ -231,7 +232,7 @@ def run_suite(name, is_smoke=False, is_recording=False, rows=(), is_optimised=Tr
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="command", required=True)
-    for suite in ["floor", "peers", "search", "growth", "sync", "cli", "serve"]:
+    for suite in ["floor", "peers", "search", "engine", "growth", "sync", "cli", "serve"]:
         command = commands.add_parser(suite)
         command.add_argument("--smoke", action="store_true", help="check the answers on small stores, in a debug build")
         command.add_argument("--optimised", action="store_true", help="check them in the build that is measured")

@@ -54,7 +54,7 @@ def flush_time(folder):
 
 
 BEGIN, END = "<!-- results: made by make bench-readme -->", "<!-- results: end -->"
-SUITES = ["floor", "peers", "search", "growth", "sync", "cli"]
+SUITES = ["floor", "peers", "search", "engine", "growth", "sync", "cli"]
 HEADING = ["what", "against", "measured", "limit", "verdict"]
 
 

@@ -31,9 +31,3 @@ struct Peers: Sendable {
     try sqlite.close()
   }
 }
-
-/// Compares two answers and prints both.
-func expectSameAnswer(_ tally: AnswerHash, _ peer: AnswerHash, _ question: String) throws {
-  try expectEqual(tally, peer, question)
-  print("answer-hash \(tally)")
-}

@@ -12,7 +12,7 @@ sys.path.insert(0, str(SCRIPTS))
 import goals
 
 SUITES = {name: json.loads((SCRIPTS.parent / f"Suites/{name}.json").read_text())
-          for name in ["floor", "peers", "search", "growth", "sync", "cli", "serve"]}
+          for name in ["floor", "peers", "search", "engine", "growth", "sync", "cli", "serve"]}
 METRICS = ["tallyNanoseconds", "peerNanoseconds", "tally", "peer", "documentBytesPerTask"]
 
 

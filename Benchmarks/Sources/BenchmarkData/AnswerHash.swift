@@ -58,3 +58,9 @@ package struct WrongAnswer: Error, CustomStringConvertible {
 package func expectEqual<T: Equatable>(_ answer: T, _ expected: T, _ question: String) throws {
   guard answer == expected else { throw WrongAnswer(description: "\(question): \(answer), not \(expected)") }
 }
+
+/// Compares two answers and prints both.
+package func expectSameAnswer(_ tally: AnswerHash, _ peer: AnswerHash, _ question: String) throws {
+  try expectEqual(tally, peer, question)
+  print("answer-hash \(tally)")
+}

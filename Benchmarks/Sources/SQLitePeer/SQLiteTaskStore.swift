@@ -17,17 +17,23 @@ package final class SQLiteTaskStore: Sendable {
   }
 
   package init(at file: FilePath, synchronous: Synchronous) throws {
+    pool = try Self.openTuned(file, synchronous: synchronous)
+    try pool.writeWithoutTransaction { try $0.execute(sql: Self.schema) }
+  }
+
+  /// Opens a database of any tables with these settings.
+  package static func openTuned(_ file: FilePath, synchronous: Synchronous) throws -> DatabasePool {
     var configuration = Configuration()
     configuration.prepareDatabase { database in
       try database.execute(sql: "PRAGMA cache_size = -65536; PRAGMA temp_store = MEMORY")
     }
-    pool = try DatabasePool(path: file.string, configuration: configuration)
+    let pool = try DatabasePool(path: file.string, configuration: configuration)
     try pool.writeWithoutTransaction { database in
       try database.execute(sql: "PRAGMA synchronous = \(synchronous.rawValue)")
       let isSet = try Int.fetchOne(database, sql: "PRAGMA synchronous")
       try expectEqual(isSet, synchronous.rawValue, "SQLite's synchronous, read back")
-      try database.execute(sql: Self.schema)
     }
+    return pool
   }
 
   package func close() throws {
