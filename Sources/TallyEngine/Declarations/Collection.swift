@@ -18,6 +18,8 @@ public struct Collection<Record: StoredRecord>: Sendable {
   let measures: [DeclaredMeasure<Record>]
   let upgrade: (@Sendable (inout RecordFields, _ version: Int) throws -> Void)?
   let merge: (@Sendable (_ restored: Record, _ current: Record) -> Record?)?
+  /// Reads a record of an encoded id from its fields, and appends it to others.
+  let appendRecord: @Sendable (_ id: RawSpan, _ fields: RecordInput, _ records: inout [Record]) throws -> Void
 
   /// Declares a collection.
   ///
@@ -31,15 +33,29 @@ public struct Collection<Record: StoredRecord>: Sendable {
   ///     they are read, and stored in the new form when they are saved or ``Store/upgradeRecords()`` is called.
   ///   - merge: what an undo restores if the record has been changed since by a write that cannot be undone: made of the
   ///     record that the undo would restore and the current one. Without it, or if it returns `nil`, the undo is refused.
+  @inlinable
   public init(
     _ name: String, version: Int = 1, isEventLog: Bool = false,
     @MemberBuilder<Record> members: () -> [Member<Record>] = { [] },
     upgrade: (@Sendable (inout RecordFields, _ version: Int) throws -> Void)? = nil,
     merge: (@Sendable (_ restored: Record, _ current: Record) -> Record?)? = nil
   ) {
+    // Hot code is made here, where the compiler knows the type of the records.
+    self.init(name, version, isEventLog, members(), upgrade, merge) { id, fields, records in
+      var offset = 0
+      records.append(try Record.decodeRecord(id: Record.ID.readKey(id, at: &offset), from: fields))
+    }
+  }
+
+  @usableFromInline
+  init(
+    _ name: String, _ version: Int, _ isEventLog: Bool, _ members: [Member<Record>],
+    _ upgrade: (@Sendable (inout RecordFields, _ version: Int) throws -> Void)?,
+    _ merge: (@Sendable (_ restored: Record, _ current: Record) -> Record?)?,
+    appendRecord: @escaping @Sendable (RawSpan, RecordInput, inout [Record]) throws -> Void
+  ) {
     (self.name, self.version, self.isEventLog) = (name, version, isEventLog)
-    (self.upgrade, self.merge) = (upgrade, merge)
-    let members = members()
+    (self.upgrade, self.merge, self.appendRecord) = (upgrade, merge, appendRecord)
     indexes = members.compactMap(\.index)
     measures = members.compactMap(\.measure)
   }

@@ -1,3 +1,4 @@
+import LMDB
 import TallySystem
 
 /// The names of a collection's fields, each with the number that records store in its place.
@@ -50,14 +51,15 @@ final class KnownFields: Sendable {
   var newest: FieldTable { known.withLock(\.table) }
 
   /// The table that a row of the catalogue holds; a row of the same length as the last one is the same.
-  func table(of row: [UInt8]?) throws(TallyError) -> FieldTable {
-    guard let row else { return FieldTable() }
+  func table<T: LMDBTransaction & ~Copyable>(
+    ofRow row: String, in catalogue: Database<String, [UInt8]>, _ transaction: borrowing T
+  ) throws -> FieldTable {
+    guard let row = try catalogue.bytes(forKey: row, in: transaction) else { return FieldTable() }
     let (table, byteCount) = known.withLock(\.self)
-    if row.count == byteCount { return table }
-    let read = try FieldTable(stored: row)
-    let count = row.count
-    known.withLock { $0 = (read, count) }
-    return read
+    if row.byteCount == byteCount { return table }
+    let read = (table: try FieldTable(stored: row.bytes(from: 0)), byteCount: row.byteCount)
+    known.withLock { $0 = read }
+    return read.table
   }
 }
 

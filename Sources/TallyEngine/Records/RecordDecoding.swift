@@ -6,8 +6,8 @@ public final class RecordInput {
   /// The bytes of the record, which the owner sets before each reading.
   @exclusivity(unchecked) private var bytes = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
   let names: FieldTable
-  /// The record's field numbers that have been asked for, if somebody wants to know.
-  private var asked: Set<Int>?
+  /// The record's field numbers that have been asked for, if somebody wants to know; used in one call at a time.
+  @exclusivity(unchecked) private var asked: Set<Int>?
 
   init(_ names: FieldTable) {
     self.names = names
@@ -27,20 +27,21 @@ public final class RecordInput {
   func readingWithRest<Result>(
     _ record: RawSpan, _ body: (RecordInput) throws -> Result
   ) throws -> (Result, rest: [(number: Int, value: Range<Int>)]) {
-    asked = []
-    defer { asked = nil }
+    unsafe asked = []
+    defer { unsafe asked = nil }
     return try reading(record) { input in
       let result = try body(input)
-      let rest = try fields().filter { asked?.contains($0.number) == false }
+      let rest = try fields().filter { unsafe asked?.contains($0.number) == false }
       return (result, rest)
     }
   }
 
   func noteAsked(_ number: Int) {
-    if asked != nil { asked?.insert(number) }
+    if unsafe asked != nil { unsafe asked?.insert(number) }
   }
 
   /// Decodes a value that codes itself.
+  @usableFromInline
   func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
     try Value(from: ValueDecoder(input: self, offset: 0, codingPath: []))
   }
@@ -61,6 +62,7 @@ public final class RecordInput {
 }
 
 extension RecordInput {
+  @inline(__always)
   func byte(at offset: Int) throws -> UInt8 {
     guard unsafe offset < bytes.count, offset >= 0 else { throw TallyError.cutOffRecord }
     // In bounds, by the check.
@@ -69,7 +71,18 @@ extension RecordInput {
 
   var byteCount: Int { unsafe bytes.count }
 
+  @inline(__always)
   fileprivate func varint(_ offset: inout Int) throws -> UInt64 {
+    // Most numbers and lengths take one byte.
+    let first = try byte(at: offset)
+    guard first >= 0x80 else {
+      offset += 1
+      return UInt64(first)
+    }
+    return try longVarint(&offset)
+  }
+
+  private func longVarint(_ offset: inout Int) throws -> UInt64 {
     var (result, shift): (UInt64, UInt64) = (0, 0)
     while shift < 64 {
       let byte = try byte(at: offset)
@@ -140,7 +153,9 @@ extension RecordInput {
     .keyNotFound(key, .init(codingPath: path, debugDescription: "a stored record has no '\(key.stringValue)'"))
   }
 
-  func integer<Number: FixedWidthInteger>(at offset: Int, _ path: [any CodingKey] = []) throws -> Number {
+  func integer<Number: FixedWidthInteger>(at offset: Int, _ path: @autoclosure () -> [any CodingKey] = []) throws
+    -> Number
+  {
     var next = offset + 1
     switch try byte(at: offset) {
     case ValueTag.int:
@@ -149,51 +164,48 @@ extension RecordInput {
     case ValueTag.uint: if let value = Number(exactly: try varint(&next)) { return value }
     default: break
     }
-    throw mismatch(Number.self, path)
+    throw mismatch(Number.self, path())
   }
 
-  func string(at offset: Int, _ path: [any CodingKey] = []) throws -> String {
-    guard try byte(at: offset) == ValueTag.string else { throw mismatch(String.self, path) }
+  func string(at offset: Int, _ path: @autoclosure () -> [any CodingKey] = []) throws -> String {
+    guard try byte(at: offset) == ValueTag.string else { throw mismatch(String.self, path()) }
     var next = offset + 1
     let count = try varint(&next)
     guard count <= UInt64(byteCount - next) else { throw TallyError.cutOffRecord }
-    // In bounds, by the check; the string copies the bytes.
-    let text = unsafe String(validating: bytes[next..<(next + Int(count))], as: UTF8.self)
-    guard let text else { throw TallyError.cutOffRecord }
-    return text
+    return try text(next..<(next + Int(count)))
   }
 
-  func double(at offset: Int, _ path: [any CodingKey] = []) throws -> Double {
+  func double(at offset: Int, _ path: @autoclosure () -> [any CodingKey] = []) throws -> Double {
     switch try byte(at: offset) {
     case ValueTag.double: Double(bitPattern: try fixed(offset + 1, as: UInt64.self))
     // A field may have been a whole number once.
-    case ValueTag.int, ValueTag.uint: Double(try integer(at: offset, path) as Int64)
-    default: throw mismatch(Double.self, path)
+    case ValueTag.int, ValueTag.uint: Double(try integer(at: offset, path()) as Int64)
+    default: throw mismatch(Double.self, path())
     }
   }
 
-  func bool(at offset: Int, _ path: [any CodingKey] = []) throws -> Bool {
+  func bool(at offset: Int, _ path: @autoclosure () -> [any CodingKey] = []) throws -> Bool {
     switch try byte(at: offset) {
     case ValueTag.no: false
     case ValueTag.yes: true
-    default: throw mismatch(Bool.self, path)
+    default: throw mismatch(Bool.self, path())
     }
   }
 
-  func date(at offset: Int, _ path: [any CodingKey] = []) throws -> Date {
-    guard try byte(at: offset) == ValueTag.date else { throw mismatch(Date.self, path) }
+  func date(at offset: Int, _ path: @autoclosure () -> [any CodingKey] = []) throws -> Date {
+    guard try byte(at: offset) == ValueTag.date else { throw mismatch(Date.self, path()) }
     return Date(timeIntervalSinceReferenceDate: Double(bitPattern: try fixed(offset + 1, as: UInt64.self)))
   }
 
-  func uuid(at offset: Int, _ path: [any CodingKey] = []) throws -> UUID {
-    guard try byte(at: offset) == ValueTag.uuid else { throw mismatch(UUID.self, path) }
+  func uuid(at offset: Int, _ path: @autoclosure () -> [any CodingKey] = []) throws -> UUID {
+    guard try byte(at: offset) == ValueTag.uuid else { throw mismatch(UUID.self, path()) }
     guard unsafe offset + 17 <= bytes.count else { throw TallyError.cutOffRecord }
     // In bounds, by the check; every bit pattern is an id.
     return UUID(uuid: unsafe bytes.loadUnaligned(fromByteOffset: offset + 1, as: uuid_t.self))
   }
 
-  func data(at offset: Int, _ path: [any CodingKey] = []) throws -> Data {
-    guard try byte(at: offset) == ValueTag.bytes else { throw mismatch(Data.self, path) }
+  func data(at offset: Int, _ path: @autoclosure () -> [any CodingKey] = []) throws -> Data {
+    guard try byte(at: offset) == ValueTag.bytes else { throw mismatch(Data.self, path()) }
     var next = offset + 1
     let count = try varint(&next)
     guard count <= UInt64(byteCount - next) else { throw TallyError.cutOffRecord }
@@ -202,20 +214,23 @@ extension RecordInput {
   }
 
   /// Reads a value: one of those with a form of their own, or whatever a type codes.
+  ///
+  /// A generic result that may be missing would cost a look-up of its type for each field.
   fileprivate func value<Value: Decodable>(at offset: Int, _ path: @autoclosure () -> [any CodingKey]) throws -> Value {
+    if Value.self == Date.self { return typed(try date(at: offset, path()), as: Value.self) }
+    if Value.self == UUID.self { return typed(try uuid(at: offset, path()), as: Value.self) }
     if Value.self == String.self { return typed(try string(at: offset, path()), as: Value.self) }
     if Value.self == Int.self { return typed(try integer(at: offset, path()) as Int, as: Value.self) }
     if Value.self == Bool.self { return typed(try bool(at: offset, path()), as: Value.self) }
     if Value.self == Double.self { return typed(try double(at: offset, path()), as: Value.self) }
-    if Value.self == Date.self { return typed(try date(at: offset, path()), as: Value.self) }
-    if Value.self == UUID.self { return typed(try uuid(at: offset, path()), as: Value.self) }
     if Value.self == Data.self { return typed(try data(at: offset, path()), as: Value.self) }
     if Value.self == Float.self { return typed(Float(try double(at: offset, path())), as: Value.self) }
-    if let number: Value = try otherInteger(at: offset, path()) { return number }
-    return try Value(from: ValueDecoder(input: self, offset: offset, codingPath: path()))
+    return try rarerValue(at: offset, path())
   }
 
-  private func otherInteger<Value>(at offset: Int, _ path: @autoclosure () -> [any CodingKey]) throws -> Value? {
+  private func rarerValue<Value: Decodable>(
+    at offset: Int, _ path: @autoclosure () -> [any CodingKey]
+  ) throws -> Value {
     if Value.self == Int64.self { return typed(try integer(at: offset, path()) as Int64, as: Value.self) }
     if Value.self == Int32.self { return typed(try integer(at: offset, path()) as Int32, as: Value.self) }
     if Value.self == Int16.self { return typed(try integer(at: offset, path()) as Int16, as: Value.self) }
@@ -225,7 +240,7 @@ extension RecordInput {
     if Value.self == UInt32.self { return typed(try integer(at: offset, path()) as UInt32, as: Value.self) }
     if Value.self == UInt16.self { return typed(try integer(at: offset, path()) as UInt16, as: Value.self) }
     if Value.self == UInt8.self { return typed(try integer(at: offset, path()) as UInt8, as: Value.self) }
-    return nil
+    return try Value(from: ValueDecoder(input: self, offset: offset, codingPath: path()))
   }
 
   /// A value as a type that is known to be its own.
@@ -273,27 +288,19 @@ private enum FieldNaming {
 }
 
 /// Reads the fields of the record, or of a value in it.
-private struct FieldDecoder<Key: CodingKey>: KeyedDecodingContainerProtocol {
-  /// Where the next field is expected.
-  private final class Place {
-    var next: Int
-
-    init(_ next: Int) {
-      self.next = next
-    }
-  }
-
+private final class FieldDecoder<Key: CodingKey>: KeyedDecodingContainerProtocol {
   let input: RecordInput
   let naming: FieldNaming
   let start: Int
   let end: Int
   let codingPath: [any CodingKey]
-  private let place: Place
+  /// Where the next field is expected.
+  private var next: Int
 
   init(_ input: RecordInput, names naming: FieldNaming, from start: Int, to end: Int, _ codingPath: [any CodingKey]) {
     (self.input, self.naming, self.start, self.end) = (input, naming, start, end)
     self.codingPath = codingPath
-    place = Place(start)
+    next = start
   }
 
   /// Reads the name of the field at an offset, and moves the offset to its value.
@@ -312,11 +319,12 @@ private struct FieldDecoder<Key: CodingKey>: KeyedDecodingContainerProtocol {
   private func find(_ key: some CodingKey) throws -> Int? {
     let wanted = key.stringValue
     if naming == .byNumber {
+      if let offset = try findNext(wanted) { return offset }
       guard let number = input.names.knownNumber(ofExpected: wanted) else { return nil }
       input.noteAsked(number)
-      return try input.value(ofField: number, near: &place.next, from: start)
+      return try input.value(ofField: number, near: &next, from: start)
     }
-    var (offset, isWhole) = (place.next, place.next == start)
+    var (offset, isWhole) = (next, next == start)
     while true {
       guard offset < end else {
         if isWhole { return nil }
@@ -324,13 +332,24 @@ private struct FieldDecoder<Key: CodingKey>: KeyedDecodingContainerProtocol {
         continue
       }
       let name = try name(&offset)
-      let next = try input.end(of: offset)
+      let after = try input.end(of: offset)
       if name == wanted {
-        place.next = next
+        next = after
         return offset
       }
-      offset = next
+      offset = after
     }
+  }
+
+  /// Where the value of the field begins that is next, if it is the wanted one, as it mostly is.
+  private func findNext(_ wanted: String) throws -> Int? {
+    var offset = next
+    guard offset < end else { return nil }
+    let number = try Int(truncatingIfNeeded: input.varint(&offset))
+    guard input.names.names.indices.contains(number), input.names.names[number] == wanted else { return nil }
+    input.noteAsked(number)
+    next = try input.end(of: offset)
+    return offset
   }
 
   private func require(_ key: some CodingKey) throws -> Int {
@@ -351,6 +370,22 @@ private struct FieldDecoder<Key: CodingKey>: KeyedDecodingContainerProtocol {
   func contains(_ key: Key) -> Bool { (try? find(key)) != nil }
 
   func decodeNil(forKey key: Key) throws -> Bool { try input.byte(at: require(key)) == ValueTag.null }
+
+  func decode(_ type: String.Type, forKey key: Key) throws -> String {
+    try input.string(at: require(key), codingPath + [key])
+  }
+
+  func decode(_ type: Int.Type, forKey key: Key) throws -> Int {
+    try input.integer(at: require(key), codingPath + [key])
+  }
+
+  func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool {
+    try input.bool(at: require(key), codingPath + [key])
+  }
+
+  func decode(_ type: Double.Type, forKey key: Key) throws -> Double {
+    try input.double(at: require(key), codingPath + [key])
+  }
 
   func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
     try input.value(at: require(key), codingPath + [key])
@@ -391,7 +426,8 @@ extension RecordInput {
   fileprivate func text(_ range: Range<Int>) throws -> String {
     guard range.upperBound <= byteCount else { throw TallyError.cutOffRecord }
     // In bounds, by the check; the string copies the bytes.
-    guard let text = unsafe String(validating: bytes[range], as: UTF8.self) else { throw TallyError.cutOffRecord }
+    let text = unsafe UnsafeRawBufferPointer(rebasing: bytes[range]).bytes.wellFormedText
+    guard let text else { throw TallyError.cutOffRecord }
     return text
   }
 }

@@ -27,6 +27,7 @@ public final class RecordOutput {
   }
 
   /// Writes a value that codes itself.
+  @usableFromInline
   func encode(_ value: some Encodable) throws {
     (expected, open, failure) = (0, [], nil)
     written.removeAll(keepingCapacity: true)

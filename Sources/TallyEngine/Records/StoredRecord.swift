@@ -53,11 +53,13 @@ public protocol BinaryRecord: StoredRecord {
 
 extension StoredRecord where Self: Codable {
   /// Writes the fields that the type codes.
+  @inlinable
   public func encodeRecord(to output: RecordOutput) throws {
     try output.encode(self)
   }
 
   /// Reads the fields that the type codes.
+  @inlinable
   public static func decodeRecord(id: ID, from input: RecordInput) throws -> Self {
     try input.decode(Self.self)
   }
@@ -65,29 +67,35 @@ extension StoredRecord where Self: Codable {
 
 extension StoredRecord where Self: BinaryRecord {
   /// Writes the fields by their numbers.
+  @inlinable
   public func encodeRecord(to output: RecordOutput) { writeFields(to: output) }
 
   /// Reads the fields by their numbers.
+  @inlinable
   public static func decodeRecord(id: ID, from input: RecordInput) throws -> Self { try readFields(id, input) }
 }
 
 // Without these, a type that is also `Codable` would have two forms to choose from.
 extension StoredRecord where Self: BinaryRecord & Codable {
   /// Writes the fields by their numbers.
+  @inlinable
   public func encodeRecord(to output: RecordOutput) { writeFields(to: output) }
 
   /// Reads the fields by their numbers.
+  @inlinable
   public static func decodeRecord(id: ID, from input: RecordInput) throws -> Self { try readFields(id, input) }
 }
 
 extension BinaryRecord {
-  fileprivate func writeFields(to output: RecordOutput) {
+  @inlinable
+  func writeFields(to output: RecordOutput) {
     output.bytes.append(ValueTag.numbered)
     var fields = FieldOutput(output)
     encode(to: &fields)
   }
 
-  fileprivate static func readFields(_ id: ID, _ input: RecordInput) throws -> Self {
+  @inlinable
+  static func readFields(_ id: ID, _ input: RecordInput) throws -> Self {
     var fields = try FieldInput(input)
     return try Self(id: id, fields: &fields)
   }

@@ -299,19 +299,19 @@ extension StoreSnapshot {
     let tables = try self.tables.tables(of: Record.self)
     guard let place = try place(of: index, tables), limit > 0 else { return Page(records: [], next: nil) }
     let input = try input(of: tables)
-    var (records, last, hasMore): ([Record], Position?, Bool) = ([], nil, false)
-    var ids: [[UInt8]] = []
+    var (records, count, ids): ([Record], Int, [[UInt8]]) = ([], 0, [])
+    var (last, hasMore): (Position?, Bool) = (nil, false)
     try forEachEntry(index, place, tables, range.after(position, reversed: reversed), reversed) { key, idStart in
-      guard records.count < limit else {
+      guard count < limit else {
         hasMore = true
         return false
       }
       let id = key.extracting(idStart..<key.byteCount)
-      guard let record = try tables.record(RecordTables<Record>.id(id), key: id.bytes(from: 0), input, in: view) else {
+      guard try tables.append(recordOf: id, input, in: view, to: &records) else {
         throw TallyError.missingRecord(of: "the index '\(index.name)'")
       }
-      records.append(record)
-      if records.count == limit { last = Position(key: key.bytes(from: 0)) }
+      count += 1
+      if count == limit { last = Position(key: key.bytes(from: 0)) }
       if regions != nil { ids.append(id.bytes(from: 0)) }
       return true
     }

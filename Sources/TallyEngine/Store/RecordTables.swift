@@ -84,14 +84,41 @@ extension RecordTables {
     return try decode(bytes, id, input)
   }
 
-  /// Decodes a stored record.
-  func decode(_ stored: RawSpan, _ id: Record.ID, _ input: RecordInput) throws -> Record {
+  /// Reads the record of an encoded id, and appends it to others; returns false if there is none.
+  func append<T: LMDBTransaction & ~Copyable>(
+    recordOf id: RawSpan, _ input: RecordInput, in transaction: borrowing T, to records: inout [Record]
+  ) throws -> Bool {
+    guard let stored = try handles?.records.bytes(forKey: EncodedBytes(id.bytes(from: 0)), in: transaction) else {
+      return false
+    }
+    let (version, start) = try Self.version(of: stored)
+    guard !needsUpgrade(version) else {
+      records.append(try decode(stored, Self.id(id), input))
+      return true
+    }
+    do {
+      try input.reading(stored.extracting(droppingFirst: start)) { try collection.appendRecord(id, $0, &records) }
+    } catch let error as DecodingError {
+      throw TallyError.undecodable(collection.name, error)
+    }
+    return true
+  }
+
+  /// The version of a stored record, and where its fields begin.
+  private static func version(of stored: RawSpan) throws -> (version: Int, start: Int) {
     guard stored.byteCount > ChangeLog.Stamp.byteCount else { throw TallyError.cutOffRecord }
     var start = ChangeLog.Stamp.byteCount
-    let version = try Int(clamping: stored.readVarint(at: &start))
+    return (try Int(clamping: stored.readVarint(at: &start)), start)
+  }
+
+  private func needsUpgrade(_ version: Int) -> Bool { version < collection.version && collection.upgrade != nil }
+
+  /// Decodes a stored record.
+  func decode(_ stored: RawSpan, _ id: Record.ID, _ input: RecordInput) throws -> Record {
+    let (version, start) = try Self.version(of: stored)
     let fields = stored.extracting(droppingFirst: start)
     do {
-      guard version < collection.version, collection.upgrade != nil else {
+      guard needsUpgrade(version) else {
         return try input.reading(fields) { try Record.decodeRecord(id: id, from: $0) }
       }
       let (bytes, names) = try upgraded(fields, version, input.names)

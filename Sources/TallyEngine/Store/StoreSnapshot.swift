@@ -9,8 +9,9 @@ public final class StoreSnapshot {
   var pending: [UInt16: MeasureDeltas] = [:]
   /// What has been read, if somebody wants to know.
   var regions: RegionRecorder?
-  /// What reads the records of each collection.
-  private var inputs: [UInt16: RecordInput] = [:]
+  /// What reads the records of each collection; most snapshots read one, which needs no table.
+  private var firstInput: (number: UInt16, input: RecordInput)?
+  private var otherInputs: [UInt16: RecordInput] = [:]
   /// The names of fields that a write has added, and the rows for them.
   private var newFields: [UInt16: (row: String, names: FieldTable)] = [:]
   /// Whether the transaction has ended.
@@ -36,17 +37,30 @@ public final class StoreSnapshot {
   /// What reads the records of a collection.
   func input<Record>(of tables: RecordTables<Record>) throws -> RecordInput {
     guard let number = tables.handles?.number else { return RecordInput(FieldTable()) }
-    if let input = inputs[number] { return input }
-    let row = try self.tables.catalogue.table.value(forKey: tables.fieldsRow, in: view)
-    let input = RecordInput(try tables.known.table(of: row))
-    inputs[number] = input
+    if let input = input(number) { return input }
+    let names = try tables.known.table(ofRow: tables.fieldsRow, in: self.tables.catalogue.table, view)
+    let input = RecordInput(names)
+    keep(input, number)
     return input
+  }
+
+  private func input(_ number: UInt16) -> RecordInput? {
+    if let firstInput, firstInput.number == number { return firstInput.input }
+    return otherInputs.isEmpty ? nil : otherInputs[number]
+  }
+
+  private func keep(_ input: RecordInput, _ number: UInt16) {
+    if firstInput == nil || firstInput?.number == number {
+      firstInput = (number, input)
+    } else {
+      otherInputs[number] = input
+    }
   }
 
   /// Sets the names of a collection's fields, of which a write may have added some.
   func setFields<Record>(_ names: FieldTable, of tables: RecordTables<Record>) {
-    guard let number = tables.handles?.number, inputs[number]?.names != names else { return }
-    inputs[number] = RecordInput(names)
+    guard let number = tables.handles?.number, input(number)?.names != names else { return }
+    keep(RecordInput(names), number)
     newFields[number] = (tables.fieldsRow, names)
   }
 
@@ -65,7 +79,8 @@ public final class StoreSnapshot {
 
   /// Reads the names of fields anew, because a nested write may have added some.
   package func forgetFields() {
-    if newFields.isEmpty { inputs = [:] }
+    guard newFields.isEmpty else { return }
+    (firstInput, otherInputs) = (nil, [:])
   }
 
   /// Checks that a member of a collection can be read by its table.
