@@ -145,6 +145,25 @@ struct MeasureRows {
     }
   }
 
+  /// The groups that have a row, in the order of their keys, but for the group of all; a step for each of them.
+  func groups<T: LMDBTransaction & ~Copyable>(in transaction: borrowing T) throws -> [[UInt8]] {
+    var groups: [[UInt8]] = []
+    var next: [UInt8]? = prefix
+    while let start = next {
+      next = nil
+      try table.raw.forEach(from: start, upTo: prefix.successor, in: transaction) { key, _ in
+        guard key.byteCount >= 2 + Self.blockByteCount else { throw TallyError.damagedMeasure }
+        // Rows of all groups lie between those of others.
+        guard key.byteCount > 2 + Self.blockByteCount else { return true }
+        let group = key.extracting(2..<(key.byteCount - Self.blockByteCount)).bytes(from: 0)
+        groups.append(group)
+        next = (prefix + group).successor
+        return false
+      }
+    }
+    return groups
+  }
+
   private static func block(of key: RawSpan) -> Int32 {
     key.load(orderedInt32At: key.byteCount - blockByteCount)
   }

@@ -560,7 +560,7 @@ extension StoreSnapshot {
     guard let rows = try rows(of: measure.declared, tables) else { return [] }
     var keys: Set<[UInt8]> = []
     if try isReadable(rows.number) {
-      try rows.forEach(in: view) { key, _, _ in keys.insert(key) }
+      keys = Set(try rows.groups(in: view))
     } else {
       let input = try input(of: tables)
       try tables.handles?.records.raw.forEach(in: view) { key, value in
