@@ -116,7 +116,19 @@ public final class RecordOutput {
   }
 
   /// Writes a value: one of those with a form of their own, or whatever a type codes.
-  fileprivate func append<Value: Encodable>(value: Value, _ depth: Int) throws {
+  fileprivate func append<Value: Encodable>(value: Value, _ depth: Int, _ key: (any CodingKey)? = nil) throws {
+    if append(plain: value) || append(otherInteger: value) { return }
+    // The path is for errors, and only values that code themselves throw any.
+    if let key { path.append(key) }
+    defer { if key != nil { path.removeLast() } }
+    let start = bytes.count
+    try value.encode(to: ValueEncoder(output: self, depth: depth))
+    if bytes.count == start { _ = beginContainer(ValueTag.named) }
+    closeContainers(below: depth - 1)
+  }
+
+  @inline(__always)
+  private func append<Value: Encodable>(plain value: Value) -> Bool {
     if let value = same(value, as: String.self) {
       append(value)
     } else if let value = same(value, as: Int.self) {
@@ -133,15 +145,13 @@ public final class RecordOutput {
       append(value)
     } else if let value = same(value, as: Float.self) {
       append(Double(value), tag: ValueTag.double)
-    } else if try !append(otherInteger: value) {
-      let start = bytes.count
-      try value.encode(to: ValueEncoder(output: self, depth: depth))
-      if bytes.count == start { _ = beginContainer(ValueTag.named) }
-      closeContainers(below: depth - 1)
+    } else {
+      return false
     }
+    return true
   }
 
-  private func append<Value: Encodable>(otherInteger value: Value) throws -> Bool {
+  private func append<Value: Encodable>(otherInteger value: Value) -> Bool {
     if let value = same(value, as: Int64.self) {
       append(integer: value)
     } else if let value = same(value, as: Int32.self) {
@@ -233,9 +243,7 @@ private struct FieldEncoder<Key: CodingKey>: KeyedEncodingContainerProtocol {
 
   func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws {
     try begin(key)
-    output.path.append(key)
-    defer { output.path.removeLast() }
-    try output.append(value: value, depth + 1)
+    try output.append(value: value, depth + 1, key)
   }
 
   func nestedContainer<Nested: CodingKey>(
