@@ -198,10 +198,18 @@ let package = Package(
       path: "Tests/TallyTestHelper",
       swiftSettings: settings
     ),
+    // A separate program for what one process cannot show: other processes with other schemas, and their end.
+    .executableTarget(
+      name: "TallyEngineTestHelper",
+      dependencies: ["TallyEngine", "TestSupport", .product(name: "SystemPackage", package: "swift-system")],
+      path: "Tests/TallyEngineTestHelper",
+      swiftSettings: settings
+    ),
     .testTarget(
       name: "TallyEngineTests",
       dependencies: [
-        "LMDB", "TallyEngine", "TallySystem", "TestSupport", .product(name: "SystemPackage", package: "swift-system"),
+        "LMDB", "TallyEngine", "TallyEngineTestHelper", "TallySystem", "TestSupport",
+        .product(name: "SystemPackage", package: "swift-system"),
       ],
       exclude: ["golden-collections.txt"],
       swiftSettings: settings

@@ -125,7 +125,7 @@ struct EngineUndoTests {
     try temporary.store.writeAndWait { try $0.save(Slot(id: 2, number: 10)) }
     try temporary.store.writeAndWait { writer in
       let error = #expect(throws: TallyError.self) { try writer.undo(deletion) }
-      #expect(error?.code == .duplicateKey)
+      #expect(error?.code == .undoConflict)
       // The writer goes on: what was refused has changed nothing.
       try writer.save(Slot(id: 3, number: 30))
     }

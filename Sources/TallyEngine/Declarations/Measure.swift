@@ -34,8 +34,8 @@ public struct Measure<Record: StoredRecord, Group: CompositeKey>: Sendable {
             let slot =
               form == .distribution
               ? AmountBucket.number(of: microseconds) : Int32(clamping: QuarterHour.number(containing: microseconds))
-            deltas.add(sign &* amount, slot: slot, to: group)
-            if totals { all.add(sign &* amount, slot: slot, to: NoKey()) }
+            deltas.add(amount, sign: sign, slot: slot, to: group)
+            if totals { all.add(amount, sign: sign, slot: slot, to: NoKey()) }
           }
         }
       }, events)

@@ -19,7 +19,7 @@ public enum Period: String, Hashable, Codable, Sendable, CaseIterable {
 /// The instants at which local periods begin in a zone.
 ///
 /// A day begins at midnight. If the clocks go forward over midnight, it begins when they do; if they go back over
-/// midnight, it begins at the first one.
+/// midnight, it begins at the first one. A period that a zone has skipped has no beginning.
 struct LocalPeriods {
   private let rules: TimeZoneRules
   /// The first weekday, from 1 for Monday.
@@ -61,14 +61,20 @@ struct LocalPeriods {
 
   /// The seconds at which the periods begin that overlap a range, and the one at which the last of them ends.
   func starts(of period: Period, from lower: Int64, to upper: Int64) -> [Int64] {
-    period == .hour ? hourStarts(from: lower, to: upper) : starts(ofDays: days(of: period, from: lower, to: upper))
+    if period == .hour { return hourStarts(from: lower, to: upper) }
+    let starts = starts(ofDays: days(of: period, from: lower, to: upper))
+    // The first one may end before the range, and the last ones begin after it, if clocks go back over midnight.
+    var (first, end) = (0, starts.count - 1)
+    while first + 1 < end, starts[first + 1] <= lower { first += 1 }
+    while end > first + 1, starts[end - 1] >= upper { end -= 1 }
+    return Array(starts[first...end])
   }
 
-  /// The first days of the periods that overlap a range, and the day after the last of them.
+  /// The first days of the periods that overlap a range, perhaps of one more after it, and the day after the last one.
   private func days(of period: Period, from lower: Int64, to upper: Int64) -> [Int64] {
-    let (first, last) = (
-      dayNumber(containing: lower), max(dayNumber(containing: upper - 1), dayNumber(containing: lower))
-    )
+    // Where clocks go back over midnight, an instant may show a day that is over.
+    let first = dayNumber(containing: lower)
+    let last = max(dayNumber(containing: upper - 1), first) + 1
     switch period {
     case .hour, .day: return Array(first...(last + 1))
     case .week:
@@ -97,21 +103,25 @@ struct LocalPeriods {
     return days
   }
 
-  /// The seconds at which days begin, in ascending order.
+  /// The seconds at which days begin, in ascending order; those that the zone has skipped are left out.
   private func starts(ofDays days: [Int64]) -> [Int64] {
     guard let first = days.first else { return [] }
     // No zone was ever further from UTC than 16 hours.
     var span = span(at: first * 86_400 - 18 * 3_600)
-    return days.map { day in
+    var starts: [Int64] = []
+    starts.reserveCapacity(days.count)
+    for day in days {
       let midnight = day * 86_400
-      while midnight - span.offset >= span.end {
+      var start = midnight - span.offset
+      while start >= span.end {
         let change = span.end
         span = self.span(at: change)
         // The midnight that the clocks skip is the instant at which they do.
-        if midnight - span.offset < change { return change }
+        start = max(midnight - span.offset, change)
       }
-      return midnight - span.offset
+      if starts.last != start { starts.append(start) }
     }
+    return starts
   }
 
   /// The seconds at which hours of the clock begin; a change of the offset begins one, too.
@@ -119,7 +129,7 @@ struct LocalPeriods {
     var span = span(at: lower)
     let local = lower + span.offset
     var start = lower - (local - floorDivide(local, by: 3_600) * 3_600)
-    if span.offset != rules.offset(atSecond: start) { start = lower }
+    if span.offset != rules.offset(atSecond: start) { start = rules.change(afterSecond: start) ?? lower }
     var starts = [start]
     while start < upper {
       let local = start + span.offset

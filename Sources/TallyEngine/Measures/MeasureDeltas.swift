@@ -26,13 +26,18 @@ public struct MeasureDeltas: Sendable {
 
   package var isEmpty: Bool { columns.allSatisfy(\.isEmpty) }
 
-  /// Adds an amount to a group's slot.
+  /// Adds an amount to a group's slot, or takes it away if the sign is -1.
   @inlinable
-  package mutating func add(_ amount: Int64, slot: Int32, to group: some CompositeKey) {
+  package mutating func add(_ amount: Int64, sign: Int64, slot: Int32, to group: some CompositeKey) {
     key.removeAll(keepingCapacity: true)
     group.appendKey(to: &key)
     if last < 0 || groups[last] != key { selectColumn() }
-    columns[last].append(Event(slot: slot, amount: amount))
+    columns[last].append(Event(slot: slot, amount: sign &* amount))
+    // The least number has no opposite: two events take it away.
+    if amount == .min, sign < 0 {
+      columns[last][columns[last].count - 1] = Event(slot: slot, amount: .max)
+      columns[last].append(Event(slot: slot, amount: 1))
+    }
   }
 
   /// Makes the column of the key the last one.
@@ -49,7 +54,7 @@ public struct MeasureDeltas: Sendable {
   }
 
   /// Calls a closure with the changes of each row: the row's key after the measure's number, and the changed slots.
-  func forEachRow<Failure: Error>(_ body: ([UInt8], [SumBlock.Entry]) throws(Failure) -> Void) throws(Failure) {
+  func forEachRow<Failure: Error>(_ body: ([UInt8], [SumBlock.Change]) throws(Failure) -> Void) throws(Failure) {
     let order = groups.indices.sorted { groups[$0].lexicographicallyPrecedes(groups[$1]) }
     for number in order where !columns[number].isEmpty {
       let events = columns[number].sorted { $0.slot < $1.slot }
@@ -57,16 +62,16 @@ public struct MeasureDeltas: Sendable {
       while start < events.count {
         let block = CounterBlock.number(containing: Int64(events[start].slot))
         let first = CounterBlock.firstQuarter(of: block)
-        var (end, changes): (Int, [SumBlock.Entry]) = (start, [])
+        var (end, changes): (Int, [SumBlock.Change]) = (start, [])
         while end < events.count, Int64(events[end].slot) - first < Int64(CounterBlock.slotCount) {
           let slot = Int(Int64(events[end].slot) - first)
-          var amount: Int64 = 0
-          // The amounts of one transaction are added up without a check; what is stored is checked.
+          // Only what is stored must have 64 bits.
+          var amount: Int128 = 0
           while end < events.count, Int64(events[end].slot) - first == Int64(slot) {
-            amount &+= events[end].amount
+            amount += Int128(events[end].amount)
             end += 1
           }
-          if amount != 0 { changes.append(SumBlock.Entry(slot: slot, amount: amount)) }
+          if amount != 0 { changes.append(SumBlock.Change(slot: slot, amount: amount)) }
         }
         if !changes.isEmpty { try body(MeasureRows.key(of: groups[number], block: block), changes) }
         start = end
@@ -78,7 +83,7 @@ public struct MeasureDeltas: Sendable {
   func rows() throws(TallyError) -> [(key: [UInt8], value: [UInt8])] {
     var rows: [(key: [UInt8], value: [UInt8])] = []
     try forEachRow { (key, changes) throws(TallyError) in
-      let value = try SumBlock.encode(changes)
+      let value = try SumBlock.encode(changes: changes)
       if !value.isEmpty { rows.append((key, value)) }
     }
     return rows.sorted { $0.key.lexicographicallyPrecedes($1.key) }
@@ -105,7 +110,8 @@ struct MeasureRows {
       let key = EncodedBytes(prefix + rest)
       let old = try table.value(forKey: key, in: transaction)
       // Unsafe by signature only: bytes have no padding.
-      let row = try old.map { try unsafe SumBlock($0.buffer.span.bytes).adding(changes) } ?? SumBlock.encode(changes)
+      let row =
+        try old.map { try unsafe SumBlock($0.buffer.span.bytes).adding(changes) } ?? SumBlock.encode(changes: changes)
       if row.isEmpty {
         try table.remove(forKey: key, in: &transaction)
       } else {

@@ -127,6 +127,27 @@ extension SumBlock {
     let amount: Int64
   }
 
+  /// What is added to the amount of a slot.
+  struct Change {
+    let slot: Int
+    /// The difference of two amounts may have one bit more than each.
+    let amount: Int128
+
+    /// The amount of the slot after the change.
+    fileprivate func applied(to amount: Int64 = 0) throws(TallyError) -> Entry {
+      guard let sum = Int64(exactly: Int128(amount) + self.amount) else { throw .overflowingMeasure }
+      return Entry(slot: slot, amount: sum)
+    }
+  }
+
+  /// The row of some changes alone.
+  static func encode(changes: [Change]) throws(TallyError) -> [UInt8] {
+    var entries: [Entry] = []
+    entries.reserveCapacity(changes.count)
+    for change in changes { entries.append(try change.applied()) }
+    return try encode(entries)
+  }
+
   /// The row of some amounts, in ascending order of their slots; empty if there are none.
   ///
   /// - Throws: `valueOutOfRange` if a sum leaves the range of 64 bits.
@@ -160,24 +181,26 @@ extension SumBlock {
   }
 
   /// The row after some changes, in ascending order of their slots; empty if nothing is left.
-  func adding(_ changes: [Entry]) throws(TallyError) -> [UInt8] {
-    var (merged, index, hasOverflown): ([Entry], Int, Bool) = ([], 0, false)
+  func adding(_ changes: [Change]) throws(TallyError) -> [UInt8] {
+    var (merged, index, failure): ([Entry], Int, TallyError?) = ([], 0, nil)
     merged.reserveCapacity(count + changes.count)
+    func apply(_ change: Change, to amount: Int64 = 0) {
+      do throws(TallyError) { merged.append(try change.applied(to: amount)) } catch { failure = error }
+    }
     forEach { slot, amount in
       while index < changes.count, changes[index].slot < slot {
-        merged.append(changes[index])
+        apply(changes[index])
         index += 1
       }
       guard index < changes.count, changes[index].slot == slot else {
         return merged.append(Entry(slot: slot, amount: amount))
       }
-      let (sum, overflow) = amount.addingReportingOverflow(changes[index].amount)
-      hasOverflown = hasOverflown || overflow
-      merged.append(Entry(slot: slot, amount: sum))
+      apply(changes[index], to: amount)
       index += 1
     }
-    guard !hasOverflown else { throw .overflowingMeasure }
-    return try Self.encode(merged + changes[index...])
+    for change in changes[index...] { apply(change) }
+    if let failure { throw failure }
+    return try Self.encode(merged)
   }
 }
 

@@ -2,6 +2,7 @@ import LMDB
 
 extension RecordTables: ManagedTables {
   var name: String { collection.name }
+  var version: Int { collection.version }
   var number: UInt16? { handles?.number }
   var recordType: ObjectIdentifier { ObjectIdentifier(Record.self) }
   var isEventLog: Bool { collection.isEventLog }
@@ -33,7 +34,9 @@ extension RecordTables: ManagedTables {
   func prepare(_ catalogue: Catalogue, in transaction: inout WriteTransaction) throws {
     let records = try Database<EncodedBytes, EncodedBytes>(opening: recordsName, creating: true, in: &transaction)
     let measures = try Database<EncodedBytes, EncodedBytes>(opening: measuresName, creating: true, in: &transaction)
-    _ = try entry(row, version: collection.version, catalogue, in: &transaction)
+    let isUpgraded = try entry(row, version: collection.version, catalogue, in: &transaction).isNew
+    // An upgrade may change what keys and amounts follow from.
+    if isUpgraded { try markAsStale(in: catalogue, in: &transaction) { _, _ in true } }
     for index in collection.indexes {
       let table = try Database<EncodedBytes, NoValue>(
         opening: tableName(ofIndex: index.name), creating: true, in: &transaction)
@@ -49,6 +52,20 @@ extension RecordTables: ManagedTables {
       let rows = MeasureRows(table: measures, number: entry.number)
       try rows.removeAll(in: &transaction)
       try build(measure, rows, from: records, catalogue, in: &transaction)
+    }
+  }
+
+  /// Marks members as stale: some of those of the collection that any program has declared.
+  func markAsStale(
+    in catalogue: Catalogue, in transaction: inout WriteTransaction, _ isWanted: (Catalogue.Kind, String) -> Bool
+  ) throws {
+    for kind in [Catalogue.Kind.index, .measure] {
+      for (name, entry) in try catalogue.entries(kind, below: collection.name, in: transaction)
+      where !entry.isStale && isWanted(kind, name) {
+        var stale = entry
+        stale.isStale = true
+        try catalogue.put(stale, row(kind, name), in: &transaction)
+      }
     }
   }
 
@@ -182,7 +199,7 @@ extension RecordTables: ManagedTables {
   }
 
   func upgradeRecords(in writer: inout Writer) throws -> Int {
-    guard let handles else { return 0 }
+    guard let handles = try writer.prepared(Record.self).handles else { return 0 }
     let (input, names) = (try writer.snapshot.input(of: self), try writer.fieldTable(of: self))
     var (old, count): ([Record], Int) = ([], 0)
     try handles.records.raw.forEach(in: writer.base) { key, value in
@@ -203,6 +220,7 @@ extension RecordTables: ManagedTables {
   }
 
   func restoring(_ images: [RecordImage], in writer: inout Writer) throws -> RecordReversal.Step {
+    _ = try writer.prepared(Record.self)
     let names = try writer.fieldTable(of: self)
     var batch = try RecordBatch(self, in: &writer)
     for image in images {
@@ -264,11 +282,13 @@ extension RecordTables: ManagedTables {
       }
       return true
     }
-    for (position, index) in handles.indexes.enumerated() where try !check.isStale(index.number, in: view) {
+    for (position, index) in handles.indexes.enumerated()
+    where try !check.isStale(index.number, version: collection.indexes[position].version, in: view) {
       let name = "\(collection.name).\(collection.indexes[position].name)"
       try compare(keys[position].sorted { $0.lexicographicallyPrecedes($1) }, index.table, name, &check, in: view)
     }
-    for (position, rows) in handles.measures.enumerated() where try !check.isStale(rows.number, in: view) {
+    for (position, rows) in handles.measures.enumerated()
+    where try !check.isStale(rows.number, version: collection.measures[position].version, in: view) {
       groups[position].append(totals[position])
       let expected = try groups[position].rows()
       var found: [(key: [UInt8], value: [UInt8])] = []

@@ -206,16 +206,18 @@ private struct SumWalk {
   let boundaries: [Int64]
   /// The quarter hours in which the boundaries are.
   let quarters: [Int64]
-  private(set) var sums: [Int64]
-  /// Whether a sum exceeds 64 bits.
-  private(set) var isOverflowing = false
+  /// With twice the bits, as sums on the way may be greater than the answer.
+  private(set) var sums: [Int128]
   private var place = 0
   /// The sum of all rows so far, and that at the last boundary.
-  private var (before, edge) = (Int64(0), Int64(0))
+  private var (before, edge) = (Int128(0), Int128(0))
 
-  init(_ boundaries: [Int64]) {
+  init(_ boundaries: [Int64], _ form: MeasureForm) {
     self.boundaries = boundaries
-    quarters = boundaries.map { QuarterHour.number(containing: $0) }
+    // A day counts as its first instant, which a boundary within the same quarter hour comes after.
+    quarters = boundaries.map {
+      form == .days ? QuarterHour.number(atOrAfter: $0) : QuarterHour.number(containing: $0)
+    }
     sums = Array(repeating: 0, count: max(boundaries.count - 1, 0))
   }
 
@@ -226,9 +228,9 @@ private struct SumWalk {
     var progress = SumBlock.Progress()
     while place < quarters.count, quarters[place] < end {
       let slot = Int(quarters[place] - first)
-      reach(before &+ (slot > 0 ? row.sum(before: slot, from: &progress) : 0))
+      reach(before + (slot > 0 ? Int128(row.sum(before: slot, from: &progress)) : 0))
     }
-    before &+= row.total
+    before += Int128(row.total)
     return place < quarters.count
   }
 
@@ -238,35 +240,34 @@ private struct SumWalk {
     (place, before, edge) = (0, 0, 0)
   }
 
-  private mutating func reach(_ sum: Int64) {
-    if place > 0 {
-      let (difference, isTooLarge) = sum.subtractingReportingOverflow(edge)
-      isOverflowing = isOverflowing || isTooLarge
-      increase(place - 1, by: difference)
-    }
+  private mutating func reach(_ sum: Int128) {
+    if place > 0 { sums[place - 1] += sum - edge }
     edge = sum
     place += 1
   }
 
-  private mutating func increase(_ index: Int, by amount: Int64) {
-    let (sum, isTooLarge) = sums[index].addingReportingOverflow(amount)
-    (sums[index], isOverflowing) = (sum, isOverflowing || isTooLarge)
-  }
-
   /// Adds an amount that is in no row yet.
   mutating func add(_ amount: Int64, quarter: Int64) {
-    var (low, high) = (0, quarters.count)
-    while low < high {
-      let middle = (low + high) / 2
-      if quarters[middle] <= quarter { low = middle + 1 } else { high = middle }
-    }
-    if low > 0, low < quarters.count { increase(low - 1, by: amount) }
+    let low = quarters.firstIndex(after: quarter)
+    if low > 0, low < quarters.count { sums[low - 1] += Int128(amount) }
   }
 
   /// Moves the amount of the beginning of a boundary's quarter hour from the sum after the boundary to that before.
-  mutating func move(_ amount: Int64, before index: Int) {
-    if index > 0 { increase(index - 1, by: amount) }
-    if index < sums.count { increase(index, by: 0 &- amount) }
+  mutating func move(_ amount: Int128, before index: Int) {
+    if index > 0 { sums[index - 1] += amount }
+    if index < sums.count { sums[index] -= amount }
+  }
+}
+
+extension [Int64] {
+  /// The place of the first number of an ascending array that is above another one.
+  fileprivate func firstIndex(after number: Int64) -> Int {
+    var (low, high) = (0, count)
+    while low < high {
+      let middle = (low + high) / 2
+      if self[middle] <= number { low = middle + 1 } else { high = middle }
+    }
+    return low
   }
 }
 
@@ -285,11 +286,15 @@ extension StoreSnapshot {
   private func sums<Record, Group>(
     _ measure: Measure<Record, Group>, _ group: GroupSelection, between boundaries: [Int64]
   ) throws -> [Int64] {
+    guard measure.declared.form != .distribution else {
+      throw TallyError(
+        .invalidIndex, "'\(measure.name)' is a distribution, which has no times", remedy: "Declare a sum or a count")
+    }
     let tables = try self.tables.tables(of: Record.self)
     guard let rows = try rows(of: measure.declared, tables), boundaries.count > 1 else {
       return Array(repeating: 0, count: max(boundaries.count - 1, 0))
     }
-    var walk = SumWalk(boundaries)
+    var walk = SumWalk(boundaries, measure.declared.form)
     let wanted: GroupSelection = if case .all = group, measure.declared.hasTotals { .one([]) } else { group }
     try forEachRow(of: measure, rows, tables, wanted, from: boundaries[0]) { isNewGroup, block, row in
       if isNewGroup { walk.finishGroup() }
@@ -305,12 +310,17 @@ extension StoreSnapshot {
         walk.move(amount, before: partial[index])
       }
     }
-    guard !walk.isOverflowing else {
+    return try walk.sums.map { try Self.narrow($0, measure.name) }
+  }
+
+  /// A sum as an answer, which has 64 bits.
+  private static func narrow(_ sum: Int128, _ measure: String) throws(TallyError) -> Int64 {
+    guard let answer = Int64(exactly: sum) else {
       throw TallyError(
-        .valueOutOfRange, "A sum of the measure '\(measure.name)' exceeds 64 bits",
+        .valueOutOfRange, "A sum of the measure '\(measure)' exceeds 64 bits",
         remedy: "Ask for one group, or for a shorter range")
     }
-    return walk.sums
+    return answer
   }
 
   /// What a write has gathered for a measure.
@@ -332,7 +342,7 @@ extension StoreSnapshot {
     from start: Int64, _ body: (_ isNewGroup: Bool, Int32, borrowing SumBlock) throws -> Bool
   ) throws {
     let first = CounterBlock.number(containing: QuarterHour.number(containing: start))
-    if try isReadable(rows.number) {
+    if try isReadable(rows.number, version: measure.declared.version) {
       if case .one(let key) = group {
         // Rows before the first boundary do not matter.
         try rows.forEach(ofGroup: key, from: first, in: view) { block, row in try body(false, block, SumBlock(row)) }
@@ -368,10 +378,9 @@ extension StoreSnapshot {
   /// Calls a closure with the sum of the amounts between the beginning of each boundary's quarter hour and the boundary.
   private func addParts<Record, Group>(
     of boundaries: [Int64], _ measure: Measure<Record, Group>, _ group: GroupSelection, _ tables: RecordTables<Record>,
-    _ body: (Int, Int64) -> Void
+    _ body: (Int, Int128) -> Void
   ) throws {
-    var parts = Array(repeating: Int64(0), count: boundaries.count)
-    let starts = boundaries.map { QuarterHour.number(containing: $0) * QuarterHour.microseconds }
+    var parts = Array(repeating: Int128(0), count: boundaries.count)
     let input = try input(of: tables)
     try tables.handles?.records.raw.forEach(in: view) { key, value in
       let record = try tables.decode(value, RecordTables<Record>.id(key), input)
@@ -379,8 +388,11 @@ extension StoreSnapshot {
         if case .one(let wanted) = group, !wanted.isEmpty || Group.self == NoKey.self, KeyRange.prefix(own) != wanted {
           return
         }
-        for index in boundaries.indices where starts[index] <= instant && instant < boundaries[index] {
-          parts[index] &+= amount
+        let quarter = QuarterHour.number(containing: instant)
+        var index = boundaries.firstIndex(after: instant)
+        while index < boundaries.count, QuarterHour.number(containing: boundaries[index]) == quarter {
+          parts[index] += Int128(amount)
+          index += 1
         }
       }
       return true
@@ -425,35 +437,40 @@ extension StoreSnapshot {
     // A range of all time has millions of hours; those without an amount do not matter.
     let range = range.clamped(
       to: Timestamp(clamping: extent.lowerBound).date..<Timestamp(clamping: extent.upperBound).date)
-    var rows = Array(repeating: Array(repeating: Int64(0), count: 24), count: 7)
-    let periods = LocalPeriods(in: zone, firstWeekday: 1)
+    var rows = Array(repeating: Array(repeating: Int128(0), count: 24), count: 7)
+    let periods = LocalPeriods(in: measure.declared.form == .days ? .gmt : zone, firstWeekday: 1)
     for point in try series(measure, group, .hour, range, zone, 1) where point.value != 0 {
       let second = floorDivide(Self.microseconds(point.start), by: 1_000_000)
       let (hour, weekday) = periods.hourAndWeekday(of: second)
-      rows[weekday - 1][hour] &+= point.value
+      rows[weekday - 1][hour] += Int128(point.value)
     }
-    return rows
+    return try rows.map { try $0.map { try Self.narrow($0, measure.name) } }
   }
 
   func streak<Record, Group>(
     _ measure: Measure<Record, Group>, _ group: GroupSelection, _ zone: TimeZone, _ restDays: Set<Int>
   ) throws -> Streak {
-    let zone = measure.declared.form == .days ? TimeZone.gmt : zone
-    guard let first = try extent(measure, group)?.lowerBound, first <= now.microsecondsSince1970 else {
+    let own = LocalPeriods(in: zone, firstWeekday: 1)
+    let today = own.dayNumber(containing: now.wholeSeconds)
+    // A day of a measure of days is over when it is over in the zone.
+    let isOfDays = measure.declared.form == .days
+    let end = isOfDays ? (today + 1) * QuarterHour.microsecondsPerDay : now.microsecondsSince1970 + 1
+    guard let first = try extent(measure, group)?.lowerBound, first < end else {
       return Streak(current: 0, longest: 0)
     }
-    let periods = LocalPeriods(in: zone, firstWeekday: 1)
-    let today = periods.dayNumber(containing: now.wholeSeconds)
-    let range = Timestamp(clamping: first).date..<now.adding(seconds: 1).date
+    let range = Timestamp(clamping: first).date..<Timestamp(clamping: end).date
     let points = try series(measure, group, .day, range, zone, 1)
+    let periods = isOfDays ? LocalPeriods(in: .gmt, firstWeekday: 1) : own
     var (current, longest) = (0, 0)
     for (offset, point) in points.enumerated() {
-      let day = today - Int64(points.count - 1 - offset)
       if point.value != 0 {
         current += 1
         longest = max(longest, current)
-      } else if day != today, !restDays.contains(LocalPeriods.weekday(of: day)) {
-        current = 0
+      } else if offset != points.count - 1 {
+        let second = floorDivide(Self.microseconds(point.start), by: 1_000_000)
+        if restDays.isEmpty || !restDays.contains(LocalPeriods.weekday(of: periods.dayNumber(containing: second))) {
+          current = 0
+        }
       }
     }
     return Streak(current: current, longest: longest)
@@ -485,8 +502,10 @@ extension StoreSnapshot {
     aYearBeforeIn zone: TimeZone? = nil
   ) throws -> Comparison {
     let (lower, upper) = (Self.microseconds(range.lowerBound), Self.microseconds(range.upperBound))
+    // The days of a measure of days begin at the same instants whatever the zone.
     let earlier =
-      zone.map { (Self.aYear(before: lower, in: $0), Self.aYear(before: upper, in: $0)) }
+      zone.map { measure.declared.form == .days ? .gmt : $0 }
+      .map { (Self.aYear(before: lower, in: $0), Self.aYear(before: upper, in: $0)) }
       ?? (lower - (upper - lower), lower)
     let value = try sums(measure, group, between: [lower, upper])[0]
     return Comparison(
@@ -559,7 +578,7 @@ extension StoreSnapshot {
     let tables = try self.tables.tables(of: Record.self)
     guard let rows = try rows(of: measure.declared, tables) else { return [] }
     var keys: Set<[UInt8]> = []
-    if try isReadable(rows.number) {
+    if try isReadable(rows.number, version: measure.declared.version) {
       keys = Set(try rows.groups(in: view))
     } else {
       let input = try input(of: tables)

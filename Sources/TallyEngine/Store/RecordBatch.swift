@@ -198,6 +198,19 @@ extension RecordBatch {
     }
   }
 
+  /// Checks that the new ids and unique keys are free.
+  ///
+  /// - Throws: `duplicateID` or `duplicateKey`.
+  mutating func checkKeys(in transaction: borrowing WriteTransaction) throws {
+    if let taken = try handles.records.firstTakenKey(ofNew: &records, changes.count, of: changes, in: transaction) {
+      throw TallyError(
+        .duplicateID, "A new record of '\(tables.collection.name)' has an id that is in use, or that another one has",
+        remedy: "Save the record instead, which replaces the old one; nothing was changed",
+        cause: DuplicateID(bytes: taken))
+    }
+    try checkUniqueness(in: transaction)
+  }
+
   private func addImages(to images: inout BeforeImages) throws {
     for change in changes {
       let object = ChangeLog.Object(collection: handles.number, id: change.id)

@@ -372,7 +372,7 @@ extension StoreSnapshot {
       try index.readKey(key, &start)
       return try body(key, start)
     }
-    guard try isReadable(place.number) else {
+    guard try isReadable(place.number, version: index.version) else {
       let keys = try tables.computedKeys(of: index, input(of: tables), in: view).filter(range.contains)
       for key in reversed ? keys.reversed() : keys {
         // Unsafe by signature only: bytes have no padding.

@@ -27,6 +27,8 @@ package struct RecordReversal {
   /// Leaves out the records that are as they were before the write.
   package mutating func dropUnchanged(in snapshot: StoreSnapshot) throws {
     order = try order.filter { object in
+      // What this program does not know must not count as unchanged.
+      guard snapshot.tables.tables(number: object.collection) != nil else { return true }
       let (image, current) = (images[object] ?? nil, try snapshot.currentState(of: object)?.bytes)
       return image.map { $0.dropFirst(ChangeLog.Stamp.byteCount) }
         != current.map { $0.dropFirst(ChangeLog.Stamp.byteCount) }
@@ -45,8 +47,8 @@ package struct RecordReversal {
   ///   - entries: the history, newest first.
   ///   - writer: the write that reverses it.
   /// - Returns: what restores the records; until it is called, nothing has changed.
-  /// - Throws: `undoConflict` if a later change prevents it; `duplicateKey` if another record has a key of a unique
-  ///   index now; what the storage throws.
+  /// - Throws: `undoConflict` if a later change prevents it, or another record has a key of a unique index now; what the
+  ///   storage throws.
   package func prepare(
     after entry: HistoryEntry, _ entries: [HistoryEntry], in writer: inout Writer
   ) throws -> Step {
@@ -67,7 +69,13 @@ package struct RecordReversal {
       }
     }
     var steps: [Step] = []
-    for group in groups { steps.append(try group.tables.restoring(group.images, in: &writer)) }
+    do {
+      for group in groups { steps.append(try group.tables.restoring(group.images, in: &writer)) }
+    } catch let error as TallyError where error.code == .duplicateKey {
+      throw TallyError(
+        .undoConflict, "The change cannot be undone: another record has now a key that must be unique",
+        remedy: "Give the other record another key; nothing was changed", cause: error)
+    }
     return { [steps] writer in for step in steps { try step(&writer) } }
   }
 }

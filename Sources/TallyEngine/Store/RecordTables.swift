@@ -188,6 +188,7 @@ extension RecordTables {
 /// The tables of a collection, for work that treats all collections alike.
 protocol ManagedTables: CollectionTables {
   var name: String { get }
+  var version: Int { get }
   var number: UInt16? { get }
   var recordType: ObjectIdentifier { get }
   /// Whether records are only inserted and deleted.

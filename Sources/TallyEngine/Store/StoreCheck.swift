@@ -69,8 +69,8 @@ struct StoreCheck {
     changes.removeValue(forKey: object) == stamp.changed && stamp.created <= stamp.changed
   }
 
-  func isStale(_ number: UInt16, in view: borrowing TransactionView) throws -> Bool {
-    try tables.isStale(number, in: view)
+  func isStale(_ number: UInt16, version: Int, in view: borrowing TransactionView) throws -> Bool {
+    try tables.isStale(number, version: version, in: view)
   }
 
   /// Checks an environment that may lack tables; if it does, nothing else is checked.

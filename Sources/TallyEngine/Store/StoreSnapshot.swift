@@ -84,7 +84,9 @@ public final class StoreSnapshot {
   }
 
   /// Checks that a member of a collection can be read by its table.
-  func isReadable(_ number: UInt16) throws -> Bool { try !tables.isStale(number, in: view) }
+  func isReadable(_ number: UInt16, version: Int) throws -> Bool {
+    try !tables.isStale(number, version: version, in: view)
+  }
 }
 
 /// What can be asked of the records of a store, in a read and in a write.

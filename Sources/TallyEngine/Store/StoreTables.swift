@@ -12,8 +12,8 @@ package final class StoreTables: StoreContents {
   /// In the order of the schema: a schema has few, and looking through them is quicker than hashing.
   let collections: [any ManagedTables]
   package let writeRefusal: TallyError?
-  /// The members that must not be read, as of a generation of the catalogue.
-  private let staleMembers = Monitor((generation: UInt64.max, numbers: Set<UInt16>()))
+  /// The versions of the members that may be read, as of a generation of the catalogue.
+  private let readableMembers = Monitor((generation: UInt64.max, versions: [UInt16: UInt32]()))
 
   /// The longest id, in bytes.
   static let maximumIDByteCount = 240
@@ -51,21 +51,27 @@ package final class StoreTables: StoreContents {
 
   func tables(number: UInt16) -> (any ManagedTables)? { collections.first { $0.number == number } }
 
-  /// Whether a member must be built again before it is read.
-  func isStale<T: LMDBTransaction & ~Copyable>(_ number: UInt16, in transaction: borrowing T) throws -> Bool {
+  /// Whether a member must be built again before it is read: another program has written without knowing it, or has
+  /// built another version of it, or has built it of records that another version of the collection reads.
+  func isStale<T: LMDBTransaction & ~Copyable>(
+    _ number: UInt16, version: Int, in transaction: borrowing T
+  ) throws -> Bool {
     if number == .max { return true }
     let generation = try catalogue.generation(in: transaction)
-    let known = staleMembers.withLock(\.self)
-    if known.generation == generation { return known.numbers.contains(number) }
-    var numbers: Set<UInt16> = []
-    for kind in [Catalogue.Kind.index, .measure] {
-      for entry in try catalogue.entries(kind, in: transaction).values where entry.isStale {
-        numbers.insert(entry.number)
+    let known = readableMembers.withLock(\.self)
+    if known.generation == generation { return known.versions[number].map(Int.init) != version }
+    var versions: [UInt16: UInt32] = [:]
+    let stored = try catalogue.entries(.collection, in: transaction)
+    for collection in collections where stored[collection.name].map({ Int($0.version) }) == collection.version {
+      for kind in [Catalogue.Kind.index, .measure] {
+        for entry in try catalogue.entries(kind, below: collection.name, in: transaction).values where !entry.isStale {
+          versions[entry.number] = entry.version
+        }
       }
     }
-    let found = (generation: generation, numbers: numbers)
-    staleMembers.withLock { $0 = found }
-    return numbers.contains(number)
+    let found = (generation: generation, versions: versions)
+    readableMembers.withLock { $0 = found }
+    return versions[number].map(Int.init) != version
   }
 }
 
@@ -131,10 +137,7 @@ struct SchemaLayout: StoreLayout {
     for collection in schema.collections {
       let entry = try catalogue.entry(Catalogue.row(.collection, collection.name), in: transaction)
       guard let entry, Int(entry.version) > collection.version else { continue }
-      return TallyError(
-        .newerFormat,
-        "The collection '\(collection.name)' has version \(entry.version), and this program knows \(collection.version)",
-        remedy: "Use a newer version of the program to change it; it can be read")
+      return .newerCollection(collection.name, Int(entry.version), known: collection.version)
     }
     return nil
   }
@@ -147,5 +150,13 @@ struct SchemaLayout: StoreLayout {
 
   func isSound(_ environment: LMDBEnvironment) throws -> Bool {
     try StoreCheck.run(on: environment, schema).isSound
+  }
+}
+
+extension TallyError {
+  static func newerCollection(_ name: String, _ version: Int, known: Int) -> TallyError {
+    TallyError(
+      .newerFormat, "The collection '\(name)' has version \(version), and this program knows \(known)",
+      remedy: "Use a newer version of the program to change it; it can be read")
   }
 }

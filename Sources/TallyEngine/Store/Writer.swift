@@ -162,16 +162,15 @@ extension Writer {
     let catalogue = snapshot.tables.catalogue
     let generation = try catalogue.generation(in: base)
     if tables.checkedGeneration.load(ordering: .relaxed) == generation { return }
+    let (name, version) = (tables.collection.name, tables.collection.version)
+    if let entry = try catalogue.entry(tables.row, in: base), Int(entry.version) > version {
+      // A newer program has opened the store since this one did.
+      throw TallyError.newerCollection(name, Int(entry.version), known: version)
+    }
     if try tables.needsWork(catalogue, in: base) { try tables.prepare(catalogue, in: &base) }
-    for (kind, own) in [
-      (Catalogue.Kind.index, tables.collection.indexes.map(\.name)), (.measure, tables.collection.measures.map(\.name)),
-    ] {
-      for (name, entry) in try catalogue.entries(kind, below: tables.collection.name, in: base)
-      where !own.contains(name) && !entry.isStale {
-        var stale = entry
-        stale.isStale = true
-        try catalogue.put(stale, Catalogue.row(kind, tables.collection.name, name), in: &base)
-      }
+    let (indexes, measures) = (tables.collection.indexes.map(\.name), tables.collection.measures.map(\.name))
+    try tables.markAsStale(in: catalogue, in: &base) { kind, name in
+      !(kind == .index ? indexes : measures).contains(name)
     }
     tables.checkedGeneration.store(try catalogue.generation(in: base), ordering: .relaxed)
   }

@@ -119,7 +119,7 @@ private struct Meetings: Equatable {
       let before = try (Meetings(of: store), contents(of: store))
       // Both meetings would begin at noon.
       try store.writeAndWait { transaction in
-        expect(.duplicateKey) { _ = try transaction.undo(deletion) }
+        expect(.undoConflict) { _ = try transaction.undo(deletion) }
       }
       #expect(try Meetings(of: store) == before.0)
       #expect(try contents(of: store) == before.1)
