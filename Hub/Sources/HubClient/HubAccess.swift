@@ -8,12 +8,12 @@ package import TallySync
 package struct HubAccess: Sendable {
   private let url: String
 
-  /// Takes the beginning of all addresses of the hub, such as `https://hub.example`.
+  /// Creates access to a hub at an address such as `https://hub.example`.
   package init(at url: String) { self.url = url }
 
   /// Creates an account.
   ///
-  /// - Parameter secret: What the hub asks for, unless it is open to everybody.
+  /// - Parameter secret: The secret of the hub; not needed if the hub is open to everybody.
   /// - Returns: The account with its token, which the hub shows once.
   /// - Throws: ``HubFault``.
   package func createAccount(secret: String? = nil) async throws -> HubMessage.Account {
@@ -24,7 +24,7 @@ package struct HubAccess: Sendable {
   ///
   /// - Parameters:
   ///   - space: Its id.
-  ///   - account: The token of the account that answers for it.
+  ///   - account: The token of the account that is responsible for it.
   ///   - token: A new token; the hub gets only its hash.
   /// - Returns: The member's token: the given one, or the one that an older hub made.
   /// - Throws: ``HubFault``.
@@ -39,10 +39,10 @@ package struct HubAccess: Sendable {
   /// Makes an invitation.
   ///
   /// - Parameters:
-  ///   - space: To which space.
-  ///   - role: What the member may do.
+  ///   - space: The space.
+  ///   - role: The role of the new member.
   ///   - seconds: How long it is valid.
-  ///   - token: That of an owner.
+  ///   - token: The token of an owner.
   /// - Returns: The invitation, for one member.
   /// - Throws: ``HubFault``.
   package func invite(to space: SpaceID, role: HubMemberRole, validInSeconds seconds: Int, token: String) async throws
@@ -56,7 +56,7 @@ package struct HubAccess: Sendable {
   /// Becomes a member by an invitation.
   ///
   /// - Parameters:
-  ///   - invitation: What ``invite(to:role:validInSeconds:token:)`` returned.
+  ///   - invitation: The result of ``invite(to:role:validInSeconds:token:)``.
   ///   - space: To which space.
   ///   - token: A new token; the hub gets only its hash.
   /// - Returns: The member's token: the given one, or the one that an older hub made.
@@ -94,8 +94,8 @@ package struct HubAccess: Sendable {
   /// - Parameters:
   ///   - replica: Which.
   ///   - number: The last of its segments that counts.
-  ///   - space: In which space.
-  ///   - token: That of an owner.
+  ///   - space: The space.
+  ///   - token: The token of an owner.
   /// - Throws: ``HubFault``.
   package func revoke(_ replica: ReplicaID, behind number: UInt64, in space: SpaceID, token: String) async throws {
     let path = "v1/spaces/\(space)/replicas/\(replica)?behind=\(number)"
@@ -122,7 +122,7 @@ package struct HubAccess: Sendable {
   /// Changes what the member of a replica may do.
   ///
   /// - Parameters:
-  ///   - role: What it may do from now on.
+  ///   - role: The new role.
   ///   - replica: Which.
   ///   - space: In which space.
   ///   - token: The token of an owner that is another member.

@@ -8,25 +8,25 @@ import NIOSSL
 import SystemPackage
 public import TallySync
 
-/// Why a hub's answer is of no use.
+/// The reason why a request to a hub has failed.
 public enum HubFault: Error, Hashable, CustomStringConvertible {
   /// It answered with a status and perhaps a reason.
   case status(Int, String)
-  /// It takes no more requests for some seconds, for a reason.
+  /// The hub accepts no requests for some seconds, for a reason.
   case tooMany(String, retryInSeconds: Double)
   /// This device was revoked.
   case revoked
   /// The store belongs to a space already.
   case alreadySynchronises
-  /// The store does not know itself as a member at a hub.
+  /// The store has no token of a member at a hub.
   case noToken
   /// The text is not an invitation to a hub.
   case noInvitation
-  /// The invitation is to another space than that of the store.
+  /// The invitation is to a space other than the store's.
   case otherSpace
   /// It does not answer, for a reason.
   case unreachable(String)
-  /// Its answer is not what a hub of this version would say.
+  /// The answer is not one of a hub of this version.
   case unexpected
 
   /// Whether the same request would be refused again.
@@ -55,7 +55,7 @@ public enum HubFault: Error, Hashable, CustomStringConvertible {
 }
 
 extension HubFault: SyncTransportError {
-  /// What the hub has said; `nil` if it has not answered, or another program has.
+  /// The refusal by the hub; `nil` if it has not answered, or another program has.
   public var refusal: SyncRefusal? {
     switch self {
     case .status(let status, _) where isRefusal: SyncRefusal(description, isDenial: status == 403)
@@ -73,16 +73,16 @@ struct HubConnection: Sendable {
 
   /// Lives as long as the process.
   ///
-  /// A request that fails says so at once: the agent decides when to try again.
+  /// A request fails at once: the agent decides when to try again.
   private static let client: HTTPClient = {
     var configuration = HTTPClient.Configuration.singletonConfiguration
     configuration.timeout.connect = .seconds(10)
     // A token or an invitation is for this hub alone.
     configuration.redirectConfiguration = .disallow
     configuration.connectionPool.retryConnectionEstablishment = false
-    // Each agent of a process has a request that waits: none must keep others from the hub.
+    // Each agent of a process has a waiting request, which must not keep others from the hub.
     configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 1 << 16
-    // Certificates that this machine does not trust by itself, such as those of a hub at home.
+    // This adds certificates that the machine does not trust by itself, such as that of a hub at home.
     if let file = ProcessInfo.processInfo.environment["SSL_CERT_FILE"], !file.isEmpty {
       var tls = TLSConfiguration.makeClientConfiguration()
       tls.additionalTrustRoots = [.file(file)]
@@ -93,7 +93,7 @@ struct HubConnection: Sendable {
 
   private static let longestAnswer = 64 << 20
   private static let timeoutInSeconds = 60.0
-  /// A hub cannot keep a device away for longer.
+  /// The longest time for which a hub can keep a device away.
   private static let longestRetryInSeconds = 3_600.0
 
   /// An answer that is not an error.
@@ -101,12 +101,12 @@ struct HubConnection: Sendable {
     let status: Int
     let bytes: [UInt8]
 
-    /// Requires the hub's own answer to a change, and not the page of a proxy.
+    /// Requires the hub's own answer to a change; a proxy would answer with a page.
     func requireDone() throws {
       guard status == 204 else { throw HubFault.unexpected }
     }
 
-    /// The answer; of an error, that of a hub or its reason.
+    /// The decoded body; if the status is an error, throws the hub's reason.
     func message<M: Decodable>(_ type: M.Type) throws -> M {
       guard let message = try? JSONDecoder().decode(type, from: Data(bytes)) else {
         throw status < 400 ? HubFault.unexpected : HubFault.status(status, HubConnection.reason(in: bytes))
@@ -128,10 +128,10 @@ struct HubConnection: Sendable {
   ///
   /// - Parameters:
   ///   - method: The method.
-  ///   - path: Behind the address of the hub.
+  ///   - path: The path after the address of the hub.
   ///   - body: The body.
-  ///   - statuses: Those of errors whose body is an answer, too.
-  ///   - timeoutInSeconds: When it fails without an answer.
+  ///   - statuses: The statuses of errors whose body is an answer, too.
+  ///   - timeoutInSeconds: The time after which it fails without an answer.
   /// - Returns: The answer.
   /// - Throws: ``HubFault``; what the client throws.
   func send(
@@ -175,7 +175,7 @@ struct HubConnection: Sendable {
     }
   }
 
-  /// What went wrong on the way to the hub, as a part of a sentence.
+  /// The fault on the way to the hub, as a part of a sentence.
   private static func reason(_ error: any Error) -> String {
     switch error {
     case let error as IOError: return "\(Errno(rawValue: error.errnoCode))"

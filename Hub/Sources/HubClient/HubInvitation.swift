@@ -2,8 +2,8 @@ import TallySync
 
 /// An invitation to a space at a hub, as one address: `https://hub.example/#MEMBERSHIP.SPACE`.
 ///
-/// What stands behind `#` is secret and is not sent to the hub as a whole: the membership is a token that the hub takes once, the
-/// rest has the key of the space.
+/// The part after `#` is secret. Only the membership is sent to the hub, a token that it accepts once; the rest is the
+/// key of the space.
 package struct HubInvitation: Equatable {
   let hub: String
   let membership: String
@@ -15,7 +15,7 @@ package struct HubInvitation: Equatable {
     (self.hub, self.membership, self.space) = (hub, membership, space)
   }
 
-  /// Reads the text; `nil` if it is another one.
+  /// Reads an invitation; `nil` for any other text.
   package init?(_ text: String) {
     let text = String(text.filter { !$0.isWhitespace })
     guard let mark = text.firstIndex(of: "#"), SyncPlace(text).isHub else { return nil }

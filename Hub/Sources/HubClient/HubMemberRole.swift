@@ -1,4 +1,4 @@
-/// What a device may do in a space at a hub.
+/// The role of a device in a space at a hub.
 public enum HubMemberRole: String, CaseIterable, Sendable {
   /// It reads, writes, invites and revokes.
   case owner

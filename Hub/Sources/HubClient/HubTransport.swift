@@ -8,7 +8,7 @@ public import TallySync
 
 /// A hub as the place of a space.
 ///
-/// Nothing is sent twice or lost by an error: what the hub has not acknowledged waits in the store.
+/// An error loses nothing and doubles nothing: changes that the hub has not acknowledged wait in the store.
 public final class HubTransport: SyncTransport {
   private let client: HubConnection
   private let space: SpaceID
@@ -16,12 +16,12 @@ public final class HubTransport: SyncTransport {
   private let seen = Mutex<UInt64?>(nil)
   private let known = Mutex<(isOwner: Bool?, recoveries: Set<[UInt8]>?)>((nil, nil))
 
-  /// Takes the address of the hub and the token of a member.
+  /// Creates a transport for a member.
   ///
   /// - Parameters:
-  ///   - url: The beginning of all its addresses, such as `https://hub.example`.
+  ///   - url: The address of the hub, such as `https://hub.example`.
   ///   - space: The space.
-  ///   - token: That of a member of the space.
+  ///   - token: The token of a member of the space.
   public init(at url: String, space: SpaceID, token: String) {
     self.space = space
     client = HubConnection(at: url, token: token)
@@ -62,8 +62,8 @@ public final class HubTransport: SyncTransport {
   /// Some of the segments of a replica.
   ///
   /// - Parameters:
-  ///   - replica: Whose.
-  ///   - number: The segments after this one.
+  ///   - replica: The replica.
+  ///   - number: The number after which to begin.
   ///   - byteCount: Stop when this many bytes have been read.
   /// - Returns: Whole segments; empty if the next one is not there.
   /// - Throws: ``HubFault``.
@@ -77,8 +77,8 @@ public final class HubTransport: SyncTransport {
   ///
   /// - Parameters:
   ///   - segments: The sealed bytes, whose numbers follow each other.
-  ///   - replica: Whose stream it is.
-  /// - Returns: For each one, up to the first that is not there now, whether it is stored or why not.
+  ///   - replica: The replica of the stream.
+  /// - Returns: An answer for each segment, up to the first one that the hub does not have now.
   /// - Throws: ``HubFault``; some segments may be stored, but none without those before it.
   public func append(_ segments: [[UInt8]], of replica: ReplicaID) async throws -> [AppendAnswer] {
     let body = Array(segments.joined())
@@ -113,8 +113,8 @@ public final class HubTransport: SyncTransport {
   ///
   /// - Parameters:
   ///   - card: The sealed bytes.
-  ///   - replica: Whose it is.
-  ///   - number: Counts the cards of the replica.
+  ///   - replica: The replica.
+  ///   - number: The number of the card.
   /// - Throws: ``HubFault``.
   public func putCard(_ card: [UInt8], of replica: ReplicaID, number: UInt64) async throws {
     try await client.send(.PUT, "\(path(replica))/cards/\(number)", card).requireDone()
@@ -158,10 +158,10 @@ public final class HubTransport: SyncTransport {
     try await client.send(.PUT, path(number, of: name), part).requireDone()
   }
 
-  /// Deletes what nobody needs any more.
+  /// Deletes segments and snapshots that nobody needs any more.
   ///
   /// - Parameters:
-  ///   - replica: Whose.
+  ///   - replica: The replica.
   ///   - number: The last segment to delete; 0 for none.
   ///   - snapshots: The snapshots to delete.
   /// - Throws: ``HubFault``.
@@ -179,7 +179,7 @@ public final class HubTransport: SyncTransport {
 
   /// Lets the hub restore this owner by its recovery code.
   ///
-  /// - Parameter verifier: What the hub may know of the code.
+  /// - Parameter verifier: The public part of the code.
   /// - Returns: Whether the hub accepts the code; false if the code needs a secret that only its owner has.
   /// - Throws: ``HubFault``.
   public func putRecovery(_ verifier: RecoveryVerifier) async throws -> Bool {

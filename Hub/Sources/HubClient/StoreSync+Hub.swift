@@ -9,7 +9,7 @@ public import TallySync
 ///     // On the other device:
 ///     try await StoreSync(otherStore, connector: HubConnector()).join(hubInvitation: setup.invitation, deviceName: "phone")
 public struct HubConnector: SyncConnector {
-  /// Creates one.
+  /// Creates a connector.
   public init() {}
 
   /// Connects to a hub, which need not answer yet.
@@ -32,9 +32,9 @@ extension StoreSync {
   ///   - url: The address of the hub.
   ///   - account: The token of an account; without one, an account is created.
   ///   - secret: What the hub asks for to create one, unless it is open to everybody: its secret, or a JWT of the user.
-  ///   - deviceName: How this device is called, for people.
-  ///   - isEncrypted: Whether to encrypt everything; without, the hub can read it.
-  /// - Returns: What others need to join; the invitation is for one device.
+  ///   - deviceName: The name of this device for people.
+  ///   - isEncrypted: Whether to encrypt everything; otherwise the hub can read it.
+  /// - Returns: The texts with which others join; the invitation is for one device.
   /// - Throws: ``HubFault``; as `setUp(_:at:deviceName:isEncrypted:)`.
   public func setUp(
     atHub url: String, account: String? = nil, secret: String? = nil, deviceName: String, isEncrypted: Bool = true
@@ -44,7 +44,7 @@ extension StoreSync {
     let token = if let account { account } else { try await access.createAccount(secret: secret).token }
     let space = SpaceID()
     let member = try await access.createSpace(space, account: token)
-    // Before the store is changed: an error leaves it without a space.
+    // The invitation comes before the change of the store, so that an error leaves the store without a space.
     let invitation = try await access.invite(
       to: space, role: .writer, validInSeconds: HubInvitation.defaultValidityInSeconds, token: member)
     let setup = try await setUp(
@@ -59,7 +59,7 @@ extension StoreSync {
   ///
   /// - Parameters:
   ///   - role: What the device may do.
-  ///   - duration: How long it is taken, in whole seconds.
+  ///   - duration: How long it is valid, in whole seconds.
   /// - Returns: The text.
   /// - Throws: ``HubFault``; `TallyError` with `notSynchronising`.
   public func inviteToHub(
@@ -77,7 +77,7 @@ extension StoreSync {
   /// Tasks that the store has are added to those of the space. The invitation is used up.
   ///
   /// - Parameters:
-  ///   - text: What ``inviteToHub(as:for:)`` or ``setUp(atHub:account:secret:deviceName:isEncrypted:)`` returned.
+  ///   - text: The result of ``inviteToHub(as:for:)`` or ``setUp(atHub:account:secret:deviceName:isEncrypted:)``.
   ///   - deviceName: How this device is called, for people.
   /// - Returns: Who this store is in the space.
   /// - Throws: ``HubFault``; `TallyError` with `invalidInvitation`, `alreadySynchronises` or `syncUnreachable`.
@@ -93,7 +93,8 @@ extension StoreSync {
 
   /// Continues with the space of this store at a hub, and creates the space there; other devices move with an invitation.
   ///
-  /// A device that has been at the hub with this space returns as the member that it was. After an error the same call goes on.
+  /// A device that has been at the hub with this space returns as the same member. After an error the same call
+  /// continues.
   ///
   /// - Parameters:
   ///   - url: The address of the hub.
@@ -109,7 +110,7 @@ extension StoreSync {
     }
   }
 
-  /// Continues with the space at a hub, as the member that this device was there, or else as the one that it becomes.
+  /// Continues with the space at a hub, as the member that this device was there, or else as a new one.
   private func move(
     toHub url: String, of space: SpaceID,
     becomingMember becomeMember: (_ access: HubAccess, _ token: String, _ space: SpaceID) async throws -> String
@@ -124,7 +125,7 @@ extension StoreSync {
     return try await move(to: SyncPlace(url, token: token))
   }
 
-  /// Continues with the space of this store at the same hub, which has got another address.
+  /// Continues with the space of this store at the same hub, whose address has changed.
   ///
   /// The hub at the new address gets the token of this device, so it must be the same hub.
   ///
@@ -178,7 +179,7 @@ extension StoreSync {
   /// A space with two owners still has one when the other is lost.
   ///
   /// - Parameters:
-  ///   - role: What it may do from now on.
+  ///   - role: The new role.
   ///   - replica: Its replica.
   /// - Throws: ``HubFault``; `TallyError` with `notSynchronising`.
   public func setRole(_ role: HubMemberRole, of replica: ReplicaID) async throws {
@@ -187,9 +188,9 @@ extension StoreSync {
     try await HubAccess(at: place.address).setRole(role, of: replica, in: space, token: token)
   }
 
-  /// Revokes a replica: the hub takes none of its changes behind those that it has, and no request of its device.
+  /// Revokes a replica: the hub accepts no further changes of it, and no request of its device.
   ///
-  /// - Parameter replica: Which.
+  /// - Parameter replica: The replica.
   /// - Throws: ``HubFault``; `TallyError` with `notSynchronising`.
   public func revokeAtHub(_ replica: ReplicaID) async throws {
     let (place, status) = (try await place(), try await status())

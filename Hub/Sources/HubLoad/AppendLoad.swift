@@ -31,13 +31,13 @@ struct AppendLoad: ParsableCommand {
 private final class AppendingDevice: LoadRequests {
   private(set) var request: [UInt8]
   private(set) var expectedBody: [UInt8] = []
-  /// Where the segments begin in the request.
+  /// The offsets of the segments in the request.
   private let starts: [Int]
   private let segmentByteCount: Int
   private var number: UInt64 = 0
   private var previous = [UInt8](repeating: 0, count: 32)
 
-  /// Where a segment has its number and the hash of the one before.
+  /// The offsets of the number and of the previous segment's hash in a segment.
   private static let (numberOffset, hashOffset) = (44, 52)
 
   init(in space: SpaceID, token: String, batch: Int, bodyByteCount: Int) {

@@ -7,7 +7,8 @@ import SystemPackage
 import Tally
 import TallySync
 
-/// Two devices with many tasks: how long joining takes, and a change from one to the other while both agents run.
+/// Measures, on two devices with many tasks, how long joining takes, and a change from one to the other while both
+/// agents run.
 struct DeviceLoad: AsyncParsableCommand {
   static let configuration = CommandConfiguration(commandName: "devices")
 
@@ -67,7 +68,7 @@ struct DeviceLoad: AsyncParsableCommand {
       while try other.read({ try $0.task(id) }) == nil { try await Task.sleep(for: .milliseconds(1)) }
       durations.append(.now - start)
       _ = try await sent
-      // Both agents look once more, and wait again.
+      // Both agents exchange once more meanwhile, and then wait again.
       try await Task.sleep(for: .milliseconds(400))
     }
     return durations

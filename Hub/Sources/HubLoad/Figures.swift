@@ -10,7 +10,7 @@ struct Durations {
 
   var count: Int { seconds.count }
 
-  /// The value below which a share of all is, in milliseconds.
+  /// The quantile for a share, such as 0.5, in milliseconds.
   func milliseconds(_ share: Double) -> Double {
     guard !seconds.isEmpty else { return .nan }
     let sorted = seconds.sorted()
@@ -22,6 +22,6 @@ struct Durations {
 func printFigures(_ figures: [String: Double]) throws {
   let encoder = JSONEncoder()
   encoder.outputFormatting = [.sortedKeys]
-  // At once, though a pipe reads it.
+  // Written at once, because a pipe would buffer it.
   try FileDescriptor.standardOutput.writeAll(encoder.encode(figures) + [UInt8(ascii: "\n")])
 }

@@ -8,7 +8,7 @@ struct HubLoadCommand: AsyncParsableCommand {
     subcommands: [AppendLoad.self, HealthLoad.self, WaitLoad.self, DeviceLoad.self])
 }
 
-/// Where the hub is.
+/// The address of the hub.
 struct HubOptions: ParsableArguments {
   @Option(help: "The address of the hub.") var url: String
   @Option(help: "The token of an account.") var account: String

@@ -76,7 +76,7 @@ struct LoadConnection {
     guard body.upperBound == inputCount, input[body].elementsEqual(senders[turn].expectedBody) else {
       throw LoadFailure("unexpected answer: \(String(decoding: input[..<inputCount], as: UTF8.self))")
     }
-    // Before the next request is prepared, which is the client's own time.
+    // The time is taken before the next request is prepared, which is the client's own work.
     let duration = ContinuousClock.now - sentAt
     inputCount = 0
     senders[turn].advance()
@@ -84,7 +84,7 @@ struct LoadConnection {
     return duration
   }
 
-  /// Where the body is; `nil` if the answer is not whole.
+  /// The range of the body; `nil` if the answer is not whole.
   private func wholeBody() throws -> Range<Int>? {
     guard let headEnd = offset(of: Self.headEnd, before: inputCount) else { return nil }
     guard input.starts(with: Self.statusOK), let field = offset(of: Self.lengthField, before: headEnd) else {

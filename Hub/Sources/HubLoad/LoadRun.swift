@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 
-/// How a hub is loaded.
+/// The options of a load.
 struct LoadOptions: ParsableArguments {
   @Option(help: "The port of the hub on 127.0.0.1.") var port: UInt16
   @Option(help: "Connections, each with one request under way.") var clients = 32
@@ -9,10 +9,10 @@ struct LoadOptions: ParsableArguments {
 
   /// Loads the hub, and prints the rate of requests, the times of answers, and the processor time of a request.
   ///
-  /// One thread with `poll`, and answers compared as bytes: client and hub share the processors, so the client does as little as
-  /// it can.
+  /// It uses one thread with `poll`, and compares answers as bytes: client and hub share the processors, so the client
+  /// does as little as it can.
   ///
-  /// - Parameter senders: Who sends; each connection serves some of them in turn.
+  /// - Parameter senders: The senders; each connection serves some of them in turn.
   /// - Throws: `LoadFailure` for any answer but the expected one.
   func run(_ senders: [any LoadRequests]) throws {
     var connections = try (0..<min(clients, senders.count)).map { first in

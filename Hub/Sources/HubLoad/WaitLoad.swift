@@ -4,7 +4,7 @@ import HubClient
 import HubWire
 import TallySync
 
-/// Many clients wait, each with a connection and a space of its own, until the standard input ends.
+/// Lets many clients wait, each with a connection and a space of its own, until the standard input ends.
 struct WaitLoad: AsyncParsableCommand {
   static let configuration = CommandConfiguration(commandName: "wait")
 
@@ -19,7 +19,7 @@ struct WaitLoad: AsyncParsableCommand {
           while !Task.isCancelled { _ = try await transport.waitForChanges(seconds: 600) }
         }
       }
-      // By now each has sent its request; the script looks at the hub.
+      // Each client has sent its request by then; the script measures the hub meanwhile.
       try await Task.sleep(for: .seconds(10))
       try printFigures(["waiting": Double(transports.count)])
       while readLine() != nil {}

@@ -27,7 +27,7 @@ package final class PrometheusMetrics: MetricsFactory {
   /// The media type of the text.
   package static let contentType = "text/plain; version=0.0.4; charset=utf-8"
 
-  /// Creates one without metrics.
+  /// Creates a factory without metrics.
   ///
   /// - Parameter help: A sentence for each name.
   package init(help: [String: String] = [:]) { self.help = help }
@@ -87,7 +87,7 @@ extension PrometheusMetrics {
     series(label, dimensions, .histogram(Self.timeBounds))
   }
 
-  // Counts stay: a counter that goes back would look like a restart.
+  // Counts stay, because a counter that goes back would look like a restart.
   package func destroyCounter(_ handler: any CounterHandler) {}
   package func destroyFloatingPointCounter(_ handler: any FloatingPointCounterHandler) {}
   package func destroyMeter(_ handler: any MeterHandler) {}

@@ -1,11 +1,11 @@
 import CoreMetrics
 import Synchronization
 
-/// What Prometheus calls the type of a metric.
+/// The type of a metric, as Prometheus calls it.
 enum PrometheusKind: Equatable {
   case counter
   case gauge
-  /// With the upper ends of its parts.
+  /// A histogram, with the upper ends of its buckets.
   case histogram([Double])
 
   var name: String {
@@ -22,9 +22,9 @@ enum PrometheusKind: Equatable {
 /// The values under one name with one set of labels.
 final class PrometheusSeries: Sendable {
   private struct State {
-    /// Of a counter or gauge, or the sum of a histogram.
+    /// The value of a counter or gauge, or the sum of a histogram.
     var value = 0.0
-    /// How many values each part of a histogram has; the last part has no upper end.
+    /// The number of values in each bucket of a histogram; the last one has no upper end.
     var counts: [Int]
   }
 

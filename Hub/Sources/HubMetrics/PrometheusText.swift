@@ -1,6 +1,6 @@
-/// How Prometheus writes names, labels and numbers.
+/// Names, labels and numbers in the text format of Prometheus.
 enum PrometheusText {
-  /// A name with the characters that are allowed; others become `_`.
+  /// A name in which every character that is not allowed is replaced by `_`.
   static func name(_ label: String) -> String { clean(label, allowing: ["_", ":"]) }
 
   /// Labels between braces, in the order of their names.
@@ -9,7 +9,7 @@ enum PrometheusText {
       .joined(separator: ",")
   }
 
-  /// The help of a metric, on one line.
+  /// The help of a metric, escaped for one line.
   static func escapedHelp(_ text: String) -> String {
     text.replacing("\\", with: "\\\\").replacing("\n", with: "\\n")
   }

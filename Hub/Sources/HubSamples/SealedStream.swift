@@ -4,7 +4,7 @@ package import TallySync
 
 /// Makes envelopes of one replica that nobody can open, with random contents and a correct chain.
 package struct SealedStream: Sendable {
-  /// Whose segments they are.
+  /// The author of the segments.
   package let replica: ReplicaID
   private let space: SpaceID
   private var previous = [UInt8](repeating: 0, count: 32)

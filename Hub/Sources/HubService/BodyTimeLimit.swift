@@ -3,7 +3,7 @@ import NIOHTTPTypes
 
 /// Closes a connection whose request takes too long to arrive, however steadily its bytes drip.
 ///
-/// The idle timeout of the server closes those that are silent, and those that do not finish a header.
+/// The idle timeout of the server closes silent connections and those that do not finish a header.
 final class BodyTimeLimit: ChannelInboundHandler, RemovableChannelHandler {
   typealias InboundIn = HTTPRequestPart
   typealias InboundOut = HTTPRequestPart

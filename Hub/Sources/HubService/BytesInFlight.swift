@@ -11,13 +11,13 @@ import Synchronization
 final class BytesInFlight: Sendable {
   private struct Flow {
     let channel: any Channel
-    /// Whose request it is; `nil` for a stranger's.
+    /// The member that sent the request; `nil` for a stranger.
     var member: UUID?
     /// The bytes held for the current request: its body, and what is read to answer it.
     var held = 0
     /// The bytes of answers that the connection has not taken yet.
     var written = 0
-    /// Those of the written bytes that have not yet reached the connection's thread.
+    /// The part of the written bytes that has not reached the connection's thread yet.
     var produced = 0
     /// Whether the rest of the body is awaited.
     var isReceiving = false
@@ -94,7 +94,7 @@ final class BytesInFlight: Sendable {
     }
   }
 
-  /// Notes that a part of an answer was given to a connection.
+  /// Counts a part of an answer that was given to a connection.
   func noteWritten(_ count: Int, to id: ObjectIdentifier) {
     state.withLock { state in
       guard let flow = state.flows[id] else { return }
@@ -106,7 +106,7 @@ final class BytesInFlight: Sendable {
     }
   }
 
-  /// Notes that a part of an answer is about to be given to a connection, whose thread may be slower than the writer.
+  /// Counts a part of an answer that is about to be given to a connection, whose thread may be slower than the writer.
   func noteProduced(_ count: Int, for channel: any Channel) {
     let id = ObjectIdentifier(channel)
     state.withLock { state in
@@ -118,7 +118,7 @@ final class BytesInFlight: Sendable {
     }
   }
 
-  /// Notes that a connection has taken a part of an answer.
+  /// Counts a part of an answer that a connection has taken.
   func noteTaken(_ count: Int, by id: ObjectIdentifier) {
     state.withLock { state in
       guard let flow = state.flows[id] else { return }
@@ -135,9 +135,9 @@ final class BytesInFlight: Sendable {
   /// Holds room for bytes of the request of a connection, until ``endRequest(of:)`` or ``release(_:of:)``.
   ///
   /// - Parameters:
-  ///   - count: How many.
+  ///   - count: The number of bytes.
   ///   - channel: The connection.
-  ///   - most: For a page of an answer: how many earlier bytes the connection may still have to take.
+  ///   - most: For a page of an answer: the most earlier bytes that the connection may not have taken yet.
   /// - Throws: `HTTPError` 429 if this member, or the hub as a whole, has no room for ten seconds, or for a page for a minute.
   func hold(_ count: Int, for channel: any Channel, behind most: Int? = nil) async throws {
     let id = ObjectIdentifier(channel)
@@ -226,7 +226,7 @@ final class BytesInFlight: Sendable {
     let (waiters, channels) = state.withLock { state in
       let overdue = state.waiters.filter { $0.deadline <= now }
       if !overdue.isEmpty { state.waiters.removeAll { $0.deadline <= now } }
-      // A waiter that only lacks room of its own member takes no room from others.
+      // A waiter for which only its own member lacks room keeps nobody else waiting.
       let isFull = state.waiters.contains { state.inAll + $0.count > limit && $0.mostWritten == .max }
       let silence = isFull ? Self.silenceWhileOthersWait : Self.longestSilence
       // A client is not silent if its body is not read because its request waits for room.

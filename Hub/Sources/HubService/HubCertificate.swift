@@ -4,7 +4,8 @@ import Synchronization
 
 /// The certificate with which a hub serves TLS, and its key.
 ///
-/// Connections that begin after ``reload()`` get the contents of the files then; others go on.
+/// Connections that begin after ``reload()`` use the new contents of the files; earlier ones continue with the old
+/// ones.
 package final class HubCertificate: Sendable {
   private struct Pair {
     let chain: [NIOSSLCertificateSource]
@@ -18,9 +19,9 @@ package final class HubCertificate: Sendable {
   /// Reads the files.
   ///
   /// - Parameters:
-  ///   - certificateFile: The certificate and those between it and its root, as PEM.
+  ///   - certificateFile: The certificate and the intermediate ones up to its root, as PEM.
   ///   - keyFile: The private key, as PEM.
-  /// - Throws: ``OperatorFile/Unusable``; `NIOSSLError` if they are no PEM, or do not belong together.
+  /// - Throws: ``OperatorFile/Unusable``; `NIOSSLError` if a file is not PEM, or if the key is not the certificate's.
   package init(certificateFile: String, keyFile: String) throws {
     (self.certificateFile, self.keyFile) = (certificateFile, keyFile)
     pair = Mutex(try Self.load(certificateFile, keyFile))
@@ -28,13 +29,13 @@ package final class HubCertificate: Sendable {
 
   /// Reads the files again.
   ///
-  /// - Throws: As ``init(certificateFile:keyFile:)``; the hub goes on with those that it has.
+  /// - Throws: As ``init(certificateFile:keyFile:)``; the hub then continues with the old ones.
   package func reload() throws {
     let new = try Self.load(certificateFile, keyFile)
     pair.withLock { $0 = new }
   }
 
-  /// What the server needs.
+  /// The configuration of the server.
   package var configuration: TLSConfiguration {
     var configuration = Self.configuration(of: pair.withLock { $0 })
     configuration.sslContextCallback = { [self] _, promise in
@@ -57,7 +58,7 @@ package final class HubCertificate: Sendable {
     let pair = Pair(
       chain: try NIOSSLCertificate.fromPEMBytes(OperatorFile.bytes(of: certificateFile)).map { .certificate($0) },
       key: .privateKey(try NIOSSLPrivateKey(bytes: OperatorFile.bytes(of: keyFile), format: .pem)))
-    // Fails for a key of another certificate.
+    // This fails for a key of another certificate.
     _ = try NIOSSLContext(configuration: configuration(of: pair))
     return pair
   }

@@ -1,4 +1,4 @@
-/// How a hub serves.
+/// The settings of a hub's service.
 package struct HubConfiguration: Sendable {
   /// Who may create an account.
   package enum Registration: Hashable, Sendable {
@@ -10,16 +10,16 @@ package struct HubConfiguration: Sendable {
 
   /// Who may create an account.
   package var registration = Registration.open
-  /// Whose tokens open an account, too; only their users and those with the secret have one then.
+  /// The issuers whose tokens open an account, too; if set, only their users and holders of the secret can have one.
   package var issuers: HubIssuers?
   /// How many bytes each space of a new account may have.
   package var spaceLimitInBytes = 1 << 30
-  /// How many requests of one member are answered in a row, and how many more each second.
+  /// How many requests of one member are answered at once, and how many more each second.
   package var burst = 600.0, requestsPerSecond = 60.0
   /// The same for requests of one address without a token: new accounts, wrong invitations and wrong recovery codes.
   package var burstOfStrangers = 100.0, requestsOfStrangersPerSecond = 10.0
 
-  /// How many bytes of requests and answers of one member, and of all, may be in memory; the only request may have more.
+  /// The most bytes of requests and answers in memory, of one member and in total; a lone request may have more.
   package var bytesInFlightOfMember = 24 << 20, bytesInFlight = 96 << 20
   /// How many requests of one member may wait for a change at the same time.
   package var mostWaits = 100
@@ -28,13 +28,14 @@ package struct HubConfiguration: Sendable {
   package var mostSpaces = 100
   /// How many devices of a space may have a card.
   package var mostCards = 1_000
-  /// When a connection is closed on which nothing arrives; a request that waits for its answer may take longer.
+  /// The time after which a connection on which nothing arrives is closed; a request that waits for its answer may take
+  /// longer.
   package var idleTimeout = Duration.seconds(75)
-  /// When a connection is closed whose request has not arrived as a whole.
+  /// The time after which a connection is closed if its request has not arrived as a whole.
   package var bodyTimeout = Duration.seconds(120)
-  /// Who learns of new segments.
+  /// The service that learns of new segments.
   package var webhook: HubWebhook?
 
-  /// Creates the defaults.
+  /// Creates the default settings.
   package init() {}
 }

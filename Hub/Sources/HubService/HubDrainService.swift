@@ -1,13 +1,14 @@
 import ServiceLifecycle
 
-/// Lets a hub go on for a while when it is to stop, no longer ready, so that a load balancer sends requests elsewhere first.
+/// Lets a hub that is to stop continue for a while without being ready, so that a load balancer sends requests
+/// elsewhere first.
 ///
 /// It must be the last one of its group: services stop in reverse order.
 package struct HubDrainService: Service {
   private let hub: HubService
   private let pause: @Sendable () async throws -> Void
 
-  /// Takes the hub.
+  /// Creates the service.
   ///
   /// - Parameters:
   ///   - hub: The hub.

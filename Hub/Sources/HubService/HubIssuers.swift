@@ -26,7 +26,7 @@ package final class HubIssuers: Sendable {
     }
   }
 
-  /// One text or several; the one of the library ends the process where there is none.
+  /// One text or several; the library's own type ends the process if there is none.
   private struct Audience: Codable {
     let names: [String]
 
@@ -53,7 +53,7 @@ package final class HubIssuers: Sendable {
     }
   }
 
-  /// The keys, and for which algorithm each is, by their ids.
+  /// The keys with their algorithms, by their ids.
   private struct Keys {
     let collection: JWTKeyCollection
     let algorithms: [String: String]
@@ -67,7 +67,7 @@ package final class HubIssuers: Sendable {
   ///
   /// - Parameters:
   ///   - file: A set of keys (JWKS, RFC 7517); each has a `kid` and an `alg`.
-  ///   - audience: What `aud` of a token must name.
+  ///   - audience: The name that `aud` of a token must have.
   /// - Throws: ``InvalidKeys``; ``OperatorFile/Unusable``.
   package init(file: String, audience: String) async throws {
     (self.file, self.audience) = (file, audience)
@@ -142,7 +142,7 @@ extension HubIssuers {
     let collection = JWTKeyCollection()
     var algorithms: [String: String] = [:]
     for key in set.keys {
-      // Without an algorithm of the key, a token would choose one.
+      // If the key named no algorithm, the token would choose one.
       guard let kid = key.kid, !kid.isEmpty, let algorithm = key.alg else {
         throw InvalidKeys(description: "Each key needs a 'kid' and an 'alg'.")
       }
@@ -154,7 +154,7 @@ extension HubIssuers {
         try await collection.add(jwk: jwk)
       }
     }
-    // A token with an unknown key is refused, and not tried with the first one.
+    // A token with an unknown key must be refused instead of tried with the first key.
     await collection.clearDefault()
     return Keys(collection: collection, algorithms: algorithms)
   }

@@ -4,7 +4,7 @@ import HubStorage
 import Hummingbird
 import Synchronization
 
-/// What a hub counts and measures.
+/// The counts and measurements of a hub.
 ///
 /// No label has an id, a path or a text of a client: there are as many series as routes, statuses and reasons.
 package final class HubMeasures: Sendable {
@@ -62,7 +62,7 @@ package final class HubMeasures: Sendable {
     }
   }
 
-  /// Counts what became of the segments of a request.
+  /// Counts the segments of a request by their answers.
   func noteAppended(_ sent: [[UInt8]], _ answers: [HubAppendAnswer]) {
     for (bytes, answer) in zip(sent, answers) {
       switch answer {
@@ -80,7 +80,7 @@ package final class HubMeasures: Sendable {
 
   /// Counts a request that was answered.
   func noteRequest(_ method: HTTPRequest.Method, on route: String?, status: Int, took duration: Duration) {
-    // A client may invent paths, and methods for them; the router calls their route by a word without a slash.
+    // A client may invent paths and methods; for an unknown path the router gives a word without a slash as the route.
     let isKnown = route?.hasPrefix("/") == true
     let request = Request(
       route: isKnown ? route ?? "" : "none", method: isKnown ? method.rawValue : "any", status: status)

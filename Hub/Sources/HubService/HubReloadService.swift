@@ -9,7 +9,7 @@ package struct HubReloadService: Service {
     let name: String
     let body: @Sendable () async throws -> Void
 
-    /// Takes what to do, and how the log calls it.
+    /// Creates a step with its name for the log.
     package init(name: String, body: @escaping @Sendable () async throws -> Void) {
       (self.name, self.body) = (name, body)
     }
@@ -18,11 +18,11 @@ package struct HubReloadService: Service {
   private let reloads: [Reload]
   private let logger: Logger
 
-  /// Takes the files to read again.
+  /// Creates the service.
   ///
   /// - Parameters:
-  ///   - reloads: What to do.
-  ///   - logger: Where it says how that went.
+  ///   - reloads: The steps, in their order.
+  ///   - logger: Gets the outcome of each step.
   package init(_ reloads: [Reload], logger: Logger) {
     (self.reloads, self.logger) = (reloads, logger)
   }
@@ -37,7 +37,7 @@ package struct HubReloadService: Service {
           try await reload.body()
           logger.info("Read the \(reload.name) again.")
         } catch {
-          // The hub goes on with what it has.
+          // The hub keeps the contents that it has.
           logger.error("The \(reload.name) cannot be read: \(error)")
         }
       }

@@ -9,10 +9,10 @@ extension HubService {
   /// The hub as a service that listens.
   ///
   /// - Parameters:
-  ///   - address: Where.
-  ///   - certificate: For TLS; without one it speaks plain HTTP.
-  ///   - services: What runs beside it and stops behind it.
-  ///   - logger: Where it logs.
+  ///   - address: The address on which it listens.
+  ///   - certificate: The certificate for TLS; `nil` for plain HTTP.
+  ///   - services: The services that run beside it and stop after it.
+  ///   - logger: The logger of the server.
   ///   - onServerRunning: Called with the listening channel.
   /// - Returns: The service.
   /// - Throws: `NIOSSLError`.

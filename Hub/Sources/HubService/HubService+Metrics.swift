@@ -4,7 +4,7 @@ package import Hummingbird
 extension HubService {
   /// The routes for the operator alone, to be served on an address that is not public.
   ///
-  /// - Parameter metrics: Those of the hub.
+  /// - Parameter metrics: The metrics of the hub.
   /// - Returns: A router with `GET /metrics`.
   package static func operatorRouter(_ metrics: PrometheusMetrics) -> Router<BasicRequestContext> {
     let router = Router()

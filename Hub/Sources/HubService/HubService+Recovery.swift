@@ -10,7 +10,7 @@ extension HubService {
     router.post("recoveries", use: restore)
   }
 
-  /// Keeps what verifies the recovery code of an owner.
+  /// Stores the verifier of an owner's recovery code.
   @Sendable private func putRecovery(_ request: Request, _ context: HubContext) async throws -> Response {
     let member = try await member(request, context, isOwner: true)
     let message = try await message(HubMessage.Recovery.self, request, context)
@@ -21,8 +21,8 @@ extension HubService {
 
   /// Makes a client that proves to have a recovery code an owner.
   ///
-  /// The client makes the token and sends only its hash, so that repeating an observed request gains nobody anything. Wrong codes
-  /// use up the attempts of an address, but right ones are accepted even then.
+  /// The client makes the token and sends only its hash, so that repeating an observed request gains nobody anything.
+  /// Wrong codes use up the attempts of an address, but correct ones are accepted even then.
   @Sendable private func restore(_ request: Request, _ context: HubContext) async throws -> Response {
     let message = try await message(HubMessage.Restoration.self, request, context)
     let known = try (

@@ -20,7 +20,7 @@ extension HubService {
     throw HTTPError(.unauthorized, message: "This hub creates no account without its secret, or a valid token.")
   }
 
-  /// Compares without a difference in time that would show how much of a text is right.
+  /// Compares two texts in a time that does not depend on how much of them is equal.
   private static func isSame(_ given: String, _ secret: String) -> Bool {
     SHA256.hash(data: Array(given.utf8)) == SHA256.hash(data: Array(secret.utf8))
   }

@@ -37,7 +37,7 @@ extension HubService {
     var after: UInt64
     /// How many more bytes are wanted.
     var left: Int
-    /// A segment of which only the beginning was read, how much of it, and its size.
+    /// A segment of which only the beginning was read: its position, the bytes read, and its size.
     var large: (position: UInt64, offset: Int, byteCount: Int)?
   }
 
@@ -117,7 +117,7 @@ extension HubService {
 }
 
 extension HubService.StreamCursor {
-  /// Advances behind a page of segments; of the last one, the page may have only the beginning.
+  /// Advances past a page of segments, whose last one may be cut short.
   fileprivate mutating func advance(by segments: [HubSegment], wanted: Int) -> (bytes: [UInt8], next: Self?) {
     let bytes = HubService.joined(segments.map(\.bytes))
     after += UInt64(segments.count)
@@ -130,7 +130,7 @@ extension HubService.StreamCursor {
     return (bytes, left > 0 && bytes.count >= wanted ? self : nil)
   }
 
-  /// Advances behind some bytes of a segment that is read in slices.
+  /// Advances past some bytes of a segment that is read in slices.
   fileprivate mutating func advance(
     by slice: HubSlice?, of large: (position: UInt64, offset: Int, byteCount: Int)
   ) throws -> (bytes: [UInt8], next: Self?) {
@@ -144,7 +144,7 @@ extension HubService.StreamCursor {
   }
 }
 
-/// What was being read in pages is gone, or something else has its name now.
+/// The object that was being read in pages is gone, or another one has its name now.
 private struct ChangedMeanwhile: Error {}
 
 extension Optional<HubSlice> {

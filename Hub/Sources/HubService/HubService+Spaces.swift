@@ -23,7 +23,7 @@ extension HubService {
   @Sendable private func createAccount(_ request: Request, _ context: HubContext) async throws -> Response {
     try limitStrangers(context)
     let account = try await newAccount(for: request)
-    // That of a user of an issuer may be there already.
+    // The account of an issuer's user may exist already.
     if try await store.account(account.id) == nil { try await store.put(account) }
     return try .json(try await newToken(of: account), status: .created)
   }
@@ -31,7 +31,7 @@ extension HubService {
   /// Creates an account.
   ///
   /// - Parameter limit: How many bytes each of its spaces may have.
-  /// - Returns: The account, with the token that is not kept.
+  /// - Returns: The account, with its token, of which the hub stores only the hash.
   /// - Throws: ``HubStoreError``.
   package func createAccount(limitInBytes limit: Int) async throws -> HubMessage.Account {
     let account = HubAccount(id: UUID(), limitInBytes: limit)
@@ -74,7 +74,7 @@ extension HubService {
 
   /// Makes a client with an invitation a member.
   ///
-  /// Wrong invitations use up the attempts of an address, but right ones are accepted even then.
+  /// Wrong invitations use up the attempts of an address, but correct ones are accepted even then.
   @Sendable private func join(_ request: Request, _ context: HubContext) async throws -> Response {
     let (space, message) = (try context.space(), try await message(HubMessage.Joining.self, request, context))
     let token = try MemberToken(message.tokenHash)
@@ -116,7 +116,7 @@ extension HubService {
     guard let revoked = try await store.revoke(try context.replica(), behind: number, in: member.space) else {
       throw HTTPError(.notFound, message: "The space has no such replica.")
     }
-    // Its waiting requests end with a refusal; answers on their way to it end at once.
+    // The waiting requests of the member end with a refusal, and its answers in progress end at once.
     flows.end(revoked)
     noteChange(of: member.space)
     return Response(status: .noContent)
@@ -126,7 +126,7 @@ extension HubService {
     let (member, replica) = (try await member(request, context, isOwner: true), try context.replica())
     let message = try await message(HubMessage.NewRole.self, request, context)
     let role = try HubRole(rawValue: message.role).orBadRequest("The role is unknown.")
-    // So that a space always has an owner.
+    // Owners cannot change their own role, so that a space always has an owner.
     guard try await store.replicas(in: member.space)[replica]?.member != member.id else {
       throw HTTPError(.forbidden, message: "An owner cannot change its own role.")
     }
@@ -154,7 +154,7 @@ private struct MemberToken {
   /// The token, if the hub made it; `nil` if the client did.
   let text: String?
 
-  /// Takes the hash of the client's token, or makes a token for an older client.
+  /// Uses the hash of the client's token, or makes a token for an older client.
   init(_ clientsHash: String?) throws {
     if let clientsHash {
       text = nil

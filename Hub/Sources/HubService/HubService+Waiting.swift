@@ -6,7 +6,7 @@ import ServiceLifecycle
 import TallySync
 
 extension HubService {
-  /// Answers with the spaces that have another change than the known one, or without any when the time is over.
+  /// Answers with the spaces that have changed since the known change, or with none when the time is over.
   ///
   /// The tokens are in the body. A request whose header does not say who sends it may only have a short body.
   @Sendable func wait(_ request: Request, _ context: HubContext) async throws -> Response {

@@ -22,21 +22,21 @@ package final class HubService: Sendable {
   let writers = MemberCache()
   let measures: HubMeasures
   let flows: BytesInFlight
-  /// Of members and accounts.
+  /// Limits the requests of each member and account.
   private let limiter: RateLimiter<UUID>
   private let strangers: RateLimiter<ClientAddress>
-  /// Of tokens that are unknown.
+  /// Limits the requests with unknown tokens, by address.
   private let guesses: RateLimiter<ClientAddress>
-  /// Of invitations and recovery codes, by their hashes.
+  /// Limits the attempts with each invitation and recovery code, by its hash.
   private let attempts: RateLimiter<[UInt8]>
   private let draining = Atomic(false)
 
-  /// Takes what the hub needs.
+  /// Creates the service.
   ///
   /// - Parameters:
-  ///   - store: Where it keeps what it has.
-  ///   - configuration: How it serves.
-  ///   - metrics: Where it counts and measures.
+  ///   - store: The store of the hub.
+  ///   - configuration: The settings of the service.
+  ///   - metrics: Gets the counts and measurements.
   package init(
     store: any HubStore, configuration: HubConfiguration = HubConfiguration(),
     metrics: any MetricsFactory = NOOPMetricsHandler.instance
@@ -51,12 +51,12 @@ package final class HubService: Sendable {
     flows = BytesInFlight(ofMember: configuration.bytesInFlightOfMember, inAll: configuration.bytesInFlight)
   }
 
-  /// The routes.
+  /// Creates a router.
   ///
-  /// - Returns: A router with all of them.
+  /// - Returns: A router with all routes.
   func router() -> Router<HubContext> {
     let router = Router(context: HubContext.self)
-    // It answers with several writes instead of one, even if nobody traces.
+    // The middleware splits each answer into several writes, even if nobody traces.
     if !(InstrumentationSystem.instrument is NoOpInstrument) { router.add(middleware: TracingMiddleware()) }
     router.add(middleware: HubMeasuresMiddleware(measures: measures))
     router.add(middleware: HubErrorMiddleware())
@@ -79,13 +79,13 @@ package final class HubService: Sendable {
     return router
   }
 
-  /// Notes a change of a space, for those who wait here and at other hubs.
+  /// Wakes those who wait here for a change of a space, and announces the change to other hubs.
   func noteChange(of space: SpaceID) {
     waits.noteChange(of: space)
     store.announceChange(of: space)
   }
 
-  /// Says from now on that it is not ready, and answers all the same.
+  /// Reports from now on that the hub is not ready, but continues to answer requests.
   func beginDraining() { draining.store(true, ordering: .relaxed) }
 }
 
@@ -103,7 +103,7 @@ extension HubService {
     return account
   }
 
-  /// What a token allows; an unknown token is counted for the client's address.
+  /// The grant of a token; an unknown token is counted for the client's address.
   ///
   /// - Parameters:
   ///   - token: The token.
@@ -123,7 +123,7 @@ extension HubService {
     return grant
   }
 
-  /// The member of the space of the path that asks; `isOwner` requires that it is an owner.
+  /// The member that sends a request about the space in the path; with `isOwner`, it must be an owner.
   func member(_ request: Request, _ context: HubContext, isOwner: Bool = false) async throws -> HubMember {
     let member = try await member(of: context.space(), token: request.token, from: context)
     guard !isOwner || member.role == .owner else {
@@ -132,7 +132,7 @@ extension HubService {
     return member
   }
 
-  /// The member that appends to the space of the path, which may have been revoked: the store decides.
+  /// The member that appends to the space in the path; it may have been revoked, which the store checks.
   func writer(_ request: Request, _ context: HubContext) async throws -> HubMember {
     let space = try context.space()
     guard let hash = HubToken(request.token).hash, let known = writers[hash], known.space == space else {
@@ -145,7 +145,7 @@ extension HubService {
     return known
   }
 
-  /// The member of a space whose token is given; its request counts.
+  /// The member of a space with a token; its request is counted.
   func member(of space: SpaceID, token: String, from context: HubContext) async throws -> HubMember {
     guard case .member(let member) = try await grant(of: token, in: space, from: context), member.space == space else {
       throw HTTPError(.forbidden, message: "The token is not that of a member of this space.")
@@ -213,7 +213,7 @@ extension Optional {
 extension HubService {
   /// The whole body of a request.
   ///
-  /// While it is in memory, it counts as often as storing it makes copies.
+  /// The bytes in flight count it once for each copy that storing it makes.
   func body(_ request: Request, _ context: HubContext, upTo limit: Int = HubLimits.bodyByteCount) async throws
     -> [UInt8]
   {
@@ -260,7 +260,7 @@ extension HubService {
   /// - Parameters:
   ///   - request: The request.
   ///   - context: The context of the request.
-  ///   - start: What to read first.
+  ///   - start: Where the first page begins.
   ///   - read: Reads a page, and returns where the next one begins.
   /// - Returns: The answer; if it has several pages, they are read while it is written.
   /// - Throws: What reading the first page throws; a later error ends the connection before the answer is whole.
@@ -272,7 +272,7 @@ extension HubService {
     let (first, next) = try await read(start)
     guard let next else { return .sealed(first) }
     let (token, space) = (request.token, try context.space())
-    // The first page is taken out when it is written, as the closure lives until the answer is complete.
+    // The first page is released when it is written, since the closure lives until the answer is complete.
     let start = Mutex(first)
     let body = ResponseBody { [self] (writer: inout any ResponseBodyWriter) async throws -> Void in
       try await write(start.withLock { Self.taken(from: &$0) }, to: &writer, context)
@@ -299,7 +299,7 @@ extension HubService {
     return bytes
   }
 
-  /// Joins bytes in an array that does not grow on the way.
+  /// Joins bytes in an array that is allocated once.
   static func joined(_ parts: [[UInt8]]) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(parts.reduce(0) { $0 + $1.count })
@@ -384,7 +384,7 @@ extension HubStoreError {
     }
   }
 
-  /// Without what a database says, which is for its operator.
+  /// The message without that of the database, which is for the operator only.
   fileprivate var publicMessage: String {
     switch self {
     case .unavailable: "The hub's database is not available now."

@@ -13,6 +13,6 @@ struct HubToken {
 
   init(_ text: String) { self.text = text }
 
-  /// What the hub keeps of it.
+  /// The hash of the token, which the hub stores.
   var hash: TokenHash? { TokenHash(bytes: Array(SHA256.hash(data: Array(text.utf8)))) }
 }

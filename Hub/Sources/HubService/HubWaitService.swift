@@ -4,7 +4,7 @@ import ServiceLifecycle
 package struct HubWaitService: Service {
   private let hub: HubService
 
-  /// Takes the hub.
+  /// Creates the service.
   ///
   /// - Parameter hub: The hub, whose routes are served.
   package init(_ hub: HubService) { self.hub = hub }
@@ -15,7 +15,7 @@ package struct HubWaitService: Service {
   package func run() async throws {
     await withGracefulShutdownHandler {
       await hub.runWaits()
-      // A request that waits may learn first that the hub stops; a service must not end before.
+      // The requests that wait may learn of the stop first; a service must not end before that.
       try? await gracefulShutdown()
     } onGracefulShutdown: {
       hub.waits.drain()

@@ -7,7 +7,7 @@ import TallySync
 /// A waiting request is an entry in a table: it costs no thread and no timer of its own.
 final class HubWaits: Sendable {
   private struct Wait {
-    /// With the change that is known.
+    /// The spaces, each with the number of the change that the client knows.
     let spaces: [SpaceID: UInt64]
     let deadline: ContinuousClock.Instant
     var isOver = false
@@ -65,9 +65,9 @@ final class HubWaits: Sendable {
   /// Waits until one of some spaces changes, the time is over, the task is cancelled or the hub drains.
   ///
   /// - Parameters:
-  ///   - spaces: The spaces, with the change that is known.
+  ///   - spaces: The spaces, each with the number of the change that the client knows.
   ///   - deadline: When the time is over.
-  ///   - hasChanged: Whether there was a change before; asked when no later one can be missed.
+  ///   - hasChanged: Whether there was a change before; called once later changes cannot be missed.
   func wait(
     for spaces: [SpaceID: UInt64], until deadline: ContinuousClock.Instant, unless hasChanged: () async throws -> Bool
   ) async rethrows {
@@ -117,7 +117,7 @@ final class HubWaits: Sendable {
   /// The spaces for which somebody waits.
   var spaces: [SpaceID] { state.withLock { Array($0.bySpace.keys) } }
 
-  /// Ends the waits that know another change than there is now.
+  /// Ends the waits whose client knows another change than the present one.
   func end(whereOtherThan counts: [SpaceID: UInt64]) {
     end { state in
       state.waits.filter { wait in
@@ -131,7 +131,7 @@ final class HubWaits: Sendable {
     end { state in state.waits.filter { $0.value.deadline <= now && !$0.value.isOver }.map(\.key) }
   }
 
-  /// Ends all waits, and those that begin from now on.
+  /// Ends all waits, including those that begin later.
   func drain() {
     state.withLock { $0.isDraining = true }
     end { Array($0.waits.keys) }

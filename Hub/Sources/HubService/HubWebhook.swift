@@ -9,14 +9,14 @@ import ServiceLifecycle
 import Synchronization
 package import TallySync
 
-/// Says to another service which spaces have new segments, so that it can wake their devices.
+/// Tells another service which spaces have new segments, so that it can wake their devices.
 ///
-/// It never delays an append: messages wait in a table, with one entry for each space. A message that was not
-/// taken is sent again a few times; a lost one does no harm, since devices also ask by themselves.
+/// It never delays an append: messages wait in a table, with one entry for each space. A message that was not accepted
+/// is sent again a few times; a lost one does no harm, since devices also ask by themselves.
 package final class HubWebhook: Service {
   private struct Message {
     var position: UInt64
-    /// How often it was sent in vain, and when it is sent again.
+    /// The number of failed attempts, and the time of the next one.
     var failures = 0
     var dueAt: ContinuousClock.Instant
   }
@@ -26,28 +26,28 @@ package final class HubWebhook: Service {
   private let logger: Logger
   private let messages = Mutex<[SpaceID: Message]>([:])
 
-  /// A message waits for more of the same space this long, which also spaces them out.
+  /// How long a message waits for more of the same space, and so the least time between two messages.
   private static let interval = Duration.seconds(1)
   private static let mostFailures = 6
   private static let mostMessages = 100_000
   private static let mostAtOnce = 16
   private static let timeout = TimeAmount.seconds(10)
 
-  /// Takes the address.
+  /// Creates the service.
   ///
   /// - Parameters:
-  ///   - url: Where messages are sent.
-  ///   - secret: What both sides know; signs the messages.
-  ///   - logger: Where it says that it gives up.
+  ///   - url: The address to which messages are sent.
+  ///   - secret: The shared secret that signs the messages.
+  ///   - logger: Gets the messages that are given up.
   package init(url: String, secret: String, logger: Logger) {
     (self.url, key, self.logger) = (url, SymmetricKey(data: Array(secret.utf8)), logger)
   }
 
-  /// Notes that a space has segments up to a position.
+  /// Queues the message that a space has segments up to a position.
   ///
   /// - Parameters:
   ///   - space: The space.
-  ///   - position: That of its last segment.
+  ///   - position: The position of its last segment.
   package func noteAppend(to space: SpaceID, position: UInt64) {
     messages.withLock { messages in
       if let known = messages[space] {
@@ -101,7 +101,7 @@ package final class HubWebhook: Service {
 
   private struct Refused: Error { let status: UInt }
 
-  /// Keeps a message that was not taken, unless a newer one of its space waits already.
+  /// Keeps a message that was not accepted, unless a newer one of its space waits already.
   private func retry(_ message: Message, of space: SpaceID, because error: any Error) {
     let failures = message.failures + 1
     guard failures < Self.mostFailures else {

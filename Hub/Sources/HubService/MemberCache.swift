@@ -1,9 +1,9 @@
 import HubStorage
 import Synchronization
 
-/// Members by their tokens, which saves a look-up for each append.
+/// A cache of members by their tokens, which saves a look-up for each append.
 ///
-/// For appends alone: they look the member up again in the transaction that writes, so one that was revoked is refused all the same.
+/// Only appends may use it: they look the member up again in the transaction that writes, so a revoked one is refused.
 final class MemberCache: Sendable {
   private let members = Mutex<[TokenHash: HubMember]>([:])
   private static let most = 100_000

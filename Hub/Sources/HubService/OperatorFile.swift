@@ -2,9 +2,9 @@ package import SystemPackage
 
 /// Small files that an operator writes: secrets, keys, certificates, maps.
 package enum OperatorFile {
-  /// Why such a file cannot be used.
+  /// The reason why such a file cannot be used.
   package struct Unusable: Error, Hashable, CustomStringConvertible {
-    /// What is wrong with it.
+    /// The fault of the file.
     package enum Reason: Hashable, Sendable {
       /// The system's reason.
       case system(Errno)
@@ -19,7 +19,7 @@ package enum OperatorFile {
     package let path: String
     package let reason: Reason
 
-    /// Takes the fields.
+    /// Creates an error.
     package init(path: String, reason: Reason) { (self.path, self.reason) = (path, reason) }
 
     /// A sentence for people.
@@ -33,11 +33,11 @@ package enum OperatorFile {
     }
   }
 
-  /// How many bytes such a file may have.
+  /// The most bytes of such a file.
   package static let mostBytes = 1 << 20
   private static let partByteCount = 1 << 16
 
-  /// Reads a regular file, links followed, without ever waiting as for the writer of a pipe.
+  /// Reads a regular file and follows links; never waits, as for the writer of a pipe.
   ///
   /// - Parameter path: The file.
   /// - Returns: All bytes.

@@ -2,7 +2,7 @@ import Foundation
 import NIOCore
 import Synchronization
 
-/// Counts requests, so that one client cannot keep a hub from answering others: a bucket of tokens for each key.
+/// Limits requests by a bucket of tokens for each key, so that no client keeps a hub from answering others.
 final class RateLimiter<Key: Hashable & Sendable>: Sendable {
   private struct Bucket {
     var tokens: Double
@@ -12,14 +12,14 @@ final class RateLimiter<Key: Hashable & Sendable>: Sendable {
   private let burst: Double
   private let perSecond: Double
   private let buckets = Mutex<[Key: Bucket]>([:])
-  /// Full buckets are forgotten when there are more than these.
+  /// The number of buckets above which full ones are forgotten.
   private static var mostBuckets: Int { 100_000 }
 
   init(burst: Double, perSecond: Double) { (self.burst, self.perSecond) = (burst, perSecond) }
 
   /// Takes a token.
   ///
-  /// - Returns: After how many seconds there is one; `nil` if there was.
+  /// - Returns: The seconds until there is a token; `nil` if there was one.
   func take(for key: Key, at now: ContinuousClock.Instant = .now) -> Double? {
     buckets.withLock { buckets in
       if buckets.count > Self.mostBuckets { buckets = buckets.filter { tokens(of: $0.value, at: now) < burst } }

@@ -4,12 +4,12 @@ package import TallySync
 
 /// Spaces in several stores, by a map that may change; no function of ``HubStore`` spans two spaces.
 package final class DividedHubStore: HubStore {
-  /// Where the spaces are whose ids begin with some digits.
+  /// The store of the spaces whose ids begin with some digits.
   package struct Rule: Sendable {
     let prefix: String
     let store: Int
 
-    /// Takes the first digits of ids, in lower case, and the number of the store.
+    /// Creates a rule from the first digits of ids, in lower case, and the number of the store.
     package init(prefix: String, store: Int) { (self.prefix, self.store) = (prefix, store) }
   }
 
@@ -28,7 +28,7 @@ package final class DividedHubStore: HubStore {
 
   private let map: Mutex<Map>
 
-  /// Takes the map.
+  /// Creates a store from a map.
   ///
   /// - Parameters:
   ///   - stores: The first one has the accounts, and the spaces that no rule names.
@@ -147,7 +147,7 @@ package final class DividedHubStore: HubStore {
     let own = store(of: member.space)
     var elsewhere = 0
     for store in stores where store !== own {
-      // A database that is lost stops its own spaces only; two spaces at once may be one too many.
+      // A lost database counts as having no spaces. Two spaces that are created at once may exceed the limit by one.
       elsewhere += (try? await store.spaceCount(of: account.id)) ?? 0
     }
     try await own.createSpace(of: account, with: member, token: token, mostSpaces: mostSpaces - elsewhere)

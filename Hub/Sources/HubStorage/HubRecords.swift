@@ -6,14 +6,14 @@ package struct TokenHash: Hashable, Sendable {
   /// Thirty-two bytes.
   package let bytes: [UInt8]
 
-  /// Takes thirty-two bytes; `nil` for another number of them.
+  /// Creates a hash from thirty-two bytes; `nil` for any other number.
   package init?(bytes: [UInt8]) {
     guard bytes.count == 32 else { return nil }
     self.bytes = bytes
   }
 }
 
-/// Who answers for spaces.
+/// An account, which is responsible for spaces.
 package struct HubAccount: Hashable, Sendable {
   /// Its id.
   package let id: UUID
@@ -26,7 +26,7 @@ package struct HubAccount: Hashable, Sendable {
   }
 }
 
-/// What a member of a space may do.
+/// The role of a member of a space.
 package enum HubRole: String, CaseIterable, Sendable {
   /// Reads, writes, invites and revokes.
   case owner
@@ -54,7 +54,7 @@ package struct HubMember: Hashable, Sendable {
   }
 }
 
-/// What the holder of a token may do.
+/// The permission of the holder of a token.
 package enum HubGrant: Hashable, Sendable {
   /// Create spaces.
   case account(UUID)
@@ -64,10 +64,10 @@ package enum HubGrant: Hashable, Sendable {
   ///
   /// It is worthless when the member that made it was revoked.
   case invitation(SpaceID, HubRole, by: UUID, expiresAt: Int64)
-  /// Nothing: its member of a space was revoked, and its device is to learn that.
+  /// Nothing, because its member of a space was revoked; the device learns that.
   case revoked(SpaceID)
 
-  /// The space that it is about; `nil` for an account.
+  /// The space of the permission; `nil` for an account.
   var space: SpaceID? {
     switch self {
     case .account: nil
@@ -83,11 +83,11 @@ package struct HubSpace: Hashable, Sendable {
   package let account: UUID
   /// The position of the last segment; 0 before the first one.
   package let position: UInt64
-  /// Rises with each change of what the space has.
+  /// A number that rises with each change of the space.
   package let changeCount: UInt64
   /// The bytes of its segments, snapshots and cards, and what its other rows count.
   package let byteCount: Int
-  /// How many it may have.
+  /// The most bytes that it may have.
   package let limitInBytes: Int
 
   /// Takes the fields.
@@ -101,7 +101,7 @@ package struct HubSpace: Hashable, Sendable {
 package struct HubReplica: Hashable, Sendable {
   /// The member that writes as it.
   package let member: UUID
-  /// The last number of its segments that is taken; `nil` unless it was revoked.
+  /// The number of its last segment that counts; `nil` unless it was revoked.
   package var cutOff: UInt64?
   /// Its last segment.
   package var head: SegmentHead
@@ -140,7 +140,7 @@ package struct HubSlice: Hashable, Sendable {
 
 /// A stored card.
 package struct HubCard: Hashable, Sendable {
-  /// Whose it is.
+  /// The author of the card.
   package let replica: ReplicaID
   /// The sealed bytes.
   package let bytes: [UInt8]
@@ -216,7 +216,7 @@ package struct HubSpaceSummary: Hashable, Codable, Sendable {
   }
 }
 
-/// How much a hub has.
+/// The totals of a hub.
 package struct HubTotals: Hashable, Codable, Sendable {
   /// Its accounts.
   package var accounts = 0
@@ -231,7 +231,7 @@ package struct HubTotals: Hashable, Codable, Sendable {
   package init() {}
 }
 
-/// What became of a segment.
+/// The answer for a segment.
 package enum HubAppendAnswer: Hashable, Sendable {
   /// It is stored at a position.
   case stored(UInt64)
@@ -239,7 +239,7 @@ package enum HubAppendAnswer: Hashable, Sendable {
   case known(UInt64)
   /// Another segment of this replica has its number.
   case fork
-  /// It does not follow the last one, which is this.
+  /// It does not follow the last one, which is given.
   case gap(SegmentHead)
   /// The space has no room.
   case quota
@@ -247,15 +247,15 @@ package enum HubAppendAnswer: Hashable, Sendable {
   case denied
 }
 
-/// Why a hub's store refuses a call.
+/// The reason why a hub's store refuses a call.
 package enum HubStoreError: Error, Hashable, CustomStringConvertible {
   /// A space with the id exists.
   case spaceExists
   /// The id is not that of a space.
   case noSpace
-  /// The bytes are not what they should be, for a reason.
+  /// The bytes are malformed, for a reason.
   case malformed(String)
-  /// It would be more than a space or an account may have, for a reason.
+  /// A limit of the space or the account would be exceeded, for a reason.
   case full(String)
   /// The member may not do this, or not as this replica, or was revoked.
   case denied

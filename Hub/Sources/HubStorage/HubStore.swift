@@ -1,14 +1,15 @@
 package import Foundation
 package import TallySync
 
-/// Where a hub keeps what it cannot read, sealed segments, snapshots and cards, and who may reach them.
+/// The storage of a hub: sealed segments, snapshots and cards, which it cannot read, and who may reach them.
 ///
-/// Every function takes effect as a whole or not at all, and none is about two spaces. Data reported as stored survives a crash of the hub and of
-/// its machine. Any function may throw an error of the database besides ``HubStoreError``.
+/// Every function takes effect as a whole or not at all, and changes one space only. Data reported as stored survives a
+/// crash of the hub and of its machine. Any function may throw an error of the database besides ``HubStoreError``.
 package protocol HubStore: AnyObject, Sendable {
   /// Sixteen random bytes that distinguish one database from another.
   ///
-  /// - Parameter space: Those of the database that has it; `nil` for the first one, after all databases have answered.
+  /// - Parameter space: The space whose database is meant; `nil` for the first database, after all databases have
+  ///   answered.
   /// - Returns: The bytes.
   /// - Throws: ``HubStoreError``.
   func incarnation(for space: SpaceID?) async throws -> [UInt8]
@@ -16,7 +17,7 @@ package protocol HubStore: AnyObject, Sendable {
   /// Ends the use of the store, after the calls that are under way.
   func close() throws
 
-  /// How much there is; reads a row for each space.
+  /// The totals of the store; reads a row for each space.
   func totals() async throws -> HubTotals
 
   // MARK: Other hubs
@@ -30,12 +31,12 @@ package protocol HubStore: AnyObject, Sendable {
   /// Reports spaces that other hubs have announced, until the task is cancelled.
   func followOthers(_ report: @escaping @Sendable ([SpaceID]) -> Void) async
 
-  /// How often each of some spaces has changed; those that are not there, or move, are missing.
+  /// The number of changes of each of some spaces; spaces that do not exist or are being moved are missing.
   func changeCounts(of spaces: [SpaceID]) async throws -> [SpaceID: UInt64]
 
   // MARK: Accounts and tokens
 
-  /// Creates an account, or changes how much each of its spaces may have.
+  /// Creates an account, or changes the limit of each of its spaces.
   func put(_ account: HubAccount) async throws
 
   /// The account with an id; `nil` if there is none.
@@ -52,7 +53,7 @@ package protocol HubStore: AnyObject, Sendable {
   /// - Throws: ``HubStoreError/full(_:)`` if the space has no room for an invitation.
   func put(_ grant: HubGrant, for token: TokenHash, at time: Int64) async throws
 
-  /// What a token allows; `nil` for an unknown one.
+  /// The grant of a token; `nil` for an unknown one.
   ///
   /// - Parameters:
   ///   - token: The token.
@@ -91,8 +92,8 @@ package protocol HubStore: AnyObject, Sendable {
   /// The replicas of a space that have written.
   func replicas(in space: SpaceID) async throws -> [ReplicaID: HubReplica]
 
-  /// Refuses everything that the member of a replica sends, its token and its invitations, and notes the last number of the
-  /// replica that counts; a smaller one than before stays.
+  /// Revokes the member of a replica with its token and its invitations, and records the number of the last segment of
+  /// the replica that counts; if one was recorded before, the smaller one applies.
   ///
   /// All replicas of the member are cut off. Their cards no longer count, and cards of replicas without segments are deleted. All
   /// recovery codes of the space are replaced, because the member may have known one.
@@ -107,11 +108,11 @@ package protocol HubStore: AnyObject, Sendable {
 
   // MARK: Recovery codes
 
-  /// Stores what verifies the recovery code of an owner, in place of its earlier code.
+  /// Stores the verifier of an owner's recovery code, in place of the owner's earlier one.
   ///
   /// - Parameters:
   ///   - verifier: A public key (Ed25519), 32 bytes.
-  ///   - isShared: Whether all members of the space can have the code, and not only its owner.
+  ///   - isShared: Whether every member of the space knows the code, not only its owner.
   ///   - member: The owner.
   ///   - time: The time now, in microseconds since 1970.
   /// - Throws: ``HubStoreError/denied`` for a member that is not an owner; ``HubStoreError/replacedCode`` for a verifier that
@@ -137,11 +138,11 @@ package protocol HubStore: AnyObject, Sendable {
 
   // MARK: For the operator
 
-  /// Accounts in the order of their ids, with what they have in this store.
+  /// Accounts in the order of their ids, with their totals in this store.
   ///
   /// - Parameters:
-  ///   - account: Those after this one; `nil` for the first.
-  ///   - limit: How many at most.
+  ///   - account: The account after which to begin; `nil` for the first ones.
+  ///   - limit: The most accounts.
   /// - Returns: The accounts; empty behind the last one.
   /// - Throws: An error of the database.
   func accounts(after account: UUID?, limit: Int) async throws -> [HubAccountSummary]
@@ -149,8 +150,8 @@ package protocol HubStore: AnyObject, Sendable {
   /// Spaces in the order of their ids.
   ///
   /// - Parameters:
-  ///   - space: Those after this one; `nil` for the first.
-  ///   - limit: How many at most.
+  ///   - space: The space after which to begin; `nil` for the first ones.
+  ///   - limit: The most spaces.
   /// - Returns: The spaces; empty behind the last one.
   /// - Throws: An error of the database.
   func spaces(after space: SpaceID?, limit: Int) async throws -> [HubSpaceSummary]
@@ -179,9 +180,9 @@ package protocol HubStore: AnyObject, Sendable {
   ///
   /// - Parameters:
   ///   - segments: The sealed bytes; their clear headers name the replica.
-  ///   - replica: Whose they are; a new one is this member's from now on.
-  ///   - member: Who sends them.
-  /// - Returns: What became of each; those after the first one that is neither stored nor known are not looked at.
+  ///   - replica: Their author; a new replica belongs to the member from now on.
+  ///   - member: The sender.
+  /// - Returns: The answer for each segment, up to the first one that is neither stored nor known.
   /// - Throws: ``HubStoreError/noSpace``; ``HubStoreError/malformed(_:)`` for bytes that are not a segment of the replica.
   func append(
     _ segments: [[UInt8]], of replica: ReplicaID, by member: HubMember
@@ -190,21 +191,21 @@ package protocol HubStore: AnyObject, Sendable {
   /// Segments of all replicas in the order in which they were stored.
   ///
   /// - Parameters:
-  ///   - position: Those after this one; 0 for all.
+  ///   - position: The position after which to begin; 0 for all.
   ///   - byteCount: How many bytes there may be.
   ///   - space: The space.
-  /// - Returns: The segments; the last one may be only a beginning. Positions have gaps where segments were deleted.
+  /// - Returns: The segments; the last one may be cut short. Positions have gaps where segments were deleted.
   /// - Throws: An error of the database.
   func segments(after position: UInt64, byteCount: Int, in space: SpaceID) async throws -> [HubSegment]
 
   /// Segments of one replica without gaps.
   ///
   /// - Parameters:
-  ///   - replica: Whose.
-  ///   - number: Those after this one; 0 for all.
+  ///   - replica: The replica.
+  ///   - number: The number after which to begin; 0 for all.
   ///   - byteCount: How many bytes there may be.
   ///   - space: The space.
-  /// - Returns: The segments; the last one may be only a beginning. Empty if the next segment is not there.
+  /// - Returns: The segments; the last one may be cut short. Empty if the next segment is not there.
   /// - Throws: An error of the database.
   func segments(
     of replica: ReplicaID, after number: UInt64, byteCount: Int, in space: SpaceID
@@ -215,7 +216,7 @@ package protocol HubStore: AnyObject, Sendable {
 
   // MARK: Cards and snapshots
 
-  /// Keeps a card unless a newer one of the replica is there; a new replica is this member's from now on.
+  /// Stores a card unless there is a newer one of the replica; a new replica belongs to the member from now on.
   ///
   /// - Throws: ``HubStoreError/denied``, ``HubStoreError/noSpace``; ``HubStoreError/full(_:)`` if the space has no room, or
   ///   `mostCards` of other replicas.
@@ -226,7 +227,7 @@ package protocol HubStore: AnyObject, Sendable {
   /// The newest card of each replica, in the order of their ids.
   ///
   /// - Parameters:
-  ///   - replica: Those after this one; `nil` for the first.
+  ///   - replica: The replica after which to begin; `nil` for the first ones.
   ///   - byteCount: Stop when this many bytes have been read.
   ///   - space: The space.
   /// - Returns: Whole cards; empty behind the last one.

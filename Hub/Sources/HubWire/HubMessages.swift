@@ -4,12 +4,12 @@ package import TallySync
 ///
 /// Ids and hashes are hexadecimal digits in lower case, times are in seconds.
 ///
-/// Sealed bytes travel as they are: segments and cards one after the other, since their headers give their lengths.
+/// Sealed bytes are sent as they are: segments and cards one after the other, since their headers give their lengths.
 package enum HubMessage {
   /// A new account.
   package struct Account: Codable, Hashable, Sendable {
     package let account: String
-    /// Allows to create spaces; the hub keeps its hash only.
+    /// A token that allows its holder to create spaces; the hub keeps only its hash.
     package let token: String
 
     package init(account: String, token: String) { (self.account, self.token) = (account, token) }
@@ -74,13 +74,13 @@ package enum HubMessage {
     }
   }
 
-  /// What a space has.
+  /// The content of a space.
   package struct Heads: Codable, Hashable, Sendable {
     /// Distinguishes one database from another.
     package let incarnation: String
     /// Of the last segment.
     package let position: UInt64
-    /// Rises with each change; a wait names the one that is known.
+    /// A number that rises with each change; a wait names the number that the client knows.
     package let change: UInt64
     package let heads: [Head]
     /// The role of the member that asks; older hubs do not send it.
@@ -97,7 +97,7 @@ package enum HubMessage {
     }
   }
 
-  /// What verifies the recovery code of an owner.
+  /// The verifier of an owner's recovery code.
   package struct Recovery: Codable, Hashable, Sendable {
     /// A public key (Ed25519).
     package let verifier: String
@@ -132,7 +132,7 @@ package enum HubMessage {
     }
   }
 
-  /// What a member may do from now on.
+  /// The new role of a member.
   package struct NewRole: Codable, Hashable, Sendable {
     /// `owner`, `writer` or `reader`.
     package let role: String
@@ -140,13 +140,13 @@ package enum HubMessage {
     package init(role: String) { self.role = role }
   }
 
-  /// What became of one segment.
+  /// The answer for one segment.
   package struct AppendAnswer: Codable, Hashable, Sendable {
     /// `stored`, `known`, `fork`, `gap`, `quota` or `denied`.
     package let answer: String
-    /// Of a stored or known one.
+    /// The position of a stored or known segment.
     package let position: UInt64?
-    /// In a gap, the last segment that is there.
+    /// For a gap: the last segment that the hub has.
     package let head: Head?
 
     package init(answer: String, position: UInt64? = nil, head: Head? = nil) {
@@ -164,13 +164,13 @@ package enum HubMessage {
     }
   }
 
-  /// What became of segments, up to the first one that is neither stored nor known.
+  /// The answers for segments, up to the first one that is neither stored nor known.
   package struct AppendAnswers: Codable, Hashable, Sendable {
     package let answers: [AppendAnswer]
 
     package init(answers: [AppendAnswer]) { self.answers = answers }
 
-    /// As `JSONEncoder` would encode it: most of the answers of a busy hub are this one, and that takes a tenth of a request.
+    /// The same text as that of `JSONEncoder`, which would take a tenth of the time of an append.
     package var json: String { #"{"answers":[\#(answers.map(\.json).joined(separator: ","))]}"# }
   }
 
@@ -202,7 +202,7 @@ package enum HubMessage {
     package init(snapshots: [Snapshot]) { self.snapshots = snapshots }
   }
 
-  /// What a replica does not need at the hub any more.
+  /// The segments and snapshots that a replica no longer needs at the hub.
   package struct Deletion: Codable, Hashable, Sendable {
     /// The last segment to delete.
     package let upTo: UInt64
@@ -211,19 +211,19 @@ package enum HubMessage {
     package init(upTo: UInt64, snapshots: [Snapshot]) { (self.upTo, self.snapshots) = (upTo, snapshots) }
   }
 
-  /// What to wait for: a change of one of several spaces.
+  /// The request to wait for a change of one of several spaces.
   package struct Wait: Codable, Hashable, Sendable {
-    /// A space of which a change is known.
+    /// A space, with the change that the client knows.
     package struct Known: Codable, Hashable, Sendable {
       package let change: UInt64
-      /// That of a member of the space.
+      /// The token of a member of the space.
       package let token: String
 
       package init(change: UInt64, token: String) { (self.change, self.token) = (change, token) }
     }
 
     package let spaces: [String: Known]
-    /// How long to wait at most.
+    /// The longest time to wait.
     package let seconds: Double
 
     package init(spaces: [String: Known], seconds: Double) { (self.spaces, self.seconds) = (spaces, seconds) }

@@ -1,4 +1,4 @@
-/// What a hub says about a refusal, besides its status and the message for people.
+/// The reason for a refusal in a header field, besides the status and the message for people.
 package enum HubRefusal {
   /// The header field.
   package static let fieldName = "Tally-Refusal"

@@ -3,7 +3,7 @@ import HubService
 import HubStorage
 import SystemPackage
 
-/// Where a hub keeps what it has.
+/// The options that name a hub's store.
 struct StoreOptions: ParsableArguments {
   @Option(help: "A directory with all that the hub keeps, for one hub.") var data: String?
   @Option(help: "The connection string of a PostgreSQL database, for one hub or several.") var database: String?
@@ -40,7 +40,7 @@ struct StoreOptions: ParsableArguments {
     try store.close()
   }
 
-  /// Opens the store, and returns how to read its map again; only a map of databases can change.
+  /// Opens the store, and returns it with a closure that reads its map again, if it has a map of databases.
   func openForServing() async throws -> (store: any HubStore, reload: (@Sendable () async throws -> Void)?) {
     guard let databases else { return (try await open(), nil) }
     let (text, connections) = (try OperatorFile.text(of: databases), connections)
@@ -97,21 +97,21 @@ private actor OpenDatabases {
   }
 }
 
-/// Which spaces are in which database.
+/// The map of spaces to databases.
 struct DatabaseMap: Equatable {
   struct Rule: Equatable {
     let prefix: String
     let address: String
   }
 
-  /// The longest beginning of an id decides.
+  /// The rules; the one with the longest beginning of an id applies.
   private(set) var rules: [Rule] = []
-  /// Where all others are, and the accounts.
+  /// The database of all other spaces and of the accounts.
   let rest: String
 
   init(rest: String) { self.rest = rest }
 
-  /// Reads the lines of a map; empty ones and those that begin with `#` are left out.
+  /// Reads the lines of a map; empty lines and those that begin with `#` are ignored.
   init(text: String) throws {
     var rest: String?
     for line in text.split(whereSeparator: \.isNewline) where !line.isEmpty && !line.hasPrefix("#") {

@@ -89,7 +89,7 @@ struct TallyHubCommand: AsyncParsableCommand {
       try store.close()
     }
 
-    /// For the operator alone: the metrics, on an address of their own.
+    /// The services for the operator only: the metrics, on an address of their own.
     private func operatorServices(_ metrics: PrometheusMetrics, _ logger: Logger) -> [any Service] {
       guard let metricsPort else { return [] }
       return [
@@ -101,7 +101,7 @@ struct TallyHubCommand: AsyncParsableCommand {
       ]
     }
 
-    /// Makes glibc return large free buffers to the system, which it does not do by itself if many threads use them.
+    /// Makes glibc return large free buffers to the system, as it does not by itself if many threads use them.
     private static func giveMemoryBack() {
       #if os(Linux)
         _ = mallopt(M_MMAP_THRESHOLD, 128 << 10)
@@ -110,9 +110,9 @@ struct TallyHubCommand: AsyncParsableCommand {
       #endif
     }
 
-    /// For programs that start the hub on any free port.
+    /// Prints a port, for programs that start the hub on any free port.
     private static func announce(_ what: String, _ port: Int) {
-      // If nobody reads it, the log has it, too.
+      // A failure does no harm, because the log has the port, too.
       _ = try? FileDescriptor.standardOutput.writeAll("\(what) \(port)\n".utf8)
     }
   }

@@ -2,7 +2,7 @@ import HubClient
 import TallyCommands
 import TallySync
 
-/// What commands do at a hub.
+/// The requests of commands to a hub.
 struct HubCommands: TallyCommands.HubClient {
   func transport(to place: SyncPlace, space: SpaceID) throws -> any SyncTransport {
     try HubConnector().transport(to: place, space: space)
@@ -57,7 +57,7 @@ struct HubCommands: TallyCommands.HubClient {
     try await reach { try await sync.revokeAtHub(replica) }
   }
 
-  /// Runs a request, and says what went wrong in the words of the command line.
+  /// Runs a request, and turns its errors into those of the command line.
   private func reach<R>(_ body: () async throws -> R) async throws -> R {
     do {
       return try await body()
@@ -70,7 +70,7 @@ struct HubCommands: TallyCommands.HubClient {
 }
 
 extension HubFault {
-  /// What a person does about it at the command line; `nil` if there is nothing particular.
+  /// The remedy at the command line; `nil` if there is no particular one.
   fileprivate var remedy: String? {
     switch self {
     case .status(409, "A space with this id exists."):

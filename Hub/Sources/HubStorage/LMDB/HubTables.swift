@@ -6,7 +6,7 @@ import LMDB
 struct HubTables: Sendable {
   typealias Table = Database<[UInt8], [UInt8]>
 
-  /// Of the store itself.
+  /// The format and the incarnation of the store.
   let meta: Table
   /// By id: the limit.
   let accounts: Table
@@ -26,7 +26,7 @@ struct HubTables: Sendable {
   let positions: Table
   /// By space and replica: the number, then the sealed bytes.
   let cards: Table
-  /// By space, replica, number and digest: how many parts there are to be, and how many are there.
+  /// By space, replica, number and digest: how many parts it has, and how many of them are stored.
   let snapshots: Table
   /// By the key of the snapshot and the number of the part: the sealed bytes.
   let parts: Table

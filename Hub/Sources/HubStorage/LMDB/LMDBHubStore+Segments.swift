@@ -53,7 +53,7 @@ extension LMDBHubStore {
   }
 }
 
-/// Segments up to a number of bytes; the last one may be only a beginning.
+/// Segments up to a number of bytes; the last one may be cut short.
 private struct SegmentPage {
   /// The size of the replica and the number, which precede the sealed bytes in a row.
   static let headByteCount = 24
@@ -91,7 +91,8 @@ extension HubTables {
   ) throws -> [HubAppendAnswer] {
     let space = member.space
     guard var row = try self.space(space, in: transaction) else { throw HubStoreError.noSpace }
-    // The current role: it may have changed, or the member been revoked, since the request was authorised.
+    // The role is read again: it may have changed, or the member may have been revoked, since the request was
+    // authorised.
     guard let role = try role(of: member, in: transaction), role != .reader else { return [.denied] }
     var stream: ReplicaRow
     do {

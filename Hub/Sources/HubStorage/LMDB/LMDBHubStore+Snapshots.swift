@@ -58,7 +58,7 @@ extension LMDBHubStore {
       let known = try tables.parts.value(forKey: partKey, in: transaction)
       row.byteCount -= known.map { $0.count + HubRowLimits.rowByteCount } ?? 0
       if known == nil { count += 1 }
-      // A member that begins another one does not end those that were interrupted.
+      // A member that begins another snapshot keeps its unfinished ones.
       if count == 1, known == nil {
         row.byteCount -= try tables.deleteIncomplete(of: snapshot.replica, besides: key, in: space, &transaction)
       }
@@ -67,7 +67,7 @@ extension LMDBHubStore {
       try tables.parts.put(part, forKey: partKey, in: &transaction)
       try tables.snapshots.put(UInt64(snapshot.partCount).bytes + count.bytes, forKey: key, in: &transaction)
       try tables.replicas.put(stream.bytes, forKey: space.bytes + snapshot.replica.bytes, in: &transaction)
-      // A part alone is of no use to others: they are not woken for it.
+      // Others cannot use a part alone, so they are not woken for it.
       let isComplete = known == nil && count == UInt64(snapshot.partCount)
       if isComplete {
         row.byteCount -= try tables.deleteOldSnapshots(of: snapshot.replica, in: space, &transaction)
@@ -158,7 +158,7 @@ extension HubTables {
     return byteCount
   }
 
-  /// Deletes the parts of snapshots that were not finished.
+  /// Deletes the parts of unfinished snapshots.
   fileprivate func deleteIncomplete(
     of replica: ReplicaID, besides own: [UInt8], in space: SpaceID, _ transaction: inout WriteTransaction
   ) throws -> Int {

@@ -20,7 +20,7 @@ package final class LMDBHubStore: HubStore {
   ///
   /// - Parameters:
   ///   - directory: Its directory, which is created if it is missing.
-  ///   - limit: How large its file may become; what the disk allows without one.
+  ///   - limit: The largest size of its file; `nil` for no limit but the disk.
   /// - Throws: `LMDBError`; ``HubStoreError/malformed(_:)`` for a store of a newer version.
   package init(at directory: FilePath, limitInBytes limit: Int? = nil) throws {
     var options = LMDBEnvironment.Options()
@@ -183,7 +183,7 @@ extension LMDBHubStore {
         case .invitation(space, let role, let inviter, let expiresAt) = try HubGrant(row: row), time < expiresAt,
         try tables.members.contains(space.bytes + inviter.bytes, in: transaction)
       else { return nil }
-      // From now on the row of the member counts in place of the row of the invitation.
+      // From now on the member's row counts instead of the invitation's.
       try tables.tokens.remove(forKey: invitation.bytes, in: &transaction)
       try tables.invitations.remove(forKey: space.bytes + invitation.bytes, in: &transaction)
       let member = HubMember(id: id, space: space, role: role)
@@ -230,9 +230,9 @@ extension HubTables {
     try spaces.value(forKey: id.bytes, in: transaction).map { try SpaceRow($0) }
   }
 
-  /// The row of a replica as which a member may write; a new one is the member's from now on.
+  /// The row of a replica as which a member may write; a new replica belongs to the member from now on.
   ///
-  /// Looked up in the write itself: the member may have been revoked since its request was authorised.
+  /// It is looked up in the write itself, because the member may have been revoked since its request was authorised.
   func ownReplica<T: LMDBTransaction & ~Copyable>(
     _ replica: ReplicaID, of member: HubMember, in transaction: borrowing T
   ) throws -> ReplicaRow {
@@ -261,7 +261,7 @@ extension HubTables {
     }
   }
 
-  /// What a member may do now; `nil` if it was revoked.
+  /// The present role of a member; `nil` if it was revoked.
   func role<T: LMDBTransaction & ~Copyable>(of member: HubMember, in transaction: borrowing T) throws -> HubRole? {
     guard let token = try members.value(forKey: member.space.bytes + member.id.bytes, in: transaction),
       let row = try tokens.value(forKey: token, in: transaction), case .member(let known) = try HubGrant(row: row)

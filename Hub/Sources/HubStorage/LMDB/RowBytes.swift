@@ -55,7 +55,7 @@ extension UUID {
 }
 
 extension [UInt8] {
-  /// The id of which these are the sixteen bytes.
+  /// The id that these sixteen bytes represent.
   fileprivate var uuid: UUID {
     UUID(
       uuid: (
@@ -119,7 +119,7 @@ extension HubGrant {
 }
 
 extension HubRole {
-  /// As stored: do not change.
+  /// The code is stored: do not change it.
   var code: UInt8 {
     switch self {
     case .owner: 1

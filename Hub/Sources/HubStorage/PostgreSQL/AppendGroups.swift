@@ -2,10 +2,12 @@ import Foundation
 import Synchronization
 import TallySync
 
-/// Lets appends that come while others are under way share a call of the database, and so a transaction and a flush.
+/// Lets appends that arrive while others are in progress share a call of the database, and so a transaction and a
+/// flush.
 ///
-/// A request that comes alone is sent at once; those that come meanwhile are the next group. A group has at most one request for each space, waits for no lock, and no
-/// answer of one request depends on another: what a group does not answer is asked for alone.
+/// A request that arrives alone is sent at once; those that arrive meanwhile are the next group. A group has at most
+/// one request for each space and waits for no lock, and no answer depends on another request. A request that a group
+/// leaves without an answer is sent again alone.
 final class AppendGroups: Sendable {
   /// The segments of one request.
   struct Request: Sendable {
@@ -18,14 +20,14 @@ final class AppendGroups: Sendable {
 
   fileprivate struct Job {
     let request: Request
-    /// When it fails if it was not sent.
+    /// The time at which it fails if it was not sent.
     let deadline: ContinuousClock.Instant
     let continuation: CheckedContinuation<[HubAppendAnswer], any Error>
   }
 
   fileprivate struct State {
     var waiting: [Job] = []
-    /// Of the segments that wait.
+    /// The bytes of the segments that wait.
     var byteCount = 0
     var groupsUnderWay = 0
     /// The spaces of the groups under way: a second request for one of them would find it locked.
@@ -35,13 +37,13 @@ final class AppendGroups: Sendable {
   private let state = Mutex(State())
   private let pool: PostgreSQLPool
 
-  /// More at once would be smaller, and the server would do more for each segment.
+  /// With more groups at once each would be smaller, and the server would do more work for each segment.
   fileprivate static let mostGroups = 2
   /// How many requests a group has at least while another one is under way.
   fileprivate static let leastBesideAnother = 12
   fileprivate static let mostRequests = 64
   fileprivate static let mostBytes = 4 << 20
-  /// What waits for a slow database must fit into memory.
+  /// Requests that wait for a slow database must fit into memory.
   private static let mostWaitingBytes = 128 << 20
   private static let patience = Duration.seconds(5)
 
@@ -79,7 +81,7 @@ final class AppendGroups: Sendable {
   /// Sends a group, and answers it on the thread of the connection.
   private func send(_ group: [Job]) {
     pool.run(Self.query(group.map(\.request), waits: false)) { [self] answer in
-      // First of all, so that the next group is on its way while these are answered.
+      // This comes first, so that the next group is on its way while these are answered.
       state.withLock { state in
         state.groupsUnderWay -= 1
         state.busySpaces.subtract(group.map(\.request.member.space))
@@ -93,7 +95,7 @@ final class AppendGroups: Sendable {
       } catch PostgreSQLFault.disconnected(let reason) {
         for job in group { job.continuation.resume(throwing: HubStoreError.unavailable(reason)) }
       } catch {
-        // One of them may be at fault, and the transaction has stored none.
+        // One of the requests may be at fault, and the transaction has stored none of them.
         for job in group { sendAlone(job) }
       }
     }
@@ -114,7 +116,8 @@ final class AppendGroups: Sendable {
 }
 
 extension AppendGroups.State {
-  /// Takes the first jobs, though only one for each space, and no more bytes than fit; and those that have waited for too long.
+  /// Removes the first jobs, at most one for each space and as many bytes as fit, and the jobs that have waited for too
+  /// long.
   fileprivate mutating func takeGroup() -> (group: [AppendGroups.Job], overdue: [AppendGroups.Job]) {
     let least = groupsUnderWay == 0 ? 1 : AppendGroups.leastBesideAnother
     guard groupsUnderWay < AppendGroups.mostGroups, waiting.count >= least else { return ([], []) }

@@ -2,10 +2,11 @@ import Foundation
 import Synchronization
 import TallySync
 
-/// What hubs of one database let each other know: which spaces have changed (`LISTEN`, `NOTIFY`).
+/// The announcements between hubs of one database: which spaces have changed (`LISTEN`, `NOTIFY`).
 ///
-/// One thread with one connection sends at most every 20 ms. Outside of the transactions that append, since a `NOTIFY` inside takes a
-/// lock on the whole server at the commit. An announcement may be lost with the connection.
+/// One thread with one connection sends at most every 20 ms. It does so outside of the transactions that append, since
+/// a `NOTIFY` inside them takes a lock on the whole server at the commit. An announcement may be lost with the
+/// connection.
 ///
 /// Source: PostgreSQL, `src/backend/commands/async.c`, `PreCommit_Notify`.
 final class ChangeAnnouncements: Sendable {
@@ -18,7 +19,7 @@ final class ChangeAnnouncements: Sendable {
   private let state = Mutex(State())
   private let address: String
   private let ended = DispatchGroup()
-  /// A byte in it ends the thread's wait.
+  /// A pipe; a byte in it ends the thread's wait.
   private let (reading, writing): (Int32, Int32)
 
   private static let pauseInMicroseconds: UInt32 = 20_000
@@ -81,7 +82,7 @@ final class ChangeAnnouncements: Sendable {
   }
 
   private func turn(_ connection: PostgreSQLConnection) throws(PostgreSQLFault) {
-    // Before the wait, since an earlier connection or statement may have left something.
+    // This comes before the wait, since an earlier connection or statement may have left something.
     guard try !pass(through: connection) else {
       usleep(Self.pauseInMicroseconds)
       return

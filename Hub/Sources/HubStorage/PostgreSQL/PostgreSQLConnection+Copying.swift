@@ -1,7 +1,7 @@
 import CLibPQ
 
 extension PostgreSQLConnection {
-  /// Copies rows from one database to another, as they come.
+  /// Copies rows from one database to another as they arrive.
   ///
   /// - Parameters:
   ///   - reading: A `COPY … TO STDOUT` here.

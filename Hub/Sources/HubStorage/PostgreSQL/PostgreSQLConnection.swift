@@ -3,14 +3,14 @@ import Foundation
 
 /// A statement with parameters.
 struct PostgreSQLQuery: Sendable {
-  /// The text, by which a connection knows a statement that it has prepared.
+  /// The text, by which a connection finds the prepared statement.
   let text: String
   let parameters: [PostgreSQLValue]
 
   init(_ text: String, _ parameters: [PostgreSQLValue] = []) { (self.text, self.parameters) = (text, parameters) }
 }
 
-/// Why a statement has no answer.
+/// The reason why a statement has no answer.
 enum PostgreSQLFault: Error, Hashable {
   /// The connection is missing or has ended; whether the statement took effect is unknown.
   case disconnected(String)
@@ -20,7 +20,7 @@ enum PostgreSQLFault: Error, Hashable {
 
 /// A connection to a PostgreSQL server (libpq), used by one thread at a time.
 ///
-/// It waits with `poll`, so a server that does not answer any more is noticed.
+/// It waits with `poll`, so that it notices a server that no longer answers.
 final class PostgreSQLConnection {
   typealias Answer = Result<[PostgreSQLRow], PostgreSQLFault>
 
@@ -31,7 +31,7 @@ final class PostgreSQLConnection {
 
   private let answerTimeoutInMilliseconds: Int32
 
-  /// For requests; a migration or a move may take as long as it needs.
+  /// The limit for requests; a migration or a move may take as long as it needs.
   static let requestTimeoutInMilliseconds: Int32 = 10_000
   static let noTimeout: Int32 = -1
 
@@ -43,7 +43,7 @@ final class PostgreSQLConnection {
   /// - Throws: ``PostgreSQLFault/disconnected(_:)``.
   init(to text: String, timeoutInMilliseconds timeout: Int32 = requestTimeoutInMilliseconds) throws(PostgreSQLFault) {
     answerTimeoutInMilliseconds = timeout
-    // The pairs of the text come last: they win.
+    // The pairs of the text come last, because the last value counts.
     let pairs = [
       ("connect_timeout", "3"), ("tcp_user_timeout", "10000"), ("application_name", "tally-hub"), ("dbname", text),
     ]
@@ -69,7 +69,7 @@ final class PostgreSQLConnection {
     return PQconnectdbParams(&keys, &values, 1)
   }
 
-  /// What went wrong last.
+  /// The message of the last error.
   var message: String {
     String(cString: PQerrorMessage(connection)).trimmingCharacters(in: .whitespacesAndNewlines)
   }
@@ -124,9 +124,9 @@ final class PostgreSQLConnection {
     let encoded = parameters.map(\.encoded)
     let lengths = encoded.map { Int32($0?.count ?? 0) }
     let formats = [Int32](repeating: 1, count: encoded.count)
-    // One buffer for all: the addresses of its parts are valid while it is.
+    // All parameters are in one buffer, so that their addresses are valid as long as it is.
     return encoded.flatMap { $0 ?? [] }.withUnsafeBytes { buffer in
-      // An empty value is not a missing one.
+      // An empty value must not become a missing one.
       var offset = 0
       let empty = UnsafeRawPointer(bitPattern: 1)
       let values = encoded.map { bytes -> UnsafePointer<CChar>? in
@@ -217,7 +217,7 @@ extension PostgreSQLConnection {
     var texts: [String] = []
     while let notification = PQnotifies(connection) {
       defer { PQfreemem(notification) }
-      // Its own come back, too.
+      // The connection also gets its own notifications.
       if notification.pointee.be_pid != PQbackendPID(connection) {
         texts.append(String(cString: notification.pointee.extra))
       }

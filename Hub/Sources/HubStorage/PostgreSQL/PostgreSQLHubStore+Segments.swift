@@ -22,7 +22,7 @@ extension PostgreSQLHubStore {
   package func segments(
     of replica: ReplicaID, after number: UInt64, byteCount: Int, in space: SpaceID
   ) async throws -> [HubSegment] {
-    // Those behind a gap have another distance to their row's number.
+    // Segments after a gap have another distance between their number and that of their row.
     try await query(
       """
       SELECT position, octet_length(body), \(Self.body(within: "$4")) FROM (

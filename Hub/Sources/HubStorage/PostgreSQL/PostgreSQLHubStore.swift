@@ -14,7 +14,7 @@ package final class PostgreSQLHubStore: HubStore {
   ///
   /// - Parameters:
   ///   - address: A connection string of libpq.
-  ///   - connectionCount: How many connections and threads it has, one more for announcements aside.
+  ///   - connectionCount: The number of connections and threads, besides one more for announcements.
   /// - Throws: ``HubStoreError/unavailable(_:)``; ``HubStoreError/malformed(_:)`` for a database of another version.
   package init(at address: String, connectionCount: Int = 8) async throws {
     pool = PostgreSQLPool(to: address, count: connectionCount)
@@ -28,7 +28,7 @@ package final class PostgreSQLHubStore: HubStore {
     }
   }
 
-  /// Answers the calls that were made, and ends the connections.
+  /// Ends the connections after the calls that were made are answered.
   package func close() {
     announcements.close()
     pool.close()
@@ -162,7 +162,7 @@ extension PostgreSQLHubStore {
   }
 
   package func spaceCount(of account: UUID) async throws -> Int {
-    // One that moves counts in its new database.
+    // A space that is being moved counts in its new database.
     try await query("SELECT count(*) FROM space WHERE account = $1 AND NOT is_frozen", [.id(account)]) {
       Int(try $0.integer())
     }.first ?? 0
@@ -175,7 +175,7 @@ extension PostgreSQLHubStore {
       let space = HubSpace(
         account: try $0.id(), position: try $0.number(), changeCount: try $0.number(), byteCount: Int(try $0.integer()),
         limitInBytes: Int(try $0.integer()))
-      // These rows may be old: the devices would think that the hub has lost something.
+      // The rows of a frozen space may be old: devices would conclude that the hub has lost something.
       guard try !$0.boolean() else { throw HubStoreError.moving }
       return space
     }.first
@@ -205,7 +205,7 @@ extension PostgreSQLHubStore {
 extension HubStoreError {
   static let moving = HubStoreError.unavailable("The space moves to another database.")
 
-  /// What the functions of the database raise, by the codes of `Schema`.
+  /// The error for a fault that the functions of the database raise, by the codes of `Schema`.
   init(_ fault: PostgreSQLFault) {
     switch fault {
     case .disconnected(let message): self = .unavailable(message)

@@ -2,8 +2,8 @@ package import TallySync
 
 /// Moves a space from one PostgreSQL database to another.
 ///
-/// The space is frozen first: until the map of all hubs names the new database, it refuses requests, which clients repeat. A
-/// move that was interrupted is begun again, or cancelled.
+/// The space is frozen first: it refuses requests, which clients repeat, until the map of all hubs names the new
+/// database. After an interruption the move is started again, or cancelled.
 package struct PostgreSQLMove {
   private let space: SpaceID
   private let (source, target): (PostgreSQLConnection, PostgreSQLConnection)
@@ -17,7 +17,7 @@ package struct PostgreSQLMove {
   /// - Parameters:
   ///   - space: The space.
   ///   - source: The connection string of the database that has it.
-  ///   - target: That of the other one, whose schema is there.
+  ///   - target: The connection string of the other one, which must have the schema.
   /// - Throws: ``HubStoreError``.
   package init(of space: SpaceID, from source: String, to target: String) throws {
     self.space = space
@@ -31,7 +31,7 @@ package struct PostgreSQLMove {
     }
   }
 
-  /// Freezes the space in its old database, and copies it in one transaction; one that is there already stays.
+  /// Freezes the space in its old database, and copies it in one transaction; a copy that exists already stays.
   ///
   /// - Throws: ``HubStoreError``; with `noSpace` the old database does not have it, with `spaceExists` the new one has the rest of
   ///   an earlier move, which ``finish()`` deletes.

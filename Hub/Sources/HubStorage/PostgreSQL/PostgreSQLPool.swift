@@ -7,7 +7,7 @@ import Synchronization
 final class PostgreSQLPool: Sendable {
   private struct Job {
     let query: PostgreSQLQuery
-    /// When it fails if no connection has sent it.
+    /// The time at which it fails if no connection has sent it.
     let deadline: ContinuousClock.Instant
     let answer: @Sendable (PostgreSQLConnection.Answer) -> Void
 
@@ -16,12 +16,12 @@ final class PostgreSQLPool: Sendable {
 
   private struct State {
     var jobs: [Job] = []
-    /// Of the parameters of all jobs.
+    /// The bytes of the parameters of all jobs.
     var byteCount = 0
     var isClosed = false
-    /// Why the last attempt to connect failed.
+    /// The fault of the last attempt to connect.
     var fault: PostgreSQLFault?
-    /// How many threads have a connection, and how many of these wait for an answer.
+    /// The number of threads with a connection, and of those that wait for an answer.
     var connected = 0
     var busy = 0
   }
@@ -34,7 +34,7 @@ final class PostgreSQLPool: Sendable {
   private let count: Int
 
   private static let mostAtOnce = 16
-  /// What waits for a slow database must fit into memory.
+  /// Statements that wait for a slow database must fit into memory.
   private static let mostBytes = 256 << 20
   private static let patience = Duration.seconds(5)
 
@@ -62,7 +62,7 @@ final class PostgreSQLPool: Sendable {
   ///
   /// - Parameters:
   ///   - query: The statement.
-  ///   - answer: Is called once, on the thread of a connection or at once, and must not block.
+  ///   - answer: Called once, on the thread of a connection or at once; it must not block.
   func run(_ query: PostgreSQLQuery, _ answer: @escaping @Sendable (PostgreSQLConnection.Answer) -> Void) {
     let job = Job(query: query, deadline: .now + Self.patience, answer: answer)
     let refusal = state.withLock { state -> String? in
@@ -93,7 +93,7 @@ final class PostgreSQLPool: Sendable {
     }
   }
 
-  /// Answers the calls that were made, and ends the connections.
+  /// Ends the connections after the calls that were made are answered.
   func close() {
     state.withLock { $0.isClosed = true }
     for _ in 0..<count { wake.signal() }

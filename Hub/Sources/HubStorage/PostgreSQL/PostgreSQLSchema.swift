@@ -16,18 +16,19 @@ package enum PostgreSQLSchema {
     PackageResources.Format3_sql, PackageResources.Format4_sql + PackageResources.AppendSegments_sql,
   ]
 
-  /// Brings a database to the format of this program, in one transaction; one that has it stays.
+  /// Brings a database to the format of this program, in one transaction; does nothing if it has that format.
   ///
   /// - Parameters:
   ///   - address: A connection string of libpq.
-  ///   - format: An older format than that of this program, for tests.
+  ///   - format: The target; tests give an older format.
   /// - Returns: The format before; 0 for an empty database.
   /// - Throws: ``HubStoreError``.
   package static func migrate(at address: String, to format: Int64 = format) throws -> Int {
     do throws(PostgreSQLFault) {
       let connection = try PostgreSQLConnection(
         to: address, timeoutInMilliseconds: PostgreSQLConnection.noTimeout)
-      // Two programs at once: the second one waits, and finds the first one's tables. The lock ends with the connection.
+      // If two programs migrate at once, the second one waits and finds the first one's tables. The lock ends with the
+      // connection.
       try connection.execute("SELECT pg_advisory_lock(6056113420)")
       let found = try existingFormat(through: connection)
       guard found <= steps.count else {

@@ -17,10 +17,10 @@ enum PostgreSQLValue: Sendable {
   static func id(_ id: UUID) -> PostgreSQLValue { .bytes(id.bytes) }
   static func id(_ id: SpaceID) -> PostgreSQLValue { .bytes(id.bytes) }
   static func id(_ id: ReplicaID) -> PostgreSQLValue { .bytes(id.bytes) }
-  /// A number that a column of eight bytes can have; those above all of them are the greatest.
+  /// A number for a column of eight bytes; a greater one becomes the greatest that the column can have.
   static func number(_ number: UInt64) -> PostgreSQLValue { .integer(Int64(clamping: number)) }
 
-  /// `nil` for a missing value.
+  /// The bytes of the value; `nil` for a missing value.
   var encoded: [UInt8]? {
     switch self {
     case .null: nil
@@ -35,7 +35,7 @@ enum PostgreSQLValue: Sendable {
     }
   }
 
-  /// About how much memory it needs.
+  /// The approximate bytes that it needs in memory.
   var byteCount: Int {
     switch self {
     case .null, .integer, .small: 8

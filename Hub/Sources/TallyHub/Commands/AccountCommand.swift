@@ -98,7 +98,7 @@ extension HubStore {
   }
 }
 
-/// What commands for operators print.
+/// The output of commands for operators.
 enum OperatorOutput {
   static func printLine(_ value: some Encodable) throws {
     let encoder = JSONEncoder()
