@@ -2,7 +2,7 @@ public import TallySync
 
 /// Checks that a place fulfills what `SyncTransport` promises.
 ///
-/// An implementation outside this package runs it in its own tests, with any library for tests:
+/// An implementation outside this package runs it in its own tests, with any test library:
 ///
 ///     let conformance = TransportConformance { space, replica in
 ///       try FolderTransport.create(at: folder, space: space)
@@ -24,7 +24,8 @@ public struct TransportConformance: Sendable {
   /// Creates checks for places to which a closure connects.
   ///
   /// - Parameters:
-  ///   - waitLimit: When a wait that should have ended counts as failed; generous, as machines for tests are busy.
+  ///   - waitLimit: The time after which a wait that should have ended counts as failed; it is long because test
+  ///     machines are busy.
   ///   - makeTransport: Connects a replica to the place of a space.
   public init(waitLimit: Duration = .seconds(60), makeTransport: @escaping MakeTransport) {
     (self.makeTransport, self.waitLimit) = (makeTransport, waitLimit)
@@ -64,7 +65,7 @@ public struct ConformanceFailure: Error, Hashable, Sendable, CustomStringConvert
   public var description: String { "\(check): expected \(expected)" }
 }
 
-/// One check: a claim, and what proves it.
+/// One check: a claim, and its proof.
 struct ConformanceCheck: Sendable {
   let name: String
   let body: @Sendable (ConformancePlace) async throws -> Void
@@ -334,7 +335,7 @@ extension TransportConformance {
       try await reader.store(foreign)
       let name = other.snapshot(1, partCount: 1)
       try await reader.putPart(other.part(0), number: 0, of: name)
-      // Whether this is an error is for the place to choose.
+      // A place may throw here or do nothing.
       try? await transport.delete(segmentsOf: stream.replica, upTo: 3, snapshots: [name])
       try require(try await reader.snapshots(), is: [name], "the snapshots of the other replica")
       try await reader.requireSegments(foreign, of: other.replica, after: 0)

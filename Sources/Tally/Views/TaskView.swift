@@ -236,8 +236,8 @@ extension [ViewSection] {
   }
 }
 
-/// The definition of a view for one clock and calendar: the index that it walks, the ranges of that index that
-/// it shows, the key of a task, and what changes with time alone.
+/// The definition of a view for one clock and calendar: the index that it walks, the ranges of that index that it
+/// shows, the key of a task, and the ranges that time alone changes.
 ///
 /// Some views are more than ranges of an index. Upcoming and Past have a range for each day, and Overdue merges
 /// instants and days. The tasks due on a day are sorted after they are found, because days begin at different

@@ -120,7 +120,7 @@ struct ReminderProgram {
     arguments: @escaping @Sendable (NamedTask) -> [String]
   ) throws {
     self.store = store
-    // As it is written: a path that ends in a slash names a directory.
+    // The path is used as written: one that ends in a slash names a directory.
     let path = program.contains("/") ? program : try environment.program(named: program)?.string
     guard let path, FileManager.default.isExecutableFile(atPath: path) else {
       throw CommandFailure(
@@ -181,6 +181,6 @@ extension ReminderProgram {
 extension NamedTask {
   /// An argument cannot hold a NUL.
   fileprivate var title: String { task.title.replacing("\0", with: "\u{FFFD}") }
-  /// What to type when it is done; some desktops read markup here, so nothing of the user's is in it.
+  /// The command that completes the task; it holds no text of the user, because some desktops interpret markup here.
   fileprivate var hint: String { "tally done \(handle)" }
 }

@@ -70,7 +70,7 @@ struct AgendaSection {
   let items: [TaskItem]
   /// The tasks that are shown.
   var tasks: [NamedTask] = []
-  /// What the lines of its tasks leave out.
+  /// The details that the lines of its tasks leave out.
   var hidden: Set<TaskRows.Detail> = []
 
   static let yesterday = "yesterday"
@@ -129,7 +129,7 @@ extension AgendaReport {
 
   /// A line for each place where something else waits, with the command that shows it.
   private func waitingLines(_ clock: LocalClock) -> [String] {
-    /// The commands show the whole place, of which some tasks may be above.
+    /// The command shows the whole place, which may include tasks that are listed above.
     func more(_ isInPlace: (TaskItem) -> Bool) -> String { agenda.tasks.contains(where: isInPlace) ? "more " : "" }
     var lines: [String] = []
     if agenda.pastCount > 0 {

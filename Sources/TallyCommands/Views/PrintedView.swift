@@ -48,7 +48,7 @@ struct PrintedView {
     return ending + gap + painter.paint(name, .heading) + "\n" + lines
   }
 
-  /// What follows the last task.
+  /// The text after the last task.
   func end(_ counts: ViewCounts) -> String {
     let hiddenCount = counts.folds.values.reduce(0) { $0 + $1.hiddenCount }
     guard hiddenCount > 0 else { return "" }
@@ -181,7 +181,7 @@ extension StoreTransaction where Base: ~Copyable {
   func counts(of description: ViewDescription) throws -> ViewCounts {
     var counts = ViewCounts()
     let limit = description.limit ?? .max
-    // One more, to know whether there are more.
+    // One task more than the limit shows whether there are more.
     var description = description
     description.limit = description.limit.map { min($0, .max - 1) + 1 }
     try forEachTask(of: description) { task, day, _ in
@@ -305,7 +305,7 @@ struct CompletedFold {
 
 /// Tasks of a view in the order of a tree: each with its sub-tasks below it.
 ///
-/// Keeps the tasks, unlike other views: where a sub-task goes is known only when all are.
+/// Unlike other views, it keeps the tasks in memory: the place of a sub-task is known only when all tasks are.
 struct TaskTree {
   private var tasks: [(task: TaskItem, day: CalendarDay?)] = []
   private var ids: Set<UUID> = []

@@ -6,7 +6,7 @@ import WebService
 extension FirstPage {
   /// Lets the person's browser open the page, which is deleted after a minute.
   ///
-  /// Without a browser nothing happens, as the address is printed, too.
+  /// If there is no browser nothing happens, since the address is printed, too.
   func open(leadingTo address: String, _ logger: Logger) {
     let process = Process()
     process.executableURL = URL(filePath: "/usr/bin/env")

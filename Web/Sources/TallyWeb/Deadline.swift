@@ -4,12 +4,12 @@ import ServiceLifecycle
 
 /// Ends the program 0.85 seconds after it was asked to stop, whatever is still in progress.
 ///
-/// A long read, such as the first one of a large view, notices neither the end nor its cancellation. A store survives that
-/// its process ends at any moment. The deadline has a thread of its own, as those of Swift's tasks may all be busy.
+/// A long read, such as the first one of a large view, does not notice its cancellation. A store survives the end of
+/// its process at any moment. The deadline has a thread of its own, because those of Swift's tasks may all be busy.
 struct Deadline: Service {
   private static let timeToStop: TimeInterval = 0.85
   let logger: Logger
-  /// Runs before the end, which leaves out deferred statements.
+  /// Runs before the end, because deferred statements do not run then.
   let cleanUp: @Sendable () -> Void
 
   func run() async throws {

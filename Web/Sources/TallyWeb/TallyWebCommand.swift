@@ -44,7 +44,7 @@ struct TallyWebCommand: AsyncParsableCommand {
     let firstPage = open ? FirstPage() : nil
     defer { firstPage?.remove() }
     let application = service.application(port: port, logger: logger) { service in
-      // If nobody reads it, the browser cannot come in; the program goes on all the same.
+      // If nobody reads the address, no browser can get in; the program continues nevertheless.
       _ = try? FileDescriptor.standardOutput.writeAll("Tally is at \(service.keys.firstAddress)\n".utf8)
       firstPage?.open(leadingTo: service.keys.firstAddress, logger)
     }
@@ -61,7 +61,8 @@ struct TallyWebCommand: AsyncParsableCommand {
     do {
       try store.close(waitingAtMost: .milliseconds(100))
     } catch let error as TallyError where error.code == .storeBusy {
-      // An import that commits just now, or was cut off: it is in the store as a whole, or not at all.
+      // The write may be an import that is about to commit or was cut off: it is in the store as a whole, or not at
+      // all.
       logger.warning("A long write was still in progress; it is in the store as a whole, or not at all")
     }
   }

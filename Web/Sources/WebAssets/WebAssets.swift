@@ -1,6 +1,6 @@
 /// The templates, styles and scripts of the screens, which are part of the program.
 ///
-/// One file to install, nothing to find at run time, and nobody can put other files in their place.
+/// So there is one file to install and none to find at run time, and nobody can put other files in their place.
 package enum WebAssets {
   /// The templates, by name.
   package static let templates: [String: [UInt8]] = [

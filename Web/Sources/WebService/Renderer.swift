@@ -3,7 +3,7 @@ import WebAssets
 
 /// The templates.
 ///
-/// Two braces escape what they write; no template has three.
+/// Two braces escape their value; no template has three.
 struct Renderer: Sendable {
   private let library: MustacheLibrary
 
@@ -16,7 +16,7 @@ struct Renderer: Sendable {
     self.library = library
   }
 
-  /// A template, filled.
+  /// The HTML of a template with some content.
   func html(_ name: String, _ context: [String: Any]) throws -> String {
     guard let html = library.render(context, withTemplate: name) else { throw MissingTemplate(name: name) }
     return html

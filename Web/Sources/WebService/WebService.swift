@@ -8,25 +8,25 @@ import WebAssets
 
 /// The screens of a store, for the browsers of one person on this machine.
 ///
-/// A screen is one view, query or answer of the library, rendered as HTML that needs no script; a script follows the view
-/// by events. No rule of tasks is here: what a change means is the library's business.
+/// A screen is one view, query or answer of the library, rendered as HTML that needs no script; a script follows the
+/// view by events. There are no rules about tasks here; the library has them.
 package final class WebService: Sendable {
   let store: TaskStore
   let renderer: Renderer
   let feeds: Feeds
   let streams: StreamLimit
   let imports = SentImports()
-  /// What a browser needs to get in.
+  /// The secrets with which a browser gets in.
   package let keys = Keys()
   /// Changes whenever an asset does, so that browsers may keep them.
   let assetVersion: String
 
-  /// Takes what the screens show.
+  /// Creates the service.
   ///
   /// - Parameters:
   ///   - store: The store.
-  ///   - largestStreamCount: How many event streams may be open at once.
-  ///   - logger: Where failures are noted.
+  ///   - largestStreamCount: The most event streams that may be open at once.
+  ///   - logger: Gets the failures.
   /// - Throws: Errors of the templates.
   package init(store: TaskStore, largestStreamCount: Int = 64, logger: Logger) throws {
     self.store = store
@@ -42,7 +42,7 @@ extension WebService {
   ///
   /// - Parameters:
   ///   - port: The port; 0 for any free one.
-  ///   - logger: Where it logs.
+  ///   - logger: The logger of the server.
   ///   - onServerRunning: Called once it listens.
   /// - Returns: The service.
   package func application(

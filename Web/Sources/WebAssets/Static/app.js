@@ -61,7 +61,7 @@ function sendAgain() {
   recover(sheet, capture);
   sheet?.save();
 }
-// A text has been refused, or a field is free for one.
+// A text has been refused, or a field has become free for a refused one.
 document.addEventListener("tally-refused", () => showRefused(sheet, capture));
 document.addEventListener("visibilitychange", () => showRefused(sheet, capture));
 for (const milliseconds of [0, 1000, 5000]) setTimeout(() => recover(sheet, capture), milliseconds);

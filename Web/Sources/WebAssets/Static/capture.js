@@ -1,4 +1,4 @@
-// The field for capture: shows what a sentence is understood as while it is typed.
+// The field for capture: shows while a sentence is typed how it is understood.
 
 import { adopt, forget, isPassing, keep, setAside, textOf } from "./outbox.js";
 import { button, changed, failureWords, sayNotAdded, submit } from "./requests.js";
@@ -33,7 +33,7 @@ export class Capture {
   async understand() {
     const number = ++this.asked;
     const text = this.field.value;
-    // Longer than a sentence: the server understands it when it is sent.
+    // A longer text is not shown; the server reads it when it is sent.
     const isShort = text.trim() && text.length < 2000;
     const response = isShort ? await fetch(`/capture?${new URLSearchParams({ text })}`).catch(() => null) : null;
     const html = response?.ok ? await response.text() : "";
@@ -48,8 +48,8 @@ export class Capture {
     return this.understood.querySelector("input");
   }
 
-  // Says why the text in the field is not added, and where it goes if that is not the place of this screen; if it is not sent
-  // again by itself, with a button that forgets it.
+  // Says why the text in the field is not added, and its place if that is not the one of this screen. If the text is
+  // not sent again by itself, a button forgets it.
   refuse(words, isFinal = false) {
     const place = this.unsent?.place ?? this.form.elements.place.value;
     const goal = place === this.form.elements.place.value ? "" : `It goes to ${placeName(place)}.`;
@@ -158,7 +158,7 @@ export class Capture {
   }
 }
 
-// A place as the screens call it.
+// The name of a place on the screens.
 function placeName(place) {
   if (place.startsWith("tag:")) return `#${place.slice("tag:".length)}`;
   const names = { inbox: "Inbox", today: "Today", upcoming: "Tomorrow" };

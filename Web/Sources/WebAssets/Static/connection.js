@@ -17,7 +17,7 @@ export function follow(member, receive) {
   const followByItself = () => (stream = followAlone({ ...member, receive }));
   try {
     const worker = new SharedWorker(new URL("stream-worker.js", import.meta.url), { type: "module", name: "tally" });
-    // Of a worker that cannot be loaded.
+    // The worker cannot be loaded.
     worker.addEventListener("error", followByItself);
     stream = followByWorker(worker, member, receive);
   } catch {
@@ -51,7 +51,7 @@ function followByWorker({ port }, member, receive) {
   return { retry: () => port.postMessage({ retry: true }), leave };
 }
 
-// Says that there is no stream and what to do, and that it is back.
+// Shows a message while there is no stream, with the remedy, and one when it is back.
 export class ConnectionNotice {
   constructor(retry) {
     this.box = document.getElementById("connection");

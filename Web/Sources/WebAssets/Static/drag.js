@@ -1,5 +1,5 @@
-// Dragging a row: by its handle with a mouse or a pen, by holding it with a finger. A line or an outline appears only where a
-// drop would do what it shows.
+// Dragging a row: by its handle with a mouse or a pen, by holding it with a finger. A line or an outline shows the
+// result of a drop, and appears only where a drop is possible.
 
 import { holdUntilReleased } from "./settling.js";
 
@@ -8,7 +8,7 @@ const SHORTEST_DRAG_PIXELS = 6;
 // A finger that rests this long carries the row; one that moves earlier scrolls, wherever it begins.
 const HOLDING_MILLISECONDS = 400;
 const STEADY_PIXELS = 10;
-// As near to the end of the window as this, the page scrolls.
+// The distance from the end of the window within which the page scrolls.
 const EDGE_PIXELS = 90;
 const RANKS = { active: 0, notStarted: 1, completed: 2 };
 

@@ -1,4 +1,4 @@
-// What hands do with rows: circles, selection, and actions on the selected ones.
+// Gestures on rows: circles, selection, and actions on the selected rows.
 
 import { Drag } from "./drag.js";
 import { Menu } from "./menu.js";
@@ -49,7 +49,7 @@ export class Gestures {
     return rows.filter((row, index) => rows.findIndex((other) => other.dataset.id === row.dataset.id) === index);
   }
 
-  // The rows that an action on a row is for: the selection if the row is part of it.
+  // The rows on which an action on a row works: the selection if the row is part of it.
   affected(row) {
     const selection = this.selection();
     return selection.some((other) => other.dataset.id === row.dataset.id) ? selection : [row];

@@ -73,7 +73,7 @@ export function startKeyboard(gestures, sheet) {
       if (PLACES[event.key]) return location.assign(PLACES[event.key]);
     }
     if (event.key === "g") return (wentFirst = true);
-    // A button or a link does with these keys what it always does.
+    // A button or a link keeps its own action for these keys.
     const isOwn = event.key === " " && event.target.matches("button, input, summary");
     const row = current();
     const action = row && onRow[event.key] ? () => onRow[event.key](row) : anywhere[event.key];

@@ -1,4 +1,4 @@
-// The menu of a task, or of the selected ones: everything that dragging does, and more.
+// The menu of a task, or of the selected tasks: it can do everything that dragging does, and more.
 
 const ACTIONS = [
   ["Start", { action: "start" }], ["Complete", { action: "complete" }], ["Reopen", { action: "reopen" }], ["Plan for today", { action: "today" }],

@@ -1,7 +1,7 @@
 // Makes a part of the page like a newer one without replacing equal parts: the focus, typed text, what is
 // unfolded, and the place to which a reader has scrolled stay.
 
-// What a browser or a person has changed since the server rendered it.
+// The attributes that a browser or a person may change after the server has rendered them.
 const OWN_ATTRIBUTES = ["open"];
 
 function key(node) {
@@ -61,7 +61,7 @@ function morphChildren(old, fresh, keep) {
       old.insertBefore(wanted, next);
     } else {
       if (candidate === next) next = next.nextSibling;
-      // Moves keep the focus where a browser can.
+      // Moving an element keeps the focus, in browsers that can do so.
       else if (old.moveBefore) old.moveBefore(candidate, next);
       else old.insertBefore(candidate, next);
       morph(candidate, wanted, keep);

@@ -1,9 +1,9 @@
 // Sends the changes of this browser in order, each form once.
 //
-// Each form has a key, by which the server recognizes a form that is sent again because its answer was lost. The browser keeps
-// the texts that people have typed until the server has answered. So nothing is lost if somebody leaves the page, the server
-// does not answer, or the visit has expired: the next page sends these texts again. A text that the server has refused is not
-// sent again by itself: it is kept with what the server said, and waits for the person.
+// Each form has a key, by which the server recognizes a form that is sent again because its answer was lost. The
+// browser keeps the texts that people have typed until the server has answered. So nothing is lost if somebody leaves
+// the page, the server does not answer, or the visit has expired: the next page sends these texts again. A text that
+// the server has refused is not sent again by itself: it is kept with the reason, and waits for the person.
 
 const KEPT = "tally-kept-";
 const PAGE = `tally-page-${crypto.randomUUID()}`;
@@ -47,7 +47,7 @@ async function attempt(form) {
     try {
       const response = await request(form);
       const answer = await response.json();
-      // A store that is busy may be free again.
+      // A busy store may be free soon.
       if (response.status !== 503 || pause === null) return { status: response.status, answer };
     } catch {
       if (pause === null) return { status: 0 };

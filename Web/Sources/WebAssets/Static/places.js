@@ -1,4 +1,4 @@
-// The places with their counts, and the agenda: read again when the server says that they have changed.
+// The places with their counts, and the agenda, are read again when the server says that they have changed.
 
 import { morph } from "./morph.js";
 import { whenSettled } from "./settling.js";

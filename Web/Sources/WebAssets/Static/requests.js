@@ -64,7 +64,7 @@ export function failureWords({ status, answer }) {
   return answer.question ?? `${answer.failure}. ${answer.remedy}.`;
 }
 
-// Says that a text was not added. One that was refused and is kept is told with the others that wait.
+// Says that a text was not added. A refused text that is kept is reported with the others that wait.
 export function sayNotAdded(name, text, outcome) {
   const isKept = kept(name) !== null;
   if (isKept && !isPassing(outcome)) return document.dispatchEvent(new Event("tally-refused"));
@@ -116,7 +116,7 @@ export function hideNotice() {
   notice.replaceChildren();
 }
 
-// A notice that the server has rendered goes like any other one.
+// A notice that the server has rendered disappears like any other one.
 export function startNotices() {
   if (!notice.firstElementChild) return;
   if (!notice.querySelector(".failure")) hideLater();

@@ -12,10 +12,10 @@ import { epoch, number } from "./stream.js";
 
 const ROW_HEIGHT_PIXELS = 48;
 const CHUNK = 100;
-// Rows are made when they are as near to the window as this, and released when they are farther than that.
+// The distance from the window within which rows are made; rows beyond it are released.
 const NEAR_PIXELS = 1200;
 const FAR_PIXELS = 6000;
-// What the rows that a page has at least are not worth releasing.
+// The number of rows up to which releasing some is not worth it.
 const FEW_ROWS = 400;
 // How long rows of a newer version wait for the events that lead to it.
 const PATIENCE_MILLISECONDS = 1000;
@@ -36,7 +36,7 @@ export class Rows {
     }
   }
 
-  // An event of the server. One that does not follow the version that is shown makes all rows be asked for again.
+  // An event of the server. If it does not follow the version that is shown, all rows are requested again.
   receive({ event, id, data }) {
     const isNext = epoch(id) === epoch(this.version) && number(id) === number(this.version) + 1;
     if (epoch(id) === epoch(this.version) && number(id) <= number(this.version)) return;
@@ -153,7 +153,7 @@ export class Rows {
     this.fill();
   }
 
-  // What follows from the rows: headings of days, the number of tasks, an empty list's words.
+  // Updates the parts that depend on the rows: headings of days, the number of tasks, the words of an empty list.
   settle(count, completed) {
     this.count = count;
     this.headings();
@@ -167,7 +167,7 @@ export class Rows {
   }
 
   headings() {
-    // From the last one, so that a heading knows whether the next row with a day needs it.
+    // This goes from the last row to the first, so that a heading knows whether the next row with a day needs it.
     let day = null;
     for (const child of [...this.list.children]) {
       if (child.classList.contains("day")) {
@@ -223,7 +223,8 @@ export class Rows {
     try {
       let isFilled;
       while ((isFilled = await this.fillOne())) this.release();
-      // A gap that left the surroundings of the window and came back between two frames was not noticed: look at all once more.
+      // A gap that left the neighbourhood of the window and came back between two frames was not noticed, so all gaps
+      // are checked once more.
       if (isFilled === null) {
         for (const gap of this.list.querySelectorAll(".gap")) {
           this.watch.unobserve(gap);
@@ -247,14 +248,14 @@ export class Rows {
     if (!gap) return null;
     const size = Number(gap.dataset.count);
     const box = gap.getBoundingClientRect();
-    // In the middle of a gap: from above the window on. A gap whose end is near: its end.
+    // In the middle of a gap, the rows from above the window on; in a gap whose end is near, the rows at its end.
     const before = Math.floor((-NEAR_PIXELS / 2 - box.top) / (box.height / size));
     const offset = Math.max(0, Math.min(before, size - CHUNK));
     const first = this.position(gap) + offset;
     const count = Math.min(CHUNK, size - offset);
     const answer = await this.ask(first, count);
     if (!answer) return false;
-    // The page has changed meanwhile: look again.
+    // The page has changed meanwhile, so the gaps are checked again.
     if (answer.version !== this.version) return true;
     return this.put(answer, first);
   }
@@ -273,7 +274,8 @@ export class Rows {
     return rows.length > 0;
   }
 
-  // Rows of the version that is shown. Where the events that lead to a newer one do not come, the page begins with it.
+  // Requests rows of the version that is shown. If the events that lead to a newer version do not arrive, the page
+  // starts again with that version.
   async ask(first, count) {
     const version = this.version;
     const response = await fetch(`/rows?${new URLSearchParams({ view: this.view, from: first, count })}`);
@@ -304,7 +306,7 @@ export class Rows {
       const box = child.getBoundingClientRect();
       return box.bottom < -FAR_PIXELS || box.top > innerHeight + FAR_PIXELS;
     });
-    // Runs of neighbours; a heading goes with its rows.
+    // Neighbouring rows are released together; a heading goes with its rows.
     let run = [];
     for (const child of far) {
       if (run.length && run.at(-1).nextElementSibling !== child) {
@@ -337,7 +339,7 @@ export class Rows {
   }
 }
 
-// Says what came and went, once for a burst of events.
+// Announces how many rows came and went, once for a burst of events.
 export function announceChanges(rows) {
   let last = rows.count;
   let timer;

@@ -1,10 +1,11 @@
-// A screen that follows no view, such as a task's sheet: read again when the store has changed. What a person is typing stays.
+// A screen that follows no view, such as a task's sheet, is read again when the store has changed. Text that a person
+// is typing stays.
 
 import { morph } from "./morph.js";
 import { show } from "./requests.js";
 import { whenSettled } from "./settling.js";
 
-// Several changes in a row are one reason to read.
+// Changes within this time cause one reading.
 const GATHERING_MILLISECONDS = 150;
 
 export class Screen {

@@ -25,6 +25,6 @@ export function startSearch(leave) {
     clearTimeout(timer);
     timer = setTimeout(search, 80);
   });
-  // Back to a screen that was replaced.
+  // The browser goes back to a screen that was replaced.
   addEventListener("popstate", () => location.reload());
 }

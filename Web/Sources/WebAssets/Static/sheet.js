@@ -137,7 +137,7 @@ export class Sheet {
     if (left.length) await this.send(left);
   }
 
-  // Notes that a field is in the store; what was typed into it meanwhile stays.
+  // Marks a field as saved; text that was typed into it meanwhile stays.
   saved({ name, text, stamp }, sent) {
     const field = this.form.elements[name];
     this.stamp(field).defaultValue = stamp;
@@ -168,14 +168,14 @@ export class Sheet {
     if (refused.length && others.length) await this.send(others);
   }
 
-  // Keeps a refused text with the words; what was typed meanwhile is another text.
+  // Keeps a refused text with the words of the refusal; text that was typed meanwhile is another text.
   keepRefused(field, text, outcome) {
     if (field.value !== text) return this.draft(field);
     const form = { path: this.path, fields: this.body([field]) };
     this.refused.set(field, { text, name: keepRefused(this.keptName(field), form, failureWords(outcome)) });
   }
 
-  // Says beside a field why its text was not taken; if it is not sent again by itself, with a button that forgets it.
+  // Says beside a field why its text was refused. If it is not sent again by itself, a button forgets it.
   explain(field, words, isFinal) {
     const box = Sheet.say(field, words);
     if (isFinal) box.append(" ", button("Discard", () => this.discard(field)));
@@ -433,7 +433,7 @@ async function sendKept(name, form) {
   adopt(name);
   const stamp = await stampAfterFormer(form);
   if (stamp) {
-    // What follows is about the later text alone.
+    // The rest concerns the later text alone.
     body.set(`was-${fieldName(body)}`, stamp);
     form = { path: form.path, fields: [...body] };
     keep(name, form);

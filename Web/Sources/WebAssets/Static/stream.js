@@ -9,14 +9,14 @@ const LONGEST_PAUSE_MILLISECONDS = 30_000;
 const GATHERING_MILLISECONDS = 50;
 // The server sends a comment every 15 seconds.
 const LONGEST_SILENCE_MILLISECONDS = 45_000;
-// What screens show besides a view, as parameters of the stream's address.
+// The things that screens show besides a view, as parameters of the stream's address.
 const SURROUNDINGS = ["places", "agenda", "store"];
 
 export class Stream {
   constructor() {
     this.members = new Set();
     this.state = "opening";
-    // The versions of the surroundings of the views, of the screen that knows least.
+    // The oldest versions of the surroundings that any screen shows.
     this.known = {};
     this.failures = 0;
   }
@@ -35,7 +35,7 @@ export class Stream {
     this.controller = null;
   }
 
-  // At once, as a person asks for it.
+  // Tries at once, because a person asks for it.
   retry() {
     if (this.state !== "open") this.openAfter(0);
   }
@@ -117,7 +117,7 @@ export class Stream {
     if (!fields.event) return;
     const data = fields.data ? JSON.parse(fields.data) : {};
     const message = { event: fields.event, id: fields.id, data };
-    // Only that of the store says its new version; after the others the next stream begins with one event more.
+    // Only the event of the store has its new version; after the others the next stream begins with one event more.
     if (data.view === undefined) this.known[fields.event === "stale" ? "store" : fields.event] = fields.id ?? "";
     for (const member of this.members) {
       if (data.view === undefined) member.receive(message);

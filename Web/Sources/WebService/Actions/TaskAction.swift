@@ -34,7 +34,7 @@ enum TaskAction: Sendable {
   case after(UUID, CalendarDay?)
   /// Below a task, as its sub-task.
   case nest(UUID)
-  /// Out of its parent, to where that is.
+  /// Out of its parent, to the place of the parent.
   case unnest
   case tag(String)
   case untag(String)

@@ -1,7 +1,7 @@
 import Foundation
 import Tally
 
-/// What a person has changed on a task's sheet.
+/// The changes that a person has made on a task's sheet.
 ///
 /// The form has a stamp of each value that it showed. A field is written only if the person changed it, so that an old
 /// sheet puts nothing back; a field that somebody else has changed meanwhile is a conflict, about which the person decides.
@@ -24,7 +24,7 @@ struct TaskEdit: Sendable {
     for field in SheetField.allCases {
       guard let text = form[field.rawValue]?.withUnixLineBreaks else { continue }
       let (now, stamp) = (field.text(of: task, reference), form[field.stampName])
-      // Without a stamp the form says what the field is to be, whatever it was.
+      // Without a stamp the field gets the value of the form, whatever it was.
       if text == now || stamp == text.digest { continue }
       if let stamp, stamp != now.digest { conflicts.append(Conflict(field: field, own: text, now: now)) }
       changes.append((field, text))
@@ -47,13 +47,13 @@ struct TaskEdit: Sendable {
     } catch let refusal as FieldRefusal {
       throw refusal
     } catch {
-      // The task as a whole is refused. Writing field by field finds the first one that is refused.
+      // The task as a whole is refused. Writing the fields one by one finds the first one that is refused.
       for (field, text) in texts {
         try refusing(field.rawValue) { try transaction.update(id) { try field.set(text, of: &$0, reference) } }
       }
       throw error
     }
-    // A state of its own, as its rules concern sub-tasks and series.
+    // The state is set separately, because its rules concern sub-tasks and series.
     if let state = changes.first(where: { $0.field == .state }) {
       try refusing(state.field.rawValue) { try transaction.setState(try TaskState(name: state.text), of: id) }
     }
@@ -98,7 +98,7 @@ struct SheetConflict: Error {
     }
   }
 
-  /// What `conflict.mustache` names: the form once more, with both values of each conflict to choose from.
+  /// The content of `conflict.mustache`: the form once more, with both values of each conflict to choose from.
   func content(_ clock: DateReference, _ lists: [TaskList]) -> [String: Any] {
     func shown(_ field: SheetField, _ text: String) -> String {
       guard field == .list else { return text }

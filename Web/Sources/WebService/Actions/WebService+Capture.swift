@@ -14,7 +14,7 @@ extension WebService {
       let place = tag == nil ? try CapturePlace(form: name) : .inbox
       return try await change(form, request) { transaction in
         try refusing("text") {
-          // The form was sent before, and the program ended before it answered.
+          // The form was sent before, but the program ended before it answered.
           if let id = form.newID, try transaction.task(id) != nil { return }
           let entry = isLiteral ? nil : try Self.entry(text, in: transaction)
           try transaction.add(entry?.title ?? text, to: place, id: form.newID) {
@@ -28,7 +28,7 @@ extension WebService {
     }
   }
 
-  /// What a sentence is understood as.
+  /// The parsed sentence.
   private static func entry<Base: ~Copyable>(
     _ text: String, in transaction: borrowing StoreTransaction<Base>
   ) throws -> QuickEntry {
@@ -61,7 +61,7 @@ extension CapturePlace {
 }
 
 extension QuickEntry {
-  /// What the sentence gives besides a title, part by part.
+  /// The parts of the sentence besides the title, in words.
   fileprivate func words(_ clock: DateReference) -> [[String: String]] {
     var words: [[String: String]] = []
     func add(_ kind: Kind, _ name: String, _ text: String?) {

@@ -6,7 +6,7 @@ extension WebService {
   func addChangeRoutes(to router: Router<BasicRequestContext>) {
     router.post("change") { [self] request, _ in
       let form = try await request.form()
-      // The default button, which Enter presses in a field of the tools: no other button is meant.
+      // The default button, which Enter presses in a field of the tools, must not do what another button does.
       if form["action"] == "nothing" { return Response.redirect(to: form.back) }
       let circle = try CirclePress(form)
       let ids = try circle.map { [$0.id] } ?? form.ids()
@@ -31,9 +31,9 @@ extension WebService {
   /// Changes the store, and answers with the words of the change and the id that undoes it.
   ///
   /// - Parameters:
-  ///   - form: Says which screen to go back to.
-  ///   - request: A script's gets the notice, any other one is sent back.
-  ///   - words: What to say before the words of the history.
+  ///   - form: The form, which names the screen to go back to.
+  ///   - request: The request; a script gets the notice, a browser is sent back to the screen.
+  ///   - words: The words before those of the history.
   ///   - path: The screen to go to instead.
   ///   - isUndo: Whether the change is an undo. An undo that is too large cannot be redone; earlier changes can still be undone.
   ///   - body: The change; a script gets the fields that it returns.
@@ -73,7 +73,7 @@ extension WebService {
 
   /// Asks before a change that cannot be taken back, with the same form and a button that confirms it.
   ///
-  /// Sent with 409; a script gets the words, and sends the form again with `confirmed=yes`.
+  /// The status is 409; a script gets the words, and sends the form again with `confirmed=yes`.
   private func page(asking question: IrreversibleChange, about form: Form, _ request: Request) throws -> Response {
     guard !request.wantsJSON else {
       return try .json(["question": question.words, "title": question.title], status: .conflict)
@@ -93,8 +93,8 @@ extension WebService {
   /// - Parameters:
   ///   - action: The name of the action, if the call gives it one.
   ///   - body: The call.
-  /// - Returns: What the call returned; its change; `nil` if nothing has changed, or if it cannot be
-  ///   distinguished from another program's.
+  /// - Returns: The result of the call, and its change; `nil` if nothing has changed, or if it cannot be distinguished
+  ///   from another program's.
   /// - Throws: What the call throws; errors of the storage.
   func findingChange<Result: Sendable>(
     named action: String? = nil, _ body: () async throws -> Result

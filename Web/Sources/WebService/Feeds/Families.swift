@@ -1,7 +1,7 @@
 import Foundation
 import Tally
 
-/// The sub-tasks of a store by their parents, followed: what rows show below a task.
+/// The sub-tasks of a store by their parents, kept up to date, for the rows below a task.
 struct Families: Sendable {
   private var observed: ObservedView
   private var subtasks: [TaskItem]
@@ -18,7 +18,7 @@ struct Families: Sendable {
   /// The direct sub-tasks, in their order.
   func children(of id: UUID) -> [TaskItem] { children[id] ?? [] }
 
-  /// Follows the store to a newer snapshot.
+  /// Brings the sub-tasks up to date with a newer snapshot.
   ///
   /// - Returns: the tasks below which something has changed.
   /// - Throws: what looking up the changed tasks throws.

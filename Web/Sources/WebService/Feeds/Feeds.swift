@@ -5,15 +5,15 @@ import Tally
 
 /// The views that browsers show, each followed once, and their surroundings.
 actor Feeds: Service {
-  /// A view, and by whose days it is read.
+  /// A view, and the rules for days by which it is read.
   struct Key: Hashable {
     let view: TaskView
     let rules: DayRules
   }
 
-  /// How long a view is followed that no browser shows any more.
+  /// How long a view is still followed when no browser shows it any more.
   static let idleTime: Duration = .seconds(60)
-  /// How many such views are kept: each holds its tasks.
+  /// How many such views are kept; each holds its tasks in memory.
   static let largestIdleCount = 8
 
   private let store: TaskStore
@@ -28,7 +28,7 @@ actor Feeds: Service {
 
   /// The feed of a view.
   ///
-  /// - Throws: `listNotFound` for a list that does not exist, and what else reading the view throws.
+  /// - Throws: `listNotFound` for a list that does not exist, and the other errors of reading the view.
   func feed(of view: TaskView, by rules: DayRules) async throws -> ViewFeed {
     let key = Key(view: view, rules: rules)
     if let feed = feeds[key] { return feed }
@@ -38,7 +38,7 @@ actor Feeds: Service {
     return feed
   }
 
-  /// The counts, the agenda and the progress of the store, for those who count days by some rules.
+  /// The counts, the agenda and the progress of the store, by some rules for days.
   func surroundings(by rules: DayRules) -> Surroundings {
     if let known = surroundings[rules] { return known }
     let new = Surroundings(store, by: rules, logger: logger)
@@ -57,9 +57,9 @@ actor Feeds: Service {
     }
   }
 
-  /// Brings the feeds that browsers show to the present.
+  /// Brings the feeds that browsers show up to date.
   ///
-  /// One that fails ends: its browsers connect again, and get a new one or the error.
+  /// A feed that fails ends: its browsers connect again, and get a new feed or the error.
   func catchUp() async {
     for (key, feed) in feeds {
       do {
@@ -93,7 +93,7 @@ actor Feeds: Service {
     idle.sort { $0.lastUse > $1.lastUse }
     let kept = idle.prefix(Self.largestIdleCount).prefix { $0.lastUse.duration(to: .now) <= Self.idleTime }
     for (key, _) in idle.dropFirst(kept.count) {
-      // A browser that came in between connects again.
+      // A browser that came meanwhile connects again.
       await feeds.removeValue(forKey: key)?.end()
     }
   }

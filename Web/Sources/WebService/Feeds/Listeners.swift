@@ -11,7 +11,7 @@ struct Listeners {
   /// Wakes a stream at each piece of news, until it ends.
   ///
   /// - Parameters:
-  ///   - continuation: the stream's; it may listen to others, too.
+  ///   - continuation: the continuation of the stream; it may listen to others, too.
   ///   - onTermination: called when the stream has ended, with the id that ``remove(_:)`` takes.
   mutating func add(_ continuation: Continuation, onTermination: @escaping @Sendable (Int) -> Void) {
     guard !isEnded else { return continuation.finish() }

@@ -1,11 +1,11 @@
 import Foundation
 import Tally
 
-/// What rows show besides their task: the names of days and lists.
+/// The context that rows show besides their task: the names of days and lists.
 struct RowFrame: Sendable {
   let clock: DateReference
   let lists: [UUID: TaskList]
-  /// Where rows show sub-tasks below their parents; otherwise they stand alone.
+  /// The sub-tasks to show below their parents; `nil` if they stand alone.
   var families: Families?
 
   init(_ transaction: borrowing StoreReadTransaction) throws {
@@ -24,8 +24,8 @@ extension RowFrame {
   ///
   /// - Parameters:
   ///   - task: The task.
-  ///   - view: Where it is shown, whose day or list is not repeated; `nil` outside a view.
-  /// - Returns: What `row.mustache` shows.
+  ///   - view: The view, whose day or list the row does not repeat; `nil` outside a view.
+  /// - Returns: The content of `row.mustache`.
   func row(_ task: TaskItem, in view: TaskView? = nil) -> [String: Any] {
     let details = details(of: task, in: view)
     var row: [String: Any] = [
@@ -59,7 +59,7 @@ extension RowFrame {
     ]
   }
 
-  /// The row of a task in a view, or what takes its place where it is shown below its parent.
+  /// The row of a task in a view, or its placeholder if the task is shown below its parent.
   func rowOrPlace(_ task: TaskItem, in view: TaskView, nested: Set<UUID>) -> [String: Any] {
     nested.contains(task.id) ? ["id": task.id.text, "isNested": true, "rowHeading": false] : row(task, in: view)
   }

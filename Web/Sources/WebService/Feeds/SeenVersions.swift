@@ -1,7 +1,7 @@
 import Hummingbird
 import Tally
 
-/// The versions of what a browser shows; `nil` for what it does not.
+/// The versions of the parts that a browser shows; `nil` for the others.
 struct SeenVersions: Sendable {
   /// A view, and the version of its rows.
   struct View: Sendable {
@@ -17,7 +17,7 @@ struct SeenVersions: Sendable {
   private(set) var agenda: String?
   private(set) var store: String?
 
-  /// Reads the versions of an address; those that a browser got since, as it says when it connects again, are newer.
+  /// Reads the versions of an address; a browser that connects again names a newer one, the last that it got.
   init(_ query: Form, lastEventID: String?) throws {
     let (names, versions) = (query.all("view"), query.all("after"))
     guard names.count <= Self.largestViewCount, versions.count <= names.count else {
@@ -31,7 +31,7 @@ struct SeenVersions: Sendable {
     store = query["store"].map { names.isEmpty ? lastEventID ?? $0 : $0 }
   }
 
-  /// The events for everything that changed since.
+  /// The events for the parts that have changed since then.
   mutating func advance(to state: Surroundings.State) -> [String] {
     var events: [String] = []
     if let places, places != state.places {
@@ -43,7 +43,7 @@ struct SeenVersions: Sendable {
       self.agenda = now
     }
     if let store, store != state.store {
-      // With views beside it, the last id is that of a view.
+      // If the browser shows views, too, the last id must be that of a view.
       events.append((views.isEmpty ? "id: \(state.store)\n" : "") + "event: stale\ndata: {}\n\n")
       self.store = state.store
     }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Counts open event streams, of which there may be only a number at once.
+/// Counts open event streams, whose number is limited.
 final class StreamLimit: Sendable {
   private let limit: Int
   private let openCount = Mutex(0)
@@ -22,7 +22,7 @@ final class StreamLimit: Sendable {
 
   /// The place of a stream.
   ///
-  /// The answer owns it: one that nobody writes, as the browser has left, gives it back, too.
+  /// The answer owns it. An answer that nobody writes because the browser has left gives it back, too.
   final class Place: Sendable {
     private let limit: StreamLimit
 

@@ -2,14 +2,14 @@ import Foundation
 import Logging
 import Tally
 
-/// What pages show beside their rows, and how far the store has come: for the events `places`, `agenda` and `stale`.
+/// The parts of a page beside its rows, and the progress of the store, for the events `places`, `agenda` and `stale`.
 ///
-/// They are looked at after commits, once for a burst of them, and only while a browser shows them.
+/// They are read after commits, once for a burst of them, and only while a browser shows them.
 actor Surroundings {
   /// Numbers that differ where the contents do; they mean nothing to another run of the program.
   struct State: Hashable, Sendable {
     let places: String
-    /// `nil` where nobody shows it.
+    /// `nil` if nobody shows it.
     let agenda: String?
     /// The commit and the day, for screens that are read again after any change.
     let store: String
@@ -74,7 +74,7 @@ actor Surroundings {
     "\(try transaction.position.text)/\(transaction.today.iso8601)"
   }
 
-  /// Looks soon, after a commit or when a minute has passed, as time alone makes tasks overdue.
+  /// Looks soon after a commit, and after each minute, because time alone makes tasks overdue.
   func noteNews(ofCommit isCommit: Bool) {
     let minute = Int64(Date.now.timeIntervalSince1970 / 60)
     guard isCommit || minute != lastMinute, !isLookPlanned else { return }

@@ -4,8 +4,8 @@ import Tally
 
 /// One view that browsers show: its rows, and the events that change them.
 ///
-/// The view is read once, however many browsers show it; then it is followed. Each event is rendered once, kept for a while,
-/// and has a number, so that a browser that was away goes on where it stopped.
+/// The view is read once, however many browsers show it; then it is followed. Each event is rendered once, kept for a
+/// while, and has a number, so that a browser that was away continues where it stopped.
 actor ViewFeed {
   /// A change of the view, as a browser receives it.
   struct Event: Sendable {
@@ -17,7 +17,7 @@ actor ViewFeed {
   struct Window: Sendable {
     let tasks: [TaskItem]
     let frame: RowFrame
-    /// Those that are shown below their parents.
+    /// The tasks that are shown below their parents.
     let nested: Set<UUID>
     let count: Int
     let completedCount: Int
@@ -32,7 +32,7 @@ actor ViewFeed {
   private let rules: DayRules
   private let store: TaskStore
   private let renderer: Renderer
-  /// Numbers of another feed, or of an earlier run of the program, mean nothing here.
+  /// It marks the numbers of this feed; those of another feed or of an earlier run of the program are not valid here.
   private let epoch = Secret().text.prefix(8)
   private var observed: ObservedView
   private var frame: RowFrame
@@ -54,11 +54,11 @@ actor ViewFeed {
 }
 
 extension ViewFeed {
-  /// Follows the view to the present, and notes an event if it has changed.
+  /// Brings the view up to date, and adds an event if it has changed.
   func catchUp() throws {
     var families = frame.families
     let (newFrame, changedFamilies, difference) = try store.read(by: rules) { transaction in
-      // The view last: nothing has changed here if one of them fails.
+      // The view comes last, so that nothing has changed here if an earlier step fails.
       (try RowFrame(transaction), try families?.follow(transaction) ?? [], try observed.follow(transaction))
     }
     let looksTheSame = newFrame.looksLike(frame)
@@ -96,7 +96,8 @@ extension ViewFeed {
     return (updates + positions.map { (position: $0.offset, task: $0.element) }).sorted { $0.position < $1.position }
   }
 
-  /// The tasks that are shown below their parents: those whose parent is in the view; by day, on the same day.
+  /// The tasks that are shown below their parents: those whose parent is in the view and, in a view by day, on the same
+  /// day.
   private static func nested(_ observed: ObservedView, _ frame: RowFrame) -> Set<UUID> {
     guard frame.families?.isEmpty == false else { return [] }
     let subtasks = observed.tasks.filter { $0.parentID != nil }

@@ -11,11 +11,12 @@ extension WebService {
     router.get("rows", use: rows)
   }
 
-  /// What a browser's pages follow: views, each from a version on, and their surroundings.
+  /// The stream of events for a browser's pages: the views that they show, each from a version on, and their
+  /// surroundings.
   ///
-  /// `?view=today&after=VERSION&view=inbox&after=VERSION&places=VERSION&agenda=VERSION&store=VERSION`, each part only if it
-  /// is shown. A browser that connects again with the same address sends the last version of its view, or of the store, in
-  /// `Last-Event-ID`.
+  /// `?view=today&after=VERSION&view=inbox&after=VERSION&places=VERSION&agenda=VERSION&store=VERSION`, with the parts
+  /// that the page shows. A browser that connects again with the same address sends the last version of its view, or of
+  /// the store, in `Last-Event-ID`.
   @Sendable func follow(_ request: Request, _ context: BasicRequestContext) async throws -> Response {
     let (query, rules) = (try request.query(), DayRules(request))
     let seen = try SeenVersions(query, lastEventID: request.headers["Last-Event-ID"])
@@ -37,7 +38,7 @@ extension WebService {
         }
         let around = await feeds.surroundings(by: rules)
         await around.listen(continuation, forAgenda: seen.agenda != nil)
-        // Comments, so that a browser that has gone is noticed.
+        // A comment that cannot be sent shows that the browser has gone.
         let comments = AsyncTimerSequence(interval: .seconds(15), clock: .continuous).map { _ in Wake.comment }
         let wakes = chain([Wake.start].async, merge(chain(news.map { _ in Wake.news }, [.end].async), comments))
         for try await wake in wakes.cancelOnGracefulShutdown() {
@@ -70,7 +71,7 @@ extension WebService {
     case start
     case news
     case comment
-    /// A followed view has ended: the browser connects again.
+    /// A followed view has failed: the stream ends, and the browser connects again.
     case end
   }
 
@@ -90,7 +91,7 @@ extension WebService {
       RowsAnswer(version: window.version, count: window.count, completed: window.completedCount, rows: rows))
   }
 
-  /// How many rows are rendered at once.
+  /// The most rows of one answer.
   static let longestWindowInRows = 200
 
   private struct RowsAnswer: Encodable {

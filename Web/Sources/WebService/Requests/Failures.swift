@@ -21,9 +21,10 @@ extension Response {
   }
 }
 
-/// Answers requests that the gate refuses, and all other failures without a screen.
+/// Answers requests that the gate refuses, and all other failures that have no screen.
 ///
-/// The page shows nothing of the store, because a stranger may get it. It shows what the browser sent, to be sent again.
+/// The page shows nothing of the store, because a stranger may get it. It shows the fields that the browser sent, to be
+/// sent again.
 struct Failures: RouterMiddleware {
   let service: WebService
 
@@ -139,7 +140,7 @@ extension Failure {
   /// The message and the remedy as sentences.
   var words: String { "\(message). \(remedy)." }
 
-  /// What `failure.mustache` and `refused.mustache` name.
+  /// The content of `failure.mustache` and `refused.mustache`.
   var content: [String: Any] {
     ["title": status == .notFound ? "Nothing is here" : "This did not work", "message": message, "remedy": remedy]
   }

@@ -3,7 +3,7 @@ import Hummingbird
 import NIOCore
 import Tally
 
-/// The fields of a form, in the order in which they were sent; a name may stand several times.
+/// The fields of a form, in the order in which they were sent; a name may occur several times.
 struct Form: Sendable {
   let fields: [(name: String, value: String)]
 
@@ -94,6 +94,6 @@ extension Request {
   /// The fields of the query.
   func query() throws -> Form { try Form(uri.query ?? "") }
 
-  /// Whether a script asks, which shows the answer itself.
+  /// Whether the request comes from a script, which shows the answer itself.
   var wantsJSON: Bool { headers[.accept]?.hasPrefix("application/json") == true }
 }

@@ -4,14 +4,14 @@ import Logging
 import NIOCore
 import Tally
 
-/// A refused form, while its screen is shown again with what was typed and the reason beside it.
+/// A refused form, while its screen is shown again with the typed values and the reason beside the field.
 struct RefusedForm: Sendable {
   /// The refused form for which a screen is being rendered.
   @TaskLocal static var current: RefusedForm?
 
   /// The name of the form in the templates.
   let name: String
-  /// What was sent.
+  /// The fields that were sent.
   let fields: Form
   let failure: Failure
   /// The address of the screen that has the form; `nil` for an address that has none.
@@ -54,7 +54,7 @@ extension RefusedForm {
     return (spot, ["id": spot.replacing("_", with: "-"), "words": failure.words])
   }
 
-  /// Adds what was typed and the words to the content of a page.
+  /// Adds the typed values and the words of the refusal to the content of a page.
   func fill(_ context: inout [String: Any], _ template: String, _ renderer: Renderer) {
     for (field, value) in fields.fields { context["typed_\(name)_\(field)"] = value }
     context["isRefused_\(name)"] = true
@@ -76,7 +76,7 @@ struct Screens: RouterMiddleware {
     (self.service, self.routes) = (service, routes)
   }
 
-  /// All routes are behind this middleware, so it calls them and not the next one.
+  /// All routes are behind this middleware, so it calls them instead of the next responder.
   func handle(
     _ request: Request, context: BasicRequestContext,
     next: (Request, BasicRequestContext) async throws -> Response
@@ -100,7 +100,7 @@ struct Screens: RouterMiddleware {
     try await routes.respond(to: request, context: context)
   }
 
-  /// The screen of the form, with what was typed; if that screen fails, too, a page with the same.
+  /// The screen of the form with the typed values, or, if that screen fails, too, a page with them.
   private func screen(
     of failure: Failure, _ request: Request, _ context: BasicRequestContext
   ) async throws -> Response {

@@ -1,8 +1,8 @@
 import ServiceLifecycle
 
-/// How long an export or an import may still take when the program stops; less than what ends every request.
+/// The time that an export or an import still gets when the program stops; shorter than the deadline of all requests.
 private let timeToFinish: Duration = .milliseconds(300)
-/// How long it may take to notice that it is cancelled, before its browser gets an answer all the same.
+/// The time that it gets to notice its cancellation; then its browser gets an answer in any case.
 private let timeToNotice: Duration = .milliseconds(200)
 
 /// Runs work that may take long.
@@ -23,14 +23,14 @@ func finishingSoonWhenStopped<Result: Sendable>(
   }
 }
 
-/// Waits for work that goes on if nobody waits.
+/// Waits for work that continues even if nobody waits for it.
 ///
-/// When the program stops, it is cancelled after a moment.
+/// When the program stops, the work is cancelled after a moment.
 ///
 /// - Parameters:
 ///   - work: The work.
-///   - giveUp: Called when the work goes on although it was cancelled some time ago.
-///   - body: What waits for the work.
+///   - giveUp: Called if the work does not end after its cancellation.
+///   - body: Waits for the work.
 /// - Returns: What the body returns.
 /// - Throws: What the body throws.
 func finishingSoonWhenStopped<Success: Sendable, Failure: Error, Result>(

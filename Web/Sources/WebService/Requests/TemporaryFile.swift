@@ -9,9 +9,9 @@ import SystemPackage
   import Musl
 #endif
 
-/// A file for a document on its way, which has no name; its space is free again with its last reference.
+/// A nameless file for a document in transit; the last reference frees its space.
 ///
-/// An answer that nobody writes, as the browser has left, releases it, too, and so does the end of the program.
+/// An answer that nobody writes because the browser has left releases it, too, and so does the end of the program.
 final class TemporaryFile: Sendable {
   let descriptor: FileDescriptor
 
@@ -19,7 +19,7 @@ final class TemporaryFile: Sendable {
 
   /// Makes an empty file, and removes those that killed programs have left beside it.
   ///
-  /// - Parameter parent: The directory for it; the system's temporary one without.
+  /// - Parameter parent: The directory for it; `nil` for the system's temporary one.
   /// - Throws: `Errno`.
   init(in parent: FilePath? = nil) throws {
     let parent = parent ?? FilePath(FileManager.default.temporaryDirectory.path(percentEncoded: false))
@@ -28,7 +28,7 @@ final class TemporaryFile: Sendable {
     let file = try FileDescriptor.open(
       path, .readWrite, options: [.create, .exclusiveCreate, .closeOnExec], permissions: [.ownerRead, .ownerWrite])
     do {
-      // The descriptor is enough; without a name nothing is left if the program ends.
+      // The descriptor is enough, and a file without a name does not outlive the program.
       try Self.removeName(path)
     } catch {
       try? file.close()
@@ -37,9 +37,9 @@ final class TemporaryFile: Sendable {
     descriptor = file
   }
 
-  /// Removes what programs have left that were killed before they removed the name: an empty file.
+  /// Removes the empty files of programs that were killed before they removed the name.
   ///
-  /// Another program may be about to remove the name of its file, which needs it no more.
+  /// The name of another program's file may be removed, too, because that program no longer needs it.
   private static func removeOrphans(in parent: FilePath) {
     for name in (try? FileManager.default.contentsOfDirectory(atPath: parent.string)) ?? [] {
       guard name.hasPrefix(nameStart), UUID(uuidString: String(name.dropFirst(nameStart.count))) != nil else {
@@ -74,7 +74,7 @@ final class TemporaryFile: Sendable {
   }
 
   deinit {
-    // Nobody could do anything about a failure.
+    // There is no remedy for a failure here.
     try? descriptor.close()
   }
 }

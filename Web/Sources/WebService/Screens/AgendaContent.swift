@@ -1,6 +1,6 @@
 import Tally
 
-/// What asks for attention besides the tasks that are planned for today or due today.
+/// The tasks that need attention besides those planned for today or due today.
 struct AgendaContent {
   private let frame: RowFrame
   private let sections: [(name: String, tasks: [TaskItem])]
@@ -32,7 +32,7 @@ struct AgendaContent {
     return hasher.finalize().version
   }
 
-  /// What `agenda.mustache` names; `nil` if nothing asks for attention.
+  /// The content of `agenda.mustache`; `nil` if nothing needs attention.
   var content: [String: Any]? {
     let sections: [[String: Any]] = sections.map { name, tasks in
       let limit = name == Self.yesterdayName ? Self.yesterdayInRows : Self.longestSectionInRows

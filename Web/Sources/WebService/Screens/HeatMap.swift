@@ -17,7 +17,7 @@ struct HeatMap {
     return CalendarDay(clamping: Int64(today.dayNumber) - Int64(daysOfLastWeek) - 52 * 7)...today
   }
 
-  /// What `statistics.mustache` names: a row for each weekday, a cell for each week.
+  /// The content of `statistics.mustache`: a row for each weekday, a cell for each week.
   var content: [String: Any] {
     guard let first = counts.first?.day else { return [:] }
     let greatest = max(1, counts.map(\.completed).max() ?? 1)
@@ -43,7 +43,7 @@ struct HeatMap {
   private func cell(_ count: DayCount?, _ greatest: Int) -> [String: Any] {
     guard let count else { return ["level": 0] }
     var cell: [String: Any] = [
-      // Four levels: the least of any is the first.
+      // There are four levels; any completion reaches the first one.
       "level": count.completed == 0 ? 0 : 1 + 4 * (count.completed - 1) / greatest,
       "label": "\(clock.name(of: count.day)): \(count.completed.counted("task"))",
     ]

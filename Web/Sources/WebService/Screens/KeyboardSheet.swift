@@ -1,4 +1,4 @@
-/// What each key does; `keyboard.js` has the same keys, which a scenario compares.
+/// The action of each key; `keyboard.js` has the same keys, which a scenario compares.
 enum KeyboardSheet {
   static let keys: [(key: String, words: String)] = [
     ("c", "Type a new task"), ("/", "Search"), ("j", "Go to the next task"), ("k", "Go to the previous task"),

@@ -32,7 +32,7 @@ struct Places: Hashable {
     }
   }
 
-  /// What `places.mustache` names, on the screen with an address.
+  /// The content of `places.mustache` on the screen with an address.
   func content(at path: String) -> [String: Any] {
     func place(_ address: String, _ name: String, drop: String? = nil) -> [String: Any] {
       var place: [String: Any] = ["path": address, "name": name, "current": address == path]

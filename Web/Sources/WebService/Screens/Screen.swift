@@ -6,7 +6,7 @@ struct Screen {
   let path: String
   let title: String
   let view: TaskView
-  /// Where a task goes that is captured here, as the form sends it.
+  /// The place of a task that is captured here, as the form sends it.
   var place = "inbox"
   var placeName = "Inbox"
   let emptyWords: String

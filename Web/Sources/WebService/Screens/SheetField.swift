@@ -1,11 +1,11 @@
 import Foundation
 import Tally
 
-/// A field of a task's sheet, as text: what the form shows, and what it sends.
+/// A field of a task's sheet, as the text that the form shows and sends.
 enum SheetField: String, CaseIterable {
   case title, state, list, day, priority, due, reminder, `repeat`, tags, notes
 
-  /// The text of a task's field; what a form sends if nobody changes it.
+  /// The text of a task's field, which a form sends if nobody changes it.
   func text(of task: TaskItem, _ clock: DateReference) -> String {
     switch self {
     case .title: task.title.withUnixLineBreaks
@@ -34,9 +34,9 @@ enum SheetField: String, CaseIterable {
 }
 
 extension SheetField {
-  /// Sets the field to what a text says; an empty one clears it.
+  /// Sets the field to the value of a text; an empty text clears it.
   ///
-  /// - Throws: errors of the library for what cannot be read.
+  /// - Throws: errors of the library for a text that cannot be read.
   func set(_ text: String, of task: inout TaskItem, _ reference: DateReference) throws {
     let value = text.allSatisfy(\.isWhitespace) ? nil : text
     switch self {

@@ -12,7 +12,7 @@ struct StatisticsContent {
     (self.statistics, self.selection, self.clock, self.lists) = (statistics, selection, clock, lists)
   }
 
-  /// What `statistics.mustache` names.
+  /// The content of `statistics.mustache`.
   var content: [String: Any] {
     // A refused selection stays in the fields, but the numbers ignore it.
     let query = RefusedForm.typed("statistics") ?? selection.query

@@ -1,9 +1,9 @@
 import Foundation
 import Tally
 
-/// Everything that a task has, as its sheet shows it.
+/// A task with all its fields, as its sheet shows it.
 struct TaskSheet {
-  /// What `task.mustache` names.
+  /// The content of `task.mustache`.
   let content: [String: Any]
 
   init(_ task: TaskItem, by devices: DeviceNames, in transaction: borrowing StoreReadTransaction) throws {

@@ -5,7 +5,7 @@ import Tally
 /// The tasks behind a bar of the statistics: the same days, list and filter; and, of a profile, those of one weekday or
 /// hour.
 struct TasksBehindBar {
-  /// Which number of a series the bar shows.
+  /// The number of a series that the bar shows.
   enum Kind: String {
     case completed, created, open
   }
@@ -33,7 +33,7 @@ struct TasksBehindBar {
     selection = try StatisticsSelection(query, in: transaction)
   }
 
-  /// What `done.mustache` names.
+  /// The content of `done.mustache`.
   func content(_ transaction: borrowing StoreReadTransaction) throws -> [String: Any] {
     let frame = try RowFrame(transaction)
     let (rows, count, deletedCount) =

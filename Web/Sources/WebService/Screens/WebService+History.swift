@@ -25,7 +25,7 @@ extension WebService {
       "first": words.first ?? "", "isUndone": change.isUndone,
       "canUndo": change.kind == .change && !change.isUndone,
     ]
-    // An empty text would be shown, too.
+    // The template would show an empty text, too.
     if let name = change.actionName, !name.isEmpty { entry["action"] = name }
     if let device = devices.author(of: change) { entry["device"] = device }
     return entry

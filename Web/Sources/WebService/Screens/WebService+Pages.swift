@@ -2,7 +2,7 @@ import Foundation
 import Hummingbird
 import Tally
 
-/// What a page follows besides the counts of the navigation.
+/// The changes that a page follows besides the counts of the navigation.
 enum Following {
   case nothing
   /// Any change: the screen is read again. The version is that of the content, if it is from an earlier snapshot.
@@ -20,10 +20,10 @@ extension WebService {
   /// - Parameters:
   ///   - template: The screen's template.
   ///   - title: The page's title, unless the content has another one.
-  ///   - request: Whose path, notice, appearance and days the page shows.
-  ///   - capture: Where a captured task goes, as sent and as shown.
-  ///   - following: What the page's event stream reports.
-  ///   - content: What the screen's template names.
+  ///   - request: The request, whose path, notice, appearance and days the page shows.
+  ///   - capture: The place of a captured task, as sent and as shown.
+  ///   - following: The changes that the page's event stream reports.
+  ///   - content: The content of the screen's template.
   /// - Returns: The page.
   /// - Throws: What the content throws; errors of the storage.
   func page(
@@ -35,7 +35,7 @@ extension WebService {
     let path = request.uri.path
     var context = try store.read(by: DayRules(request)) { transaction in
       var context = try content(&transaction)
-      // Where a notice leads back to: this screen with its query, which may be a tag's name.
+      // The screen to which a notice leads back: this one with its query, which may be a tag's name.
       let back = context["path"] as? String ?? path
       let places = try Places(transaction)
       context.merge(places.content(at: path)) { own, _ in own }
@@ -76,7 +76,7 @@ extension WebService {
     return "/events?" + parts.map { "\($0.0)=\($0.1.inAddress)" }.joined(separator: "&")
   }
 
-  /// What a change did, with the button that undoes it.
+  /// The notice of a change, with the button that undoes it.
   func notice(
     of change: ChangeID, back: String, in transaction: borrowing StoreReadTransaction
   ) throws -> [String: Any]? {

@@ -31,7 +31,7 @@ extension WebService {
   }
 }
 
-/// Which events a person asks for, as the address of a screen names them.
+/// The events that a person asks for, as the address of a screen names them.
 struct StatisticsSelection {
   let options: StatisticsOptions
   /// The name of the list, if one is selected.

@@ -18,7 +18,7 @@ extension WebService {
       let id = try UUID(form: try context.parameters.require("id"))
       return try await changeSheet(of: id, try await request.form(), request)
     }
-    // For the script, which saves the fields of the sheet separately.
+    // This route is for the script, which saves the fields of the sheet separately.
     router.post("tasks/:id/subtasks") { [self] request, context in
       let id = try UUID(form: try context.parameters.require("id"))
       let form = try await request.form()
@@ -32,7 +32,7 @@ extension WebService {
     _ title: String, to parent: UUID, by form: Form, in transaction: inout StoreWriteTransaction
   ) throws {
     try refusing("subtask") {
-      // The form was sent before, and the program ended before it answered.
+      // The form was sent before, but the program ended before it answered.
       if let id = form.newID, try transaction.task(id) != nil { return }
       try transaction.add(title, id: form.newID) { $0.parentID = parent }
     }
@@ -40,7 +40,7 @@ extension WebService {
 
   /// Writes a sheet: its fields, a press on the circle of a sub-task, and a sub-task that was typed.
   ///
-  /// Whatever button was pressed, nothing that was typed is lost.
+  /// Every button saves everything that was typed.
   private func changeSheet(of id: UUID, _ form: Form, _ request: Request) async throws -> Response {
     let circle = try CirclePress(form)
     let isDeletion = form["action"] == "delete"
@@ -56,7 +56,7 @@ extension WebService {
     } catch let conflict as SheetConflict {
       return try self.page(about: conflict, request)
     }
-    // A change of its own: undone, it brings back what was typed, too.
+    // The deletion is a change of its own, so that undoing it also brings back the typed values.
     return try await change(form, request, to: "/today") { try $0.delete(id) }
   }
 

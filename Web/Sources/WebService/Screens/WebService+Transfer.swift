@@ -57,12 +57,12 @@ extension WebService {
   }
 }
 
-/// What a form says about an import.
+/// The options of an import, as a form sends them.
 private struct ImportRequest: Sendable {
   /// `nil` to guess it from the document.
   let format: DocumentFormat?
   let isDryRun: Bool
-  /// Whether to go ahead although the import could not be undone.
+  /// Whether to import even if that cannot be undone.
   let isConfirmed: Bool
 
   init(_ form: Form) throws {
@@ -83,7 +83,7 @@ extension DocumentFormat {
 }
 
 extension WebService {
-  /// A document to download: written to a file first, so that the browser knows its size and shows its progress.
+  /// A document to download, written to a file first, so that the browser knows its size and shows its progress.
   func export(_ request: Request) async throws -> Response {
     let query = try request.query()
     let format = try DocumentFormat(form: query.text("format")) ?? .json
@@ -122,14 +122,14 @@ extension WebService {
   /// The largest document; a larger one is for the command line.
   static let longestDocumentInBytes = 256 << 20
 
-  /// Receives a document as the body, and answers line by line: how much is done, then the words of the outcome.
+  /// Receives a document as the body, and answers line by line with the progress, then with the words of the outcome.
   private func importFile(_ request: Request) async throws -> Response {
     let wanted = try ImportRequest(try request.query())
     let file = try await received(request)
     // If the answer was lost, the file is sent again with the same key, and not imported twice.
     let key = try request.query().text("key")
     let (steps, continuation) = AsyncStream.makeStream(of: ImportStep.self, bufferingPolicy: .bufferingNewest(1))
-    // Goes on if the browser leaves: all of the document or nothing.
+    // The import continues if the browser leaves: all of the document is imported, or nothing.
     let work = Task { [self] in
       let end = await imports.answer(to: key) { [self] in
         await outcome(of: file, wanted) { continuation.yield(.progress($0)) }
@@ -193,7 +193,7 @@ extension WebService {
     return file
   }
 
-  /// What to ask before an import that could not be undone.
+  /// The question before an import that could not be undone.
   private static func question(_ error: TallyError) -> String {
     "\(error.message). Nothing is imported yet: tick “Import although it cannot be undone”, and import again."
   }
@@ -202,7 +202,7 @@ extension WebService {
     ByteBuffer(bytes: try JSONEncoder().encode(values) + [UInt8(ascii: "\n")])
   }
 
-  /// Imports a document in one transaction; returns in words what that did, and the change that can be undone.
+  /// Imports a document in one transaction; returns the words of the outcome, and the change that can be undone.
   private func importDocument(
     in file: TemporaryFile, _ wanted: ImportRequest, progress: @escaping @Sendable (Double) -> Void
   ) async throws -> (words: String, change: ChangeID?) {

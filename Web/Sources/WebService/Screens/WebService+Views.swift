@@ -25,7 +25,7 @@ extension WebService {
     }
   }
 
-  /// How many rows the first answer has; more are made as they come into view.
+  /// The number of rows in the first answer; more are made as they come into view.
   static let firstRowCount = 100
 
   /// A screen of a view: the first rows, or those from a position on.

@@ -21,9 +21,9 @@ package struct FirstPage: Sendable {
   private static let directoryStart = "tally-web-"
   private static let fileName = "open.html"
 
-  /// Chooses a path; nothing is there yet.
+  /// Chooses a path for a page that does not exist yet.
   ///
-  /// - Parameter parent: the directory for it; the system's temporary one without.
+  /// - Parameter parent: the directory for it; `nil` for the system's temporary one.
   package init(in parent: FilePath? = nil) {
     path = (parent ?? FilePath(FileManager.default.temporaryDirectory.path(percentEncoded: false)))
       .appending(Self.directoryStart + UUID().uuidString).appending(Self.fileName)
@@ -46,7 +46,7 @@ package struct FirstPage: Sendable {
     }
   }
 
-  /// A directory, open and locked; `nil` if somebody holds it, or if there is no such directory.
+  /// A directory, open and locked; `nil` if another process holds the lock, or if there is no such directory.
   private static func lock(_ directory: FilePath) -> FileDescriptor? {
     let options: FileDescriptor.OpenOptions = [.directory, .noFollow, .closeOnExec]
     guard let descriptor = try? FileDescriptor.open(directory, .readOnly, options: options) else { return nil }

@@ -25,7 +25,7 @@ struct Gate<Context: RequestContext>: RouterMiddleware {
       }
     }
     if request.uri.path == "/open" { return try open(request) }
-    // Styles, scripts and the page behind the first address say nothing about the store.
+    // Styles, scripts and the page behind the first address show nothing of the store.
     let path = request.uri.path
     if request.method == .get, path.hasPrefix("/assets/") || path == Self.firstPage {
       return try await next(request, context)
@@ -36,13 +36,13 @@ struct Gate<Context: RequestContext>: RouterMiddleware {
     return try await next(request, context)
   }
 
-  /// Goes on to a screen.
+  /// The page that leads on to a screen.
   ///
   /// A browser that came from a file or from another program's page does not send a strict cookie
   /// along redirects, only from a page of this server.
   static var firstPage: String { "/begin" }
 
-  /// Exchanges the token of the first address for the cookie, and leaves that address, which no history keeps.
+  /// Exchanges the token of the first address for the cookie, and redirects, so that no history has that address.
   private func open(_ request: Request) throws -> Response {
     guard request.method == .get, let token = request.uri.queryParameters.get("token"), keys.token.equals(token) else {
       throw HTTPError(.unauthorized, message: "Open the address that tally web has printed.")
@@ -55,15 +55,15 @@ struct Gate<Context: RequestContext>: RouterMiddleware {
   }
 }
 
-/// What a request must have.
+/// The secrets that a request must have.
 package final class Keys: Sendable {
-  /// Of the first address.
+  /// The token of the first address.
   package let token = Secret()
   /// The value of the cookie.
   let session = Secret()
   private let boundPort = Atomic(0)
 
-  /// Draws new ones.
+  /// Creates new random secrets.
   package init() {}
 
   /// The port on which the server listens, known once it does.
@@ -72,7 +72,7 @@ package final class Keys: Sendable {
     set { boundPort.store(newValue, ordering: .relaxed) }
   }
 
-  /// Cookies do not know ports, so that each server on this machine needs a name of its own.
+  /// Cookies do not depend on ports, so each server on this machine needs a name of its own.
   package var cookieName: String { "tally-\(port)" }
 
   /// The address that lets a browser in.
@@ -107,7 +107,7 @@ struct Headers<Context: RequestContext>: RouterMiddleware {
 }
 
 extension HTTPFields {
-  /// A field that HTTP itself does not know.
+  /// The header field with a name, for fields that the library does not define.
   subscript(name: String) -> String? {
     get { HTTPField.Name(name).flatMap { self[$0] } }
     set { if let name = HTTPField.Name(name) { self[name] = newValue } }
@@ -115,7 +115,7 @@ extension HTTPFields {
 }
 
 extension Response {
-  /// Sends the browser to another screen, which it gets.
+  /// Sends the browser to another screen with a GET request.
   static func redirect(to path: String) -> Response {
     Response(status: .seeOther, headers: [.location: path])
   }

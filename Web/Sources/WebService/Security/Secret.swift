@@ -3,7 +3,7 @@ package struct Secret: Sendable {
   /// The digits.
   package let text: String
 
-  /// Draws one from the system's random numbers.
+  /// Creates a secret from the system's random numbers.
   package init() {
     var generator = SystemRandomNumberGenerator()
     text = (0..<4).map { _ in
@@ -12,7 +12,7 @@ package struct Secret: Sendable {
     }.joined()
   }
 
-  /// Whether a text is this one; the time that it takes does not depend on where they differ.
+  /// Whether a text is this secret; the time of the comparison does not depend on where they differ.
   package func equals(_ other: String) -> Bool {
     let (own, given) = (Array(text.utf8), Array(other.utf8))
     guard own.count == given.count else { return false }

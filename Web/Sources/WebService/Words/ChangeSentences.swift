@@ -44,7 +44,7 @@ struct ChangeSentences {
     return (before.sortOrder == after.sortOrder ? "Changed \(title)" : "Moved \(title)") + reminder
   }
 
-  /// What became of the reminder of a task that got other days.
+  /// Words about the reminder of a task that got another day or due date.
   private func reminderWords(_ before: TaskItem, _ after: TaskItem) -> String {
     switch after.reminderMove(from: before, in: clock.timeZone) {
     case .moved(let instant): "; its reminder moves to \(clock.relativeName(of: instant))"

@@ -2,7 +2,7 @@ import Foundation
 import Hummingbird
 import Tally
 
-/// How a person counts days and weeks: as the settings of the browser say, else as the program was started.
+/// The rules by which a person counts days and weeks: the browser's settings, or else the program's.
 struct DayRules: Hashable, Sendable {
   /// The first day of the week, from 1 for Monday to 7 for Sunday; `nil` for that of the program.
   var weekStart: Int?
@@ -54,7 +54,7 @@ extension TaskStore {
 }
 
 extension DateReference {
-  /// `2026-11-21 14:00`, which the field that shows it reads again.
+  /// `2026-11-21 14:00`, a text that a field can show and read again.
   func text(of instant: Timestamp) -> String {
     let time = wallTime(at: instant)
     return "\(time.day.iso8601) \(time.clock)"

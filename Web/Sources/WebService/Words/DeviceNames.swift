@@ -5,7 +5,7 @@ import TallySync
 struct DeviceNames {
   private let members: [SyncStatus.Member]
 
-  /// Knows the devices of a store; none if the store does not synchronise.
+  /// Reads the devices of a store; there are none if the store does not synchronise.
   init(of store: TaskStore) async throws {
     let sync = StoreSync(store)
     members = try await sync.isSetUp ? sync.members() : []

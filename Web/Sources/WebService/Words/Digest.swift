@@ -1,5 +1,5 @@
 extension String {
-  /// A number that depends on every byte: to notice a change, not a defence.
+  /// A number that depends on every byte, to notice a change; it is no defence against forgery.
   var digest: String { String(utf8.fnv1a, radix: 16) }
 }
 

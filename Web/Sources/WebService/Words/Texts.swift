@@ -2,7 +2,7 @@ import Foundation
 import Tally
 
 extension String {
-  /// The text on one line and of a length that a row, a label or a message has room for.
+  /// The text on one line, cut to a length for a row, a label or a message.
   func shortened(to length: Int = 200) -> String {
     let line = prefix(length).map { $0.isNewline ? " " : $0.withFewMarks }.joined()
     return dropFirst(length).isEmpty ? line : line + "…"
@@ -23,7 +23,7 @@ extension String {
 extension Character {
   /// The character with no more combining marks than languages have.
   ///
-  /// A heap of them would cover the lines around it, and make a short text as long as its author likes. The longest emoji
+  /// Many of them would cover the lines around the character, and make a short text arbitrarily long. The longest emoji
   /// have about ten parts.
   fileprivate var withFewMarks: String {
     String(String.UnicodeScalarView(unicodeScalars.prefix(16)))
@@ -36,7 +36,7 @@ extension Int {
 }
 
 extension UUID {
-  /// As addresses and forms write it.
+  /// The id as addresses and forms write it.
   var text: String { uuidString.lowercased() }
 }
 
