@@ -5,7 +5,7 @@ extension LMDBEnvironment {
   /// Closes the environment; later calls throw `closed`, except this one, which then does nothing.
   ///
   /// Waits for the end of this process's transactions, whose memory is the map, and keeps new ones waiting meanwhile.
-  /// What ``Durability/noMetaSync`` has left for later is flushed to the disk first.
+  /// Commits that ``Durability/noMetaSync`` has not flushed yet are flushed first.
   ///
   /// Throws `busy`, and closes nothing, at once if this thread has a live transaction itself, or if the others take longer
   /// than the limit; `diskFull` or `ioFailure`, and closes nothing, if flushing fails; `forked`.

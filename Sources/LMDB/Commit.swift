@@ -41,7 +41,7 @@ extension LMDBEnvironment {
     return result
   }
 
-  /// Takes the next step that may make room in a full map.
+  /// Makes the next attempt at room in a full map.
   @usableFromInline
   func makeRoom(after attempt: inout WriteAttempt) throws(LMDBError) {
     if !attempt.hasClearedReaders {

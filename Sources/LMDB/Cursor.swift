@@ -45,7 +45,7 @@ public typealias Cursor<Key: KeyCodable, Value: BinaryCodable> = DatabaseCursor<
 /// A cursor that has a write transaction to itself, and can remove the entry at which it is.
 public typealias WriteCursor<Key: KeyCodable, Value: BinaryCodable> = DatabaseCursor<Key, Value, WriteAccess>
 
-/// What a cursor may do: ``ReadAccess`` or ``WriteAccess``.
+/// The access that a cursor has: ``ReadAccess`` or ``WriteAccess``.
 public protocol CursorAccess {}
 
 /// The access of a cursor that only reads.
@@ -54,7 +54,7 @@ public enum ReadAccess: CursorAccess {}
 /// The access of a cursor that can also remove.
 public enum WriteAccess: CursorAccess {}
 
-/// Where a cursor is.
+/// The position of a cursor.
 @usableFromInline
 enum CursorPlace: Sendable {
   case nowhere, beforeFirst, atEntry, afterLast

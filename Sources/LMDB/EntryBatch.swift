@@ -100,7 +100,7 @@ extension Database {
 @safe
 @usableFromInline
 struct EncodedEntries: Sendable {
-  /// Where one entry lies: its key, then its value.
+  /// The place of one entry in the buffer: its key, then its value.
   struct Entry {
     let offset: Int
     let valueByteCount: UInt32

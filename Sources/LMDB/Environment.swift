@@ -21,7 +21,7 @@ import TallySystem
 /// Transactions keep their environment alive; the last reference to go closes it.
 @safe
 public final class LMDBEnvironment: Sendable {
-  /// Where the environment lies.
+  /// The path of the environment.
   public let path: FilePath
 
   // Constants.
@@ -116,7 +116,7 @@ public final class LMDBEnvironment: Sendable {
 }
 
 extension LMDBEnvironment {
-  /// What the environment knows about its own transactions.
+  /// The state of the environment's own transactions.
   struct State {
     var isClosed = false
     /// Whether the system refused the map when it was to be moved: only closing is left.
@@ -144,7 +144,7 @@ extension LMDBEnvironment {
     var writeQueue: WriteQueue<WriteTransaction>?
     /// Every reader with a slot, live or idle.
     var readers: [TransactionCore] = []
-    /// Those that wait to be used again: beginning one of these needs no lock between processes.
+    /// Ended readers that can be used again; beginning one of these needs no lock between processes.
     var idle: [TransactionCore] = []
     var readerCheck = ReaderCheck()
 
@@ -330,7 +330,7 @@ extension LMDBEnvironment {
     }
   }
 
-  /// What fills the map: data, or a reader that keeps old pages.
+  /// A sentence about what fills the map: data, or a reader that keeps old pages.
   private func mapUsage() -> String? {
     // The error is clear without these numbers.
     guard let now = try? liveInformation() else { return nil }

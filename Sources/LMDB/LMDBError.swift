@@ -1,11 +1,11 @@
 import CLMDB
 import SystemPackage
 
-/// What went wrong in the binding or in liblmdb, in words for a person and as a code for a program.
+/// A failure in the binding or in liblmdb, in words for a person and as a code for a program.
 ///
 /// No key and no value ever appears in an error: they may be private.
 public struct LMDBError: Error, Sendable {
-  /// What kind of failure this is; compare it with the constants.
+  /// The kind of failure; compare it with the constants.
   public var code: Code { storage.code }
   /// The operation, such as `put` or `begin write`.
   public var operation: String { storage.operation }

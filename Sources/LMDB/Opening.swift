@@ -99,8 +99,8 @@ extension LMDBEnvironment {
 
   /// Whether a return code may mean that the system refuses a map of that size.
   ///
-  /// Linux reports a lack of memory; valgrind, and kernels with a smaller address space, an invalid length.
-  /// What liblmdb finds invalid itself fails with every size, so that it costs some attempts and stays the same error.
+  /// Linux reports a lack of memory; valgrind, and kernels with a smaller address space, an invalid length. An argument
+  /// that liblmdb itself refuses fails with every size, so that it costs some attempts and stays the same error.
   private static func isMapRefusal(_ returnCode: Int32) -> Bool {
     returnCode == Errno.noMemory.rawValue || returnCode == Errno.invalidArgument.rawValue
   }

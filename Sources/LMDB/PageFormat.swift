@@ -6,7 +6,7 @@ import TallySystem
 /// liblmdb turns an empty file into an environment, and believes the length that a file claims: reading a page that is
 /// cut off kills the process.
 package struct DataFile: Sendable {
-  /// What a file is by its first bytes.
+  /// The kind of a file, by its first bytes.
   package enum Kind: Sendable {
     /// No bytes at all.
     case empty
@@ -21,7 +21,7 @@ package struct DataFile: Sendable {
   /// The file's path.
   package let path: FilePath
 
-  /// Takes the path of the file itself; nothing is opened.
+  /// Creates a value for the path of the file itself; nothing is opened.
   package init(_ path: FilePath) {
     self.path = path
   }
@@ -31,7 +31,7 @@ package struct DataFile: Sendable {
     path = directory.appending(LMDBEnvironment.dataFileName)
   }
 
-  /// What the file is.
+  /// The kind of the file.
   ///
   /// Throws `noSuchFile`, `permissionDenied`, `ioFailure`; `corrupted` if the first page is not that of an environment but
   /// later pages are, or if the first two disagree on the size of a page: liblmdb takes it from the newer one, and would look
@@ -342,16 +342,16 @@ struct Node {
   /// The number of the page on which a big value begins.
   private static let pageNumberByteCount = 8
 
-  /// Where the node lies in the page.
+  /// The offset of the node in the page.
   let start: Int
-  /// Where the key lies in the page.
+  /// The range of the key in the page.
   let key: Range<Int>
   /// The value's length in a leaf; the low part of the page's number in a branch.
   let low: Int
   let flags: UInt16
   let isInBranch: Bool
 
-  /// Where the next node may begin: liblmdb gives each an even number of bytes.
+  /// The offset at which the next node may begin: liblmdb gives each an even number of bytes.
   var end: Int {
     let valueEnd = key.upperBound + (isInBranch ? 0 : isBigValue ? Self.pageNumberByteCount : valueByteCount)
     return valueEnd + valueEnd % 2
@@ -392,7 +392,7 @@ extension LMDBError {
   }
 }
 
-/// What liblmdb records about a tree: in a meta page for its own two, in the tree of names for the others.
+/// The record of liblmdb about a tree: in a meta page for its own two, in the tree of names for the others.
 struct TreeRecord {
   static let byteCount = 48
 

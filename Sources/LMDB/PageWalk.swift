@@ -73,7 +73,7 @@ struct PageWalk {
 
   /// Checks where a plain value lies, without reading it.
   mutating func checkValue(of node: Node, in page: Page) throws {
-    // One in the page itself was checked with the page.
+    // A value in the page itself was checked with the page.
     if node.isBigValue {
       _ = try claimBigValue(of: node, in: page)
     } else if node.isTree {

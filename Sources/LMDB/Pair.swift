@@ -88,7 +88,7 @@ public struct Leading<Value: KeyCodable>: KeyCodable {
     return bytes.count + bytes.count { $0 == 0 } + 2
   }
 
-  /// That of the key.
+  /// The byte count of the key.
   @inlinable public static var fixedByteCount: Int? { Value.fixedByteCount }
 
   /// Writes the key and what marks its end.

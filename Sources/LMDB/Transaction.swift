@@ -134,7 +134,7 @@ public struct WriteTransaction: ~Copyable, LMDBTransaction {
   }
 }
 
-/// What a transaction of either kind shows, for code that is the same for both; it must not outlive the transaction.
+/// A view of a transaction of either kind, for code that is the same for both; it must not outlive the transaction.
 package struct TransactionView: ~Copyable, LMDBTransaction {
   // Keeps the environment, and with it what an ended transaction is asked for, alive.
   private let environment: LMDBEnvironment
@@ -272,7 +272,7 @@ extension TransactionCore {
   private static let harmless: [Int32] = [MDB_NOTFOUND, MDB_KEYEXIST, MDB_BAD_VALSIZE, MDB_DBS_FULL, MDB_INCOMPATIBLE]
 }
 
-/// What storing does about an existing value.
+/// The way in which storing treats an existing value.
 @usableFromInline
 enum StoreMode: Sendable {
   case replace, insert, append

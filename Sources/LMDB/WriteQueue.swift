@@ -10,9 +10,9 @@ import TallySystem
 package final class WriteQueue<Transaction: ~Copyable>: @unchecked Sendable {
   package typealias Job = WriteJob<Transaction>
 
-  /// What the thread does.
+  /// The work of the thread.
   package struct Work: Sendable {
-    /// What a debugger shows; at most 15 bytes.
+    /// The name that a debugger shows; at most 15 bytes.
     let threadName: String
     /// Runs the writes in one transaction and commits it, or throws and changes nothing.
     let commit: @Sendable ([Job]) throws -> Void
@@ -64,7 +64,7 @@ package final class WriteQueue<Transaction: ~Copyable>: @unchecked Sendable {
     let result = Monitor<R?>(nil)
     let job = Job { transaction in
       let value = try body(&transaction)
-      // That of a later run replaces it.
+      // The result of a later run replaces it.
       result.withLock { $0 = value }
     }
     try await wait(for: job)
@@ -333,7 +333,7 @@ package final class WriteJob<Transaction: ~Copyable>: Sendable {
     continuation?.resume(throwing: CancellationError())
   }
 
-  /// Takes the job from waiting to running; false if it was cancelled first, and therefore answered already.
+  /// Marks the job as running; false if it was cancelled first, and therefore answered already.
   func begin() -> Bool {
     state.withLock { state in
       state.isRunning = !state.isCancelled

@@ -128,7 +128,7 @@ public enum DocumentFormat: String, CaseIterable, Sendable {
   }
 }
 
-/// What a caller knows about a document of another program.
+/// The caller's knowledge about a document of another program.
 public struct FormatOptions: Hashable, Sendable {
   /// The name of the document, which distinguishes lines without ids from equal lines of other documents; `nil` to take the
   /// file's.
@@ -166,13 +166,13 @@ extension TaskStore {
   /// print(summary.tasks.added, summary.tasks.keptNewer)
   /// ```
   ///
-  /// One bad value costs that value alone: the task comes in without it, and `ImportSummary.account` names it.
+  /// A task is imported without the values that are not understood, and `ImportSummary.account` names them.
   ///
   /// - Parameters:
   ///   - file: The path of the document.
   ///   - format: How it is written; `nil` to guess by the name's extension and how the document begins.
   ///   - options: Whether to write anything, to refuse what is not understood, and to overwrite newer values.
-  ///   - formatOptions: What is known about the document; without a source its file's name is that.
+  ///   - formatOptions: The caller's knowledge about the document; without a source, the file's name is used.
   ///   - progress: Called from time to time; may throw to end the import.
   ///   - report: In a dry run, called for each task that the import would change or would refuse to change; may throw.
   /// - Returns: The changes made, or those that a dry run would make.
@@ -245,8 +245,8 @@ extension TaskStore {
   ///
   /// - Parameters:
   ///   - file: The path of the file.
-  ///   - format: What to write.
-  ///   - filter: Which tasks to write, with their ancestors; `nil` for all.
+  ///   - format: The format to write.
+  ///   - filter: The tasks to write, with their ancestors; `nil` for all.
   ///   - formatOptions: Whether to leave Tally's extension out.
   ///   - progress: Called from time to time; may throw to end the export.
   /// - Returns: The numbers of exported records.

@@ -163,7 +163,7 @@ struct FormatContext: Sendable {
   let hasDateOrder: Bool
   /// The facts about the document that the caller knows.
   var options = FormatOptions()
-  /// Where a reader says what it does not understand.
+  /// The log in which a reader reports values that it does not understand.
   var remarks = RemarkLog()
 
   /// The context of an export.
@@ -215,7 +215,7 @@ struct FormatContext: Sendable {
 
 /// Counts what a reader does not understand by kind, so that memory does not grow with the document.
 ///
-/// One reader uses it, on one thread at a time.
+/// Only one reader uses it, on one thread at a time.
 final class RemarkLog: @unchecked Sendable {
   private var remarks: [(remark: DocumentRemark, position: TextPosition?)] = []
   /// Whether some text was skipped that belongs to no task.

@@ -138,7 +138,7 @@ extension TaskStore {
   ///
   /// - Parameters:
   ///   - file: The path of the file, which is replaced as a whole.
-  ///   - options: Which days, by default the last 30, and in which time zone.
+  ///   - options: The days, by default the last 30, and the time zone.
   /// - Returns: The number of days.
   /// - Throws: `outputNotCreated`, `diskFull`, and what `series(_:)` throws.
   /// - Complexity: linear in the number of days, a few microseconds for each.

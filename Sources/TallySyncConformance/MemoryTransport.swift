@@ -54,8 +54,8 @@ public actor MemoryTransport: SyncTransport {
   ///
   /// - Parameters:
   ///   - segments: The sealed bytes, whose numbers follow each other.
-  ///   - replica: Whose stream it is.
-  /// - Returns: For each one, up to the first that is not there now, whether it is stored or why not.
+  ///   - replica: The replica of the stream.
+  /// - Returns: An answer for each segment, up to the first one that the place does not have now.
   /// - Throws: `MemoryPlace.NoSegment` or `MemoryPlace.Unreachable`.
   public func append(_ segments: [[UInt8]], of replica: ReplicaID) async throws -> [AppendAnswer] {
     if let reason = await place.refusedReason() { return [.refused(reason)] }
@@ -85,8 +85,8 @@ public actor MemoryTransport: SyncTransport {
   ///
   /// - Parameters:
   ///   - card: The sealed bytes.
-  ///   - replica: Whose it is.
-  ///   - number: Counts the cards of the replica.
+  ///   - replica: The replica.
+  ///   - number: The number of the card.
   /// - Throws: `MemoryPlace.Unreachable`.
   public func putCard(_ card: [UInt8], of replica: ReplicaID, number: UInt64) async throws {
     try await change { contents in

@@ -18,7 +18,7 @@ package struct AtomicFile: ~Copyable {
     package let cause: any Error
   }
 
-  /// Where to write; closed by `publish()` and by the end of the file's life.
+  /// The descriptor to write to; closed by `publish()` and by the end of the file's life.
   package let descriptor: FileDescriptor
 
   private let target: FilePath
@@ -98,7 +98,7 @@ package final class TemporaryItem: Sendable {
   /// Makes an item that only its owner may read.
   ///
   /// - Parameters:
-  ///   - kind: What to make.
+  ///   - kind: The kind of item.
   ///   - parent: The directory to make it in, which exists.
   ///   - name: The start of a directory's name.
   /// - Throws: `Errno`.

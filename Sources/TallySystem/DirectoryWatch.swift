@@ -30,7 +30,8 @@ package final class DirectoryWatch: Sendable {
 
   /// Begins without a directory; `watchNames(in:)` adds some.
   ///
-  /// Where the system reports nothing, a wait lasts until its limit: the caller chooses how often it lists.
+  /// If the system reports nothing, a wait lasts until its limit, and the caller chooses how often it lists the
+  /// directory.
   ///
   /// - Parameter isBlind: Whether the system would not report changes of other machines.
   package init(isBlind: Bool) {

@@ -61,7 +61,7 @@ struct JournalFile {
 
   // MARK: The block of live processes
 
-  /// What live processes share.
+  /// The part of the journal that live processes share.
   struct Shared: Equatable {
     /// The generation of the header that is known to be on the disk.
     var generation: UInt64
@@ -90,7 +90,7 @@ struct JournalFile {
     }
   }
 
-  /// What live processes share; `nil` in a new journal, and while somebody writes it.
+  /// The part that live processes share; `nil` in a new journal, and while a process writes it.
   func shared() throws -> Shared? {
     Shared(try bytes(count: Shared.byteCount, at: Self.sharedOffset))
   }

@@ -1,6 +1,6 @@
 import TallySystem
 
-/// What a header slot of the journal says: where recovery begins.
+/// The contents of a header slot of the journal: where recovery begins.
 struct JournalHeader: Equatable {
   /// Whether the data file can be trusted as it is; the raw values are stored: do not change them.
   enum State: UInt64 {
@@ -81,7 +81,7 @@ struct JournalHeader: Equatable {
 struct JournalPosition: Equatable {
   /// The number of the record before it.
   var sequence: UInt64 = 0
-  /// Where the next record begins, counted from the epoch's first one through all rounds of the ring.
+  /// The offset of the next record, counted from the epoch's first one through all rounds of the ring.
   var offset: UInt64 = 0
   /// The checksum of the record before it.
   var chain: UInt64 = 0

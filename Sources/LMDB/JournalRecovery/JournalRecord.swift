@@ -5,7 +5,7 @@ struct JournalRecord {
 
   /// The size of the changes.
   let payloadByteCount: Int
-  /// One more than that of the record before it.
+  /// The number of the record: one more than that of the record before it.
   let sequence: UInt64
   /// liblmdb's number of the commit.
   let transaction: UInt64

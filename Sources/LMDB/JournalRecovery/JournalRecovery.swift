@@ -189,7 +189,7 @@ package struct JournalRecovery {
 extension JournalRecovery {
   /// The checksum of the root pages of the trees of a commit.
   ///
-  /// Those of named databases count as far as the names fit into one page.
+  /// The roots of named databases count as far as the names fit into one page.
   private func rootSum(of meta: [UInt8], pageSizeInBytes: Int) throws -> UInt64 {
     let roots = Self.rootOffsets.map { meta.number(at: $0, as: UInt64.self) ?? .max }
     var (sum, names) = (UInt64(1), [UInt8]())
@@ -212,7 +212,7 @@ extension JournalRecovery {
     return (unsafe bytes.withUnsafeBytes { unsafe JournalChecksum.of($0, after: sum) }, bytes)
   }
 
-  /// Where a meta page has the roots of the trees of free pages and of names.
+  /// The offsets of the roots of the trees of free pages and of names in a meta page.
   private static let rootOffsets = [64, 112]
 }
 

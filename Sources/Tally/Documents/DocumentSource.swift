@@ -259,7 +259,7 @@ private struct RecordPiece {
   var byteCount: Int64 = 0
   /// The number of bytes read for these records.
   var sizeInBytes: Int64 = 0
-  /// What follows these records: the end of the document, or an error; `nil` if more records follow.
+  /// The end of the document, or the error, that follows these records; `nil` if more records follow.
   var end: Result<Void, any Error>?
 }
 

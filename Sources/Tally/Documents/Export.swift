@@ -20,7 +20,7 @@ extension TaskStore {
   /// - Parameters:
   ///   - file: The path of the file.
   ///   - format: The format of the file.
-  ///   - filter: Which tasks to export, with their ancestors and lists and without the history of deleted tasks; `nil`
+  ///   - filter: The tasks to export, with their ancestors and lists and without the history of deleted tasks; `nil`
   ///     for everything.
   ///   - progress: Called from time to time; may throw to end the export.
   /// - Returns: The numbers of exported records.

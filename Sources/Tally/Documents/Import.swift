@@ -192,7 +192,7 @@ public struct ImportSummary: Hashable, Sendable {
 
 /// The effect of an import on one task, list or saved filter of a document.
 public struct ImportedRecord: Hashable, Sendable {
-  /// What a record describes.
+  /// The kind of object that a record describes.
   public enum Kind: String, CaseIterable, Sendable {
     /// A task.
     case task
@@ -214,7 +214,7 @@ public struct ImportedRecord: Hashable, Sendable {
     case keptDeleted
   }
 
-  /// What the record describes.
+  /// The kind of object that the record describes.
   public let kind: Kind
   /// The id of the task or list; `nil` for a saved filter, which has only a name.
   public let id: UUID?
@@ -234,7 +234,7 @@ public struct ImportedRecord: Hashable, Sendable {
 /// for remark in summary.account { print(remark.kind, remark.count, remark.example, remark.line ?? 0) }
 /// ```
 public struct ImportRemark: Hashable, Sendable {
-  /// What was not understood, in one word, such as `recurrence`, `column`, `zone` or `date`.
+  /// The kind of thing that was not understood, in one word, such as `recurrence`, `column`, `zone` or `date`.
   ///
   /// One of `alarm`, `attribute`, `cell`, `code`, `column`, `component`, `date`, `deleted task`, `depends`, `duplicate`,
   /// `duration`, `encoding`, `extension`, `front matter`, `heading`, `id`, `line`, `note`, `order`, `parent`, `priority`,

@@ -166,7 +166,7 @@ extension JSONWriter {
 }
 
 extension TaskDocument {
-  /// What a record of another format contains besides the fields of a task.
+  /// The contents of a record of another format besides the fields of a task.
   package struct Surroundings {
     /// The name of the list; the inner `nil` means no list, the outer one that the record does not say.
     package var list: String??

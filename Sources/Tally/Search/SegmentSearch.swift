@@ -201,7 +201,7 @@ extension TallyError {
     .damagedStore, "The search index contradicts itself", remedy: "Run a repair, which builds it again")
 }
 
-/// What one part of a query asks of the index: the tasks with a term, or with any term that has a prefix.
+/// The look-up in the index for one part of a query: the tasks with a term, or with any term that has a prefix.
 ///
 /// All lookups of a query find every task that matches it. The converse holds only for single words: the index
 /// does not know whether the words of a phrase follow each other.

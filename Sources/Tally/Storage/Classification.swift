@@ -2,7 +2,7 @@ import Foundation
 import LMDB
 import TallyEngine
 
-/// What the counters group a task or a completion by: its list (or none), its tags and its priority.
+/// The groups of a task or a completion in the counters: its list (or none), its tags and its priority.
 struct Classification: Hashable, Sendable {
   var listID: UUID?
   var tags = TagSet()

@@ -41,7 +41,7 @@ struct TaskLayout: StoreLayout {
 
   /// Brings the application's indexes up to the last commit, and builds those that are new or have another version.
   ///
-  /// Where the store is open for reading only, reads check the changed tasks themselves.
+  /// If the store is open for reading only, reads check the changed tasks themselves.
   private func bringUpToDate(
     _ tables: Tables, in environment: LMDBEnvironment, _ configuration: StoreConfiguration
   ) throws {

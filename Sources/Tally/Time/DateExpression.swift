@@ -265,7 +265,7 @@ extension DateExpression {
   ///
   /// - Parameters:
   ///   - text: The expression.
-  ///   - kind: What the caller expects. A day may stand for an instant: the caller then chooses its time, see
+  ///   - kind: The kind that the caller expects. A day may stand for an instant: the caller then chooses its time, see
   ///     ``instant(against:bareDay:)``. An instant never stands for a day.
   ///   - dateOrder: How `3/4` is read; with `nil`, such a date is refused.
   /// - Throws: `invalidDay` or `invalidInstant`, by the kind; `valueOutOfRange` for a year outside 1 to 9999.

@@ -128,7 +128,7 @@ private struct Narrowing<Record: ObjectRecord> where Record.Item: FieldwiseResto
     states = later.reversed() + [kept.map { .deleted($0.item) } ?? .present(change.old?.item)]
   }
 
-  /// What remains of a change, which parts it restores, and which parts keep their values.
+  /// The rest of a change, the parts that it restores, and the parts that keep their values.
   struct Result {
     /// The change; `nil` if nothing of it remains.
     let change: RecordChange<Record>?
@@ -136,7 +136,7 @@ private struct Narrowing<Record: ObjectRecord> where Record.Item: FieldwiseResto
     let kept: SyncFields
   }
 
-  /// What remains of the change; `nil` if the change created the object, or if another replica has deleted it.
+  /// The rest of the change; `nil` if the change created the object, or if another replica has deleted it.
   ///
   /// In these cases the change is undone as a whole or not at all. Undoing a deletion restores only the object's
   /// existence and what the same write had changed besides: the object returns as the changes of other replicas have

@@ -111,7 +111,7 @@ extension CommandDescription.Argument {
   }
 }
 
-/// What the word at the cursor can be, by the words before it.
+/// The candidates for the word at the cursor, by the words before it.
 struct CompletionQuestion {
   /// Something that the word can be.
   enum Wanted {
@@ -128,7 +128,7 @@ struct CompletionQuestion {
   private var positionalCount = 0
   /// The options among the words.
   private var usedOptions: Set<String> = []
-  /// What comes before the value in the same word: `--list=`.
+  /// The part before the value in the same word: `--list=`.
   private(set) var start = ""
   private(set) var prefix: String
   /// The first option that the command does not have.
@@ -177,7 +177,7 @@ struct CompletionQuestion {
     }
   }
 
-  /// What may follow the words after the command; after `--` there are no options.
+  /// Adds the arguments that may follow the words after the command; after `--` there are no options.
   private mutating func wantedWords(after last: String?, isText: Bool) -> [Wanted] {
     if !isText, let option = last.flatMap(valueOption) { return [.value(option)] }
     if !isText, let equals = prefix.firstIndex(of: "="), let option = valueOption(String(prefix[..<equals])) {

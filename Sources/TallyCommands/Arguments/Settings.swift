@@ -33,7 +33,7 @@ struct Settings {
       .nextLater: \.later, .nextDue: \.due, .nextPriority: \.priority,
     ]
 
-    /// What the key is for.
+    /// The purpose of the key.
     var meaning: String {
       switch self {
       case .defaultList: "the list that add, quick and log use without --list"
@@ -345,7 +345,7 @@ extension Settings {
   ///
   /// - Throws: as reading the file.
   init(of environment: EnvironmentVariables) throws {
-    // Where the directory has no name that can be read there are no settings; only 'tally config' complains.
+    // If the name of the directory cannot be read there are no settings; only 'tally config' reports an error.
     let path = (try? SettingsFile.path(environment: environment)) ?? nil
     self = try path.map { try SettingsFile(at: $0).settings } ?? Settings()
   }

@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import Tally
 
-/// Which completions a command is about.
+/// The options that select completions.
 ///
 /// `stats` and `completed` share them, so that the same options show a number and its tasks.
 struct CompletionOptions: ParsableArguments {

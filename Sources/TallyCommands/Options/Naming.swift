@@ -22,7 +22,7 @@ extension StoreTransaction where Base: ~Copyable {
 
   /// Some open tasks with a text in their title: a person who writes `done milk` means one of them.
   ///
-  /// Those with exactly this title go before all others, and those with the title in another case before longer ones.
+  /// Tasks with exactly this title come before all others, and tasks with the title in another case before longer ones.
   private func tasksTitled(_ text: String) throws -> [NamedTask] {
     let filter: TaskFilter = .title(contains: text) && .is(.open)
     guard (try? filter.validate()) != nil, text.count > 1 else { return [] }

@@ -9,11 +9,12 @@ struct CommandFailure: Error {
   let status: ExitStatus
   /// A word for programs that stays the same from version to version; the library's own for its errors.
   let code: String
-  /// What is wrong, without a full stop.
+  /// The fault, without a full stop.
   var message: String
-  /// What to do about it, without a full stop.
+  /// The remedy, without a full stop.
   private(set) var remedy: String
-  /// What may have been meant; their names are texts of the user, so they are neither in the message nor in the remedy.
+  /// The objects that may have been meant; their names are texts of the user, so they are neither in the message nor in
+  /// the remedy.
   var candidates = Candidates()
   /// An argument that is no handle, and the handle that may be meant by it.
   var meant: (argument: String, handle: String)?
@@ -144,7 +145,7 @@ extension CommandFailure {
   }
 }
 
-/// What a name may have meant: tasks or lists, for a person to choose from.
+/// The tasks or lists that a name may have meant, for a person to choose from.
 struct Candidates {
   private var all: [(facts: Facts, words: String)] = []
   private var hasMore = false
@@ -210,7 +211,7 @@ struct Candidates {
 /// From 64 on they are those of BSD's `sysexits.h`.
 enum ExitStatus: Int32 {
   case success = 0
-  /// What was named does not exist or is ambiguous.
+  /// The named object does not exist, or the name is ambiguous.
   case notFound = 1
   /// An argument is missing, unknown or refused.
   case usage = 64

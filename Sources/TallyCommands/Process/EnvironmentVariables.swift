@@ -79,7 +79,7 @@ extension String {
   }
 }
 
-/// Where the store is by default.
+/// The default path of the store.
 enum StorePath {
   /// The store's directory: the option, else `$TALLY_STORE`, else `$XDG_DATA_HOME/tally`, else
   /// `~/.local/share/tally`.

@@ -41,7 +41,7 @@ public enum HubAccountChoice: Sendable {
   case sameHub
 }
 
-/// What a device may do in a space at a hub.
+/// The role of a device in a space at a hub.
 public enum InvitedRole: String, CaseIterable, Sendable {
   /// It reads, writes, invites and revokes.
   case owner
@@ -62,7 +62,7 @@ public struct HubFailure: Error {
   /// - Parameters:
   ///   - message: The problem, without a full stop.
   ///   - isRefusal: Whether asking again would not help.
-  ///   - remedy: What to do, without a full stop; `nil` for what helps in most cases.
+  ///   - remedy: The remedy, without a full stop; `nil` for the usual one.
   public init(_ message: String, isRefusal: Bool, remedy: String? = nil) {
     (self.message, self.isRefusal, self.remedy) = (message, isRefusal, remedy)
   }
@@ -98,7 +98,7 @@ struct InsecureOption: ParsableArguments {
   }
 }
 
-/// Where a hub is.
+/// The address of a hub.
 struct HubAddress {
   private let text: String
 

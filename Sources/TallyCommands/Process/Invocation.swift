@@ -8,11 +8,11 @@ public struct Invocation: Sendable {
   public let arguments: [String]
   /// The environment's variables.
   private(set) var environment: EnvironmentVariables
-  /// Where the argument `-` reads from; nothing else reads it.
+  /// The input that the argument `-` reads; nothing else reads it.
   public let input: FileDescriptor
-  /// Where results go.
+  /// The output for results.
   public let output: FileDescriptor
-  /// Where messages, progress and errors go.
+  /// The output for messages, progress and errors.
   public let errorOutput: FileDescriptor
   /// Reaches hubs; `nil` in a program without a client for HTTP.
   public var hubClient: (any HubClient)?
@@ -34,7 +34,7 @@ public struct Invocation: Sendable {
     self.errorOutput = errorOutput
   }
 
-  /// What this process was started with.
+  /// The invocation of this process.
   ///
   /// If an argument is not UTF-8 the command is not run: the standard library replaces what it cannot read with U+FFFD,
   /// which would name another title or file. A variable is checked where it is used.

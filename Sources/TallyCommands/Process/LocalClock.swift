@@ -196,7 +196,7 @@ enum WeekStart: Int, CaseIterable, ExpressibleByArgument {
 
   static let allValueStrings = allCases.map { "\($0)" }
 
-  /// Takes the day's name or its first three letters, as every argument that names a day does.
+  /// Parses the day's name or its first three letters, as in every argument that names a day.
   init?(argument: String) {
     guard let number = WeekdayName.number(of: argument) else { return nil }
     self = Self.allCases[number - 1]

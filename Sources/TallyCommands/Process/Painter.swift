@@ -132,7 +132,7 @@ struct MarkedText {
 
   /// Divides a text at ranges in ascending order, grown to whole characters, and escapes what a terminal must not see.
   ///
-  /// What comes before `start` is left out.
+  /// The text before `start` is left out.
   init(_ text: String, matches: [Range<String.Index>], from start: String.Index? = nil) {
     var end = start ?? text.startIndex
     for range in matches {

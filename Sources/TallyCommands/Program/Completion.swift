@@ -109,7 +109,7 @@ struct ShellCompletion {
     case "tag": return try session.tagsToComplete().map { Candidate(text: $0) }
     case "filter": return try session.conditionsToComplete(startingWith: question.prefix)
     case "day", "place", "when":
-      // Where work that is done is searched for, a weekday is the last one.
+      // In a search for finished work, a weekday means the last one.
       let isPast = ["stats", "completed"].contains(path.first) || argument.spellings.contains("--at")
       return try Self.dayWords.map { word in
         let day = try session.clock.day(word, of: word, looking: isPast ? .backward : .forward)
@@ -207,7 +207,8 @@ extension StoreTransaction where Base: ~Copyable {
   /// The tasks that people are likely to name: those in progress, late or planned for today, then the past, the inbox, the
   /// days to come and the lists; or the last completed ones.
   fileprivate func likelyTasks(startingWith prefix: String, areCompleted: Bool) throws -> [TaskItem] {
-    // Of each view: together they fill a screen, and most of the time goes into pages that nothing else has read.
+    // The limit for each view: together they fill a screen, and most of the time goes into pages that nothing else has
+    // read.
     let limit = 25
     // A start that is a handle is a lookup.
     var tasks = try taskIDs(withHandle: prefix, limit: limit).compactMap { try task($0) }

@@ -49,7 +49,7 @@ extension CommandFailure {
     return "\(unknownOptionMessage) '\(option.escapedForDisplay())'\(near)"
   }
 
-  /// What to do about an unknown option that the command would take as text.
+  /// The remedy for an unknown option that the command would take as text.
   private static func dashedText(in arguments: [String], refusedBy message: String) -> String {
     guard message.hasPrefix(unknownOptionMessage) else { return "" }
     // Each attempt parses all arguments. People who write more dashed words have not just forgotten the two dashes.

@@ -79,8 +79,7 @@ struct RootCommand: ParsableCommand {
 }
 
 extension RootCommand {
-  /// The command that arguments name, read without the others, since describing all of them takes longer than most
-  /// commands do.
+  /// The command that arguments name, read alone, since describing all commands takes longer than most of them run.
   ///
   /// - Returns: `nil` for everything else: help, a command with commands of its own, and arguments that are refused. The
   ///   whole parser then answers, and its messages name the program.
@@ -146,7 +145,8 @@ extension CompleteCommand {
   var parsed: ParsedCommand { ParsedCommand(words: RootCommand.words(naming: Self.self), own: own, global: global) }
 }
 
-/// What `tally --help` prints: the commands for a start; `tally --help --all` has the others, as the parser describes them.
+/// The output of `tally --help`: the commands for a start; `tally --help --all` has the others, as the parser describes
+/// them.
 struct StartHelp {
   /// The commands, in the order in which a newcomer needs them.
   static let commandNames = [

@@ -4,7 +4,7 @@ import Tally
 import TallyEngine
 import TallySystem
 
-/// What `tally remind` has done, so that a new start neither repeats nor forgets a reminder.
+/// The record of what `tally remind` has done, so that a new start neither repeats nor forgets a reminder.
 ///
 /// A text file of lines, appended and flushed before and after each run of the program:
 ///
@@ -160,7 +160,7 @@ extension CommandFailure {
   }
 }
 
-/// Which failed programs are tried again, and when: three times, after 30 seconds, one minute and two.
+/// The failed programs to try again, and when: three times, after 30 seconds, one minute and two.
 struct ReminderRetries {
   private static let firstDelayInSeconds: Int64 = 30
   private static let maximumCount = 3

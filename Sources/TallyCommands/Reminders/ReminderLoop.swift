@@ -11,7 +11,7 @@ final class ReminderLoop {
   private let program: ReminderProgram
   private let clock: ReminderClock
   private var running: [(process: Process, named: NamedTask, entry: ReminderJournal.Entry)] = []
-  /// Where the reminders begin that may still have to be run.
+  /// The beginning of the time whose reminders may still have to be run.
   private var earliest: Timestamp
   /// The reminders whose programs an earlier run left in an unknown state, until they are reported.
   private var unreported: [ReminderJournal.Entry]

@@ -72,7 +72,7 @@ struct SnoozeCommand: SelectionCommand {
   @Option(help: ArgumentHelp("When to be reminded. \(SharedHelp.remind)", valueName: "when"))
   var until: String?
 
-  /// Where the time begins among the names, as in `snooze 7f3a tomorrow 9:00`.
+  /// The index at which the time begins among the names, as in `snooze 7f3a tomorrow 9:00`.
   private var trailingTime: Int? {
     guard until == nil, selection.filter == nil else { return nil }
     return selection.names.indices.dropFirst().suffix(Self.mostWordsOfTime).first { start in

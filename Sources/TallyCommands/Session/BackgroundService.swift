@@ -2,7 +2,7 @@ import Foundation
 import SystemPackage
 import Tally
 
-/// What starts a command of Tally when a person logs in: a unit of systemd, or a property list of launchd.
+/// A definition that starts a command of Tally when a person logs in: a unit of systemd, or a property list of launchd.
 struct BackgroundService {
   private let name: String
   private let description: String
@@ -10,9 +10,9 @@ struct BackgroundService {
 
   /// - Parameters:
   ///   - command: The words of the command.
-  ///   - arguments: What follows the option that names the store.
-  ///   - description: What it is, for people.
-  ///   - session: Names the store, which a service must not look for in variables of a shell.
+  ///   - arguments: The arguments after the option that names the store.
+  ///   - description: The description for people.
+  ///   - session: The session, which names the store: a service must not read a shell's variables.
   init(running command: [String], _ arguments: [String] = [], description: String, in session: Session) {
     name = "tally-\(command[0])"
     self.description = description
@@ -74,7 +74,7 @@ struct BackgroundService {
 }
 
 extension BackgroundService {
-  /// What starts `tally remind`.
+  /// Creates the definition that starts `tally remind`.
   ///
   /// - Parameters:
   ///   - program: The program to run; without one, notifications are shown.

@@ -1,7 +1,7 @@
 import Foundation
 import Tally
 
-/// What a command changed, and how to undo it.
+/// The changes that a command made, and how to undo them.
 struct ChangeReport {
   /// The command that undoes a change.
   struct Remedy {
@@ -34,7 +34,7 @@ struct ChangeReport {
   var hasChangedValues = false
   /// Further members of the facts, for programs.
   var details: Facts = [:]
-  /// What happened, one sentence each.
+  /// The messages, each of one sentence.
   var messages: [String] = []
   /// How many of them are printed.
   static let shownMessageCount = 20
@@ -58,7 +58,7 @@ extension ChangeReport {
       "changed": .array(changed.map(\.facts)), "deleted": .array(deleted.map { .id($0) }),
       "lists": .array(lists.map(\.facts)),
     ]
-    // Of interest only where filters change: by their commands, by renaming a tag and by undo.
+    // These facts matter only where filters change: by their commands, by renaming a tag and by undo.
     if filters.isEmpty, deletedFilters.isEmpty { return facts.adding(details) }
     return facts.adding([
       "filters": .array(filters.map(\.facts)), "deletedFilters": .array(deletedFilters.map { .text($0) }),

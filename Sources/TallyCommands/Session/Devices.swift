@@ -145,7 +145,7 @@ extension Session {
     return (result, !own.tasks.isEmpty || !own.lists.isEmpty || !own.savedFilters.isEmpty)
   }
 
-  /// What a body returns for the space of the store; `nil` for a store that does not synchronise, which is not opened.
+  /// The result of a body for the space of the store; `nil` for a store that does not synchronise, which is not opened.
   func readSpace<R: Sendable>(_ body: @escaping @Sendable (StoreSync) async throws -> R) throws -> R? {
     guard isSynchronizing else { return nil }
     return try inSpace { sync in try await sync.isSetUp ? body(sync) : nil }
@@ -171,7 +171,7 @@ extension Session {
   /// The first line of a file.
   ///
   /// - Parameters:
-  ///   - name: What it is, for messages.
+  ///   - name: The name of the secret for messages.
   ///   - path: The file.
   /// - Returns: The line.
   /// - Throws: `CommandFailure`.

@@ -6,7 +6,7 @@ import SystemPackage
 import Tally
 import TallySystem
 
-/// What a command works with: clock, store and streams, set up from the global options.
+/// The surroundings of a command: clock, store and streams, set up from the global options.
 final class Session {
   let options: GlobalOptions
   /// The words of the command, such as `lists add`: the name of its changes in the history.
@@ -194,9 +194,9 @@ extension CommandConfiguration {
   ///
   /// - Parameters:
   ///   - path: The words that name it.
-  ///   - abstract: What it does, in one line.
-  ///   - forms: What can follow the words, a line for each form; `[<options>]` follows each of them. `nil` for the
-  ///     command alone, and a line for its own commands if it has some.
+  ///   - abstract: The purpose of the command, in one line.
+  ///   - forms: The arguments that can follow the words, a line for each form; `[<options>]` follows each of them.
+  ///     `nil` for the command alone, and a line for its own commands if it has some.
   ///   - discussion: The rest of its help.
   ///   - subcommands: The commands below it.
   init(
@@ -292,7 +292,7 @@ final class ProgressLine {
   /// Shows the progress, a few times per second.
   ///
   /// - Parameters:
-  ///   - count: What has been done, in words.
+  ///   - count: The progress, in words.
   ///   - share: The share of the whole, from 0 to 1, if known.
   func update(_ count: @autoclosure () -> String, share: Double?) {
     guard isShown, ContinuousClock.now >= nextUpdate else { return }

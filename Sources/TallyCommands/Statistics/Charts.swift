@@ -130,7 +130,7 @@ struct HeatSteps {
     ranges.count == 1 ? Self.shadeCount : 1 + step * (Self.shadeCount - 1) / (ranges.count - 1)
   }
 
-  /// What each shade means, from none on.
+  /// The meaning of each shade, from none on.
   var legend: [(shade: Int, text: String)] {
     [(0, "none")]
       + ranges.enumerated().map { step, range in
@@ -190,7 +190,7 @@ struct ValueScale {
   /// The values of the lines, ascending.
   var values: [Int] { Array(stride(from: lowest, through: highest, by: step)) }
 
-  /// Where a value lies between the lowest (0) and the highest (1).
+  /// The position of a value between the lowest (0) and the highest (1).
   func position(of value: Int) -> Double {
     Double(value - lowest) / Double(highest - lowest)
   }

@@ -30,7 +30,7 @@ struct Drawing {
   }
 }
 
-/// Where a chart is drawn: it is drawn separately for a phone, as scaling it down would make its labels illegible.
+/// The size of a chart, which is drawn separately for a phone, because scaling it down would make its labels illegible.
 struct Canvas {
   let name: String
   let width: Int
@@ -93,7 +93,7 @@ extension Double {
   }
 }
 
-/// What vertical bars or a curve show.
+/// The figures of vertical bars or a curve.
 struct ChartFigures {
   /// The name of each value, shown by a browser for the mark under the pointer.
   let names: [String]

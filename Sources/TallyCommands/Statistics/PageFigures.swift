@@ -26,7 +26,7 @@ struct PageFigure {
   /// The prefix of the ids of the figure's elements.
   let id: String
   let title: String
-  /// What the chart covers, or says, in a sentence below the title.
+  /// A sentence below the title about the chart's extent or meaning.
   let note: String
   /// The chart in words, for readers who cannot see it.
   let description: String

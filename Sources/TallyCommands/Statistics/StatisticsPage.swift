@@ -19,7 +19,7 @@ struct StatisticsPage {
     }
   }
 
-  /// What the template names.
+  /// The content of the template.
   private var context: [String: Any] {
     [
       "title": report.title, "asOf": report.asOfInWords, "conditions": report.conditions,

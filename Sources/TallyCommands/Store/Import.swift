@@ -127,7 +127,7 @@ extension ImportCommand {
   }
 }
 
-/// What `tally import` prints: what an import did, or would do.
+/// The report of `tally import`: what an import did, or would do.
 struct ImportReport {
   let summary: ImportSummary
   /// The tasks, lists and filters that a dry run would change or skip.
@@ -197,7 +197,7 @@ struct ImportReport {
 }
 
 extension ImportReport {
-  /// What was not understood: a line for each kind.
+  /// The values that were not understood, a line for each kind.
   private var account: [String] {
     summary.account.map { remark in
       let count = remark.count == 1 ? "" : "\(remark.count.grouped)× "

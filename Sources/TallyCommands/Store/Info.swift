@@ -20,10 +20,10 @@ struct InfoCommand: SessionCommand {
   }
 }
 
-/// What `info` reports.
+/// The report of `tally info`.
 struct InfoReport {
   let information: StoreInformation
-  /// Where the store is.
+  /// The path of the store.
   let path: FilePath
 
   /// Whether there is a store; if not, the information is that of an empty one elsewhere, whose sizes mean nothing.

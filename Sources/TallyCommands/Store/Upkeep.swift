@@ -85,7 +85,7 @@ extension CommandFailure {
   }
 }
 
-/// What a verification found.
+/// The words for the result of a verification.
 struct VerificationText {
   let report: VerificationReport
   /// The repair that was run before, if any.

@@ -344,7 +344,7 @@ struct SyncMoveCommand: SessionCommand {
     }
   }
 
-  /// What the other devices have to do; `nil` if the device that invited this one knows.
+  /// The next step on the other devices; `nil` if the device that invited this one has shown it.
   private func hint(afterMoveTo place: String) -> String? {
     guard SyncPlace(place).isHub else {
       return "Move each other device that used the old place: tally sync move PLACE"
@@ -385,7 +385,7 @@ extension PlaceMove {
     return report.incomplete + incomplete.filter { !found.contains($0.replica) }
   }
 
-  /// What may have stayed at the old place, as sentences for people.
+  /// Sentences about changes that may have stayed at the old place.
   fileprivate var leftBehindWords: [String] {
     var words: [String] = []
     if !hasExchanged {

@@ -268,7 +268,7 @@ extension SyncReport {
     return facts
   }
 
-  /// What happened, in words.
+  /// The event, in words.
   var words: String {
     var parts: [String] = []
     if sent > 0 { parts.append("sent \(sent.counted("change"))") }
@@ -280,7 +280,7 @@ extension SyncReport {
 }
 
 extension SyncReport {
-  /// What to say where others have deleted most of the tasks.
+  /// The message for the case that others have deleted most of the tasks.
   ///
   /// - Parameter trash: The items that can be restored.
   /// - Returns: The words.
@@ -293,7 +293,7 @@ extension SyncReport {
 }
 
 extension [String] {
-  /// What to say about the tasks and lists with a text that is too large to be sent; `nil` if there are none.
+  /// The message about tasks and lists with a text that is too large to be sent; `nil` if there are none.
   var unsentTextWords: String? {
     guard let first else { return nil }
     let name = (first.count > 40 ? first.prefix(40) + "\u{2026}" : first).escapedForDisplay()
@@ -314,7 +314,7 @@ extension BlockedReplica {
   /// The name of the device, or the start of its id.
   var shownName: String { name.map { $0.escapedForDisplay() } ?? "the device \(replica.description.prefix(8))" }
 
-  /// Which device is blocked, since when and why, without the remedy.
+  /// The device that is blocked, since when and why, without the remedy.
   func words(_ clock: LocalClock) -> String {
     let time = since.map { ", since \(clock.relativeName(of: $0))" } ?? ""
     return "\(isIncomplete ? "Incomplete: " : "Blocked: ")\(shownName)\(time): \(reason.escapedForDisplay())"

@@ -209,7 +209,7 @@ extension Session {
     return (due.map { ", due \($0)" } ?? "") + (reminder.map { ", reminder \($0)" } ?? "")
   }
 
-  /// Where a task is, in words: `the inbox`, `today`, `Work`, `Work, Fri 27 Nov`.
+  /// The place of a task, in words: `the inbox`, `today`, `Work`, `Work, Fri 27 Nov`.
   func placeInWords(_ named: NamedTask) -> String {
     let day = named.task.scheduledDate.map(clock.relativeName)
     let places = [named.list?.name.quotedForMessage, day].compactMap(\.self)

@@ -232,7 +232,7 @@ struct TaskRow {
     anchorID = target.task.id
   }
 
-  /// Where the tasks go, in words behind a title: ` before 91bc`.
+  /// The place to which the tasks go, in words after a title: ` before 91bc`.
   var anchorInWords: String { " \(side) \(target.handle)" }
 
   /// Moves the next task to its spot.

@@ -64,7 +64,7 @@ struct FieldChange {
     [list, parent].contains { $0.map { !$0.isNone } ?? false }
   }
 
-  /// What changes a task, with the list and the parent found.
+  /// A closure that changes a task, once the list and the parent are found.
   ///
   /// - Throws: ``CommandFailure`` for a list or a parent that does not exist, and for a list that is not the parent's.
   func resolved<Base: ~Copyable>(

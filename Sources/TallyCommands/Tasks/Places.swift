@@ -117,7 +117,7 @@ struct DeleteCommand: SelectionCommand {
 }
 
 extension Session {
-  /// What a move did to the place of a task: ` to “Work”, tomorrow`, ` off its day; it stays in “Work”`.
+  /// The change of a task's place by a move, in words: ` to “Work”, tomorrow`, ` off its day; it stays in “Work”`.
   ///
   /// - Returns: the words behind the title, with a blank before them; none if the task only changed its neighbours.
   func movement(from old: TaskItem, to new: NamedTask) -> String {
@@ -138,7 +138,7 @@ extension Session {
     return " to \(reached.joined(separator: ", "))" + left.map { ", \($0)" }.joined()
   }
 
-  /// What became of the reminder of a task that got other days: `; its reminder moves to tomorrow 09:00`.
+  /// Words about the reminder of a task that got another day or due date: `; its reminder moves to tomorrow 09:00`.
   ///
   /// - Parameters:
   ///   - old: the task before the change.

@@ -92,7 +92,7 @@ struct QuickDraft {
     return isNamed ? QuickEntry.parse(sentence, reference: reference).listName : nil
   }
 
-  /// Where the task goes.
+  /// The place of the task.
   var place: CapturePlace { list.map { .list($0.id) } ?? .inbox }
 }
 
@@ -115,7 +115,7 @@ extension QuickDraft {
     return leftoverWords.map { "\(understood)\n\($0)" } ?? understood
   }
 
-  /// What was not understood, in one sentence; `nil` if nothing is left over.
+  /// A sentence about the words that were not understood; `nil` if there are none.
   private var leftoverWords: String? {
     guard !entry.leftovers.isEmpty else { return nil }
     let words = entry.leftovers.map { leftover in

@@ -70,7 +70,7 @@ struct TaskChanges {
   /// Adds a sentence.
   mutating func say(_ message: String) { report.messages.append(message) }
 
-  /// What changed.
+  /// The report of the changes.
   func report(in transaction: borrowing StoreWriteTransaction) throws -> ChangeReport {
     var report = report
     if unchangedCount > 0 {

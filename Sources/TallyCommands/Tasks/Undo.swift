@@ -61,7 +61,7 @@ struct RedoCommand: SessionCommand {
 
 /// An undo or a redo of one write or several, in one transaction.
 struct Reversal {
-  /// Which writes.
+  /// The writes to undo or redo.
   enum Extent {
     case last(Int)
     case one(ChangeID)
@@ -173,7 +173,7 @@ struct Reversal {
 }
 
 extension ChangeReport {
-  /// What several undos or redos have changed altogether.
+  /// Creates the report of several undos or redos together.
   fileprivate init(_ results: [UndoResult], in transaction: borrowing StoreWriteTransaction) throws {
     let tasks = results.flatMap { $0.tasks + $0.deletedTasks }.map(\.id).uniqued()
     let listIDs = results.flatMap { $0.lists + $0.deletedLists }.map(\.id).uniqued()

@@ -65,7 +65,7 @@ extension Unicode.Scalar {
 extension String {
   /// The text as one word of a shell's command line, for commands offered to be typed.
   ///
-  /// What cannot be shown on the terminal is written in the `$'…'` form that bash, zsh, ksh and POSIX 2024 know.
+  /// Characters that a terminal cannot show are written in the `$'…'` form of bash, zsh, ksh and POSIX 2024.
   var shellQuoted: String {
     if !isEmpty, utf8.allSatisfy(Self.shellSafe.contains) { return self }
     guard unicodeScalars.contains(where: \.drivesOrHides) else {

@@ -1,7 +1,8 @@
 import Foundation
 import Tally
 
-/// What a command answers: a tree of names and values, written once and printed as JSON or as the records of `--plain`.
+/// The answer of a command: a tree of names and values, written once and printed as JSON or as the records of
+/// `--plain`.
 ///
 /// The names are keys of the JSON and, joined by dots, the names of the records; both are part of the command line's
 /// contract, and so is their order.
@@ -86,7 +87,7 @@ extension JSONWriter {
   /// Writes a value of any kind.
   mutating func write(_ facts: Facts) {
     switch facts {
-    // One form of times for programs: the offset of a completion is a member of its own.
+    // Programs get one form of times: the offset of a completion is a member of its own.
     case .value(.offsetInstant(let instant)): value(.instant(instant.instant))
     case .value(let field): value(field)
     case .flag(let isTrue): value(isTrue)

@@ -59,7 +59,7 @@ extension String {
 }
 
 extension Substring {
-  /// Where the description of a command or an option begins; `nil` for other lines.
+  /// The index at which the description of a command or an option begins; `nil` for other lines.
   fileprivate var startOfDescription: Index? {
     guard let start = index(startIndex, offsetBy: String.descriptionColumn, limitedBy: endIndex), start < endIndex,
       self[start] != " ", self[..<start].hasSuffix("  "), !self[..<start].allSatisfy({ $0 == " " })
@@ -149,7 +149,8 @@ extension StringProtocol {
 }
 
 extension Unicode.Scalar {
-  /// Takes no column of its own: combining marks, joiners, and the vowels and finals of Hangul syllables.
+  /// Whether the scalar has no column of its own: combining marks, joiners, and the vowels and finals of Hangul
+  /// syllables.
   fileprivate var isZeroWidth: Bool {
     if (0x1160...0x11FF).contains(value) || (0xD7B0...0xD7FF).contains(value) { return true }
     switch properties.generalCategory {

@@ -221,7 +221,7 @@ extension StoreTransaction where Base: ~Copyable {
   }
 
   private static var mostTasksWaiting: Int { 500 }
-  /// Notes may be long.
+  /// A limit is needed because notes may be long.
   private static var mostBytesWaiting: Int { 4 << 20 }
 
   private func forEachTask(

@@ -39,7 +39,7 @@ struct SearchCommand: TextCommand {
     let query = SearchQuery(words.joined(separator: " "), substring ? .substrings : .words)
     let limit = limited.limit ?? (session.options.format == .human ? Self.defaultLimit : nil)
     try session.read { transaction in
-      // One more says whether there are more.
+      // One match more than the limit shows whether there are more.
       var matches = try transaction.search(query, limit: limit.map { $0 + 1 })
       let hasMore = limit.map { matches.count > $0 } ?? false
       if let limit { matches = Array(matches.prefix(limit)) }

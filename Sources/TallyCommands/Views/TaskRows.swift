@@ -4,7 +4,7 @@ import Tally
 ///
 /// A long title wraps under itself; details that do not fit behind it are on lines of their own below.
 struct TaskRows {
-  /// What can follow a title.
+  /// A detail that can follow a title.
   enum Detail {
     case list, scheduledDay, completionDay
     /// The scheduled day, if it is today.
@@ -20,7 +20,7 @@ struct TaskRows {
   /// - Parameters:
   ///   - session: Its clock, its colours and its width.
   ///   - handleWidth: The columns of a handle.
-  ///   - hidden: What the lines leave out.
+  ///   - hidden: The details that the lines leave out.
   init(_ session: Session, handleWidth: Int, hiding hidden: Set<Detail> = []) {
     (clock, painter, width) = (session.clock, session.painter, session.width ?? .max)
     (self.handleWidth, self.hidden) = (handleWidth, hidden)

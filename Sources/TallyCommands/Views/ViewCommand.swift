@@ -30,7 +30,7 @@ protocol ViewKind {
   static var abstract: String { get }
   /// The rule of the view, where the first line of its help does not say all; `nil` for none.
   static var discussion: String? { get }
-  /// What the view is for and how to fill it, printed if it is empty.
+  /// The purpose of the view and how to fill it, printed if it is empty.
   static var emptyHint: String { get }
   /// The details that all tasks of the view share, or that are printed above the tasks.
   static var sharedDetails: Set<TaskRows.Detail> { get }

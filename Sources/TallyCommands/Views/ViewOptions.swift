@@ -57,7 +57,7 @@ struct ViewDescription {
   let view: TaskView
   /// The line above its tasks.
   let title: String
-  /// What the view is for and how to fill it, printed if it is empty.
+  /// The purpose of the view and how to fill it, printed if it is empty.
   let emptyHint: String
   /// The list whose tasks these are; `nil` for other views.
   var list: TaskList?
@@ -71,7 +71,7 @@ struct ViewDescription {
   var isTree = false
   /// Whether this is a place in which completed tasks pile up.
   var isPlace = false
-  /// What a task's line leaves out, as it is printed elsewhere.
+  /// The details that a task's line leaves out because they are printed elsewhere.
   var hiding: Set<TaskRows.Detail> = []
 
   /// Whether people see only the newest completed tasks; in a tree, the sub-tasks of others would seem to be theirs.

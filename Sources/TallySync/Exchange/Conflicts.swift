@@ -113,22 +113,21 @@ extension ObjectState.Field {
   }
 }
 
-/// What finds the values that lose when a snapshot is merged.
+/// The knowledge with which merging a snapshot finds the values that lose.
 struct SnapshotReading: Sendable {
   /// The last own segment that the snapshot covers.
   private let covered: UInt64
   /// When the last segment that was read of each replica was sealed: later writes of it are unknown here.
   private let lastRead: [ReplicaID: Int64]
-  /// What this replica has written, as far as the snapshot does not cover it: the authors of other writes in it had not seen
-  /// that.
+  /// The writes of this replica that the snapshot does not cover: the authors of other writes in it had not seen them.
   private(set) var uncovered: [ObjectKey: ObjectState] = [:]
 
   /// Begins to read a snapshot.
   ///
   /// - Parameters:
-  ///   - summary: What it covers.
+  ///   - summary: The summary of the snapshot.
   ///   - sent: The segments of this replica that it does not cover, as far as the place has them.
-  ///   - transaction: Of the store that merges it.
+  ///   - transaction: The transaction of the store that merges it.
   /// - Throws: What reading the settings and the segments throws.
   init<Base: ~Copyable>(
     _ summary: SnapshotSummary, _ sent: [[UInt8]] = [], in transaction: borrowing StoreTransaction<Base>

@@ -71,7 +71,7 @@ extension StoreSync {
   /// name.
   ///
   /// - Parameters:
-  ///   - replica: Which device; it may be this one, or a revoked one.
+  ///   - replica: The device; it may be this one, or a revoked one.
   ///   - name: The name: not blank, at most 256 bytes of UTF-8.
   /// - Throws: `TallyError` with `notSynchronising`, `replicaNotFound` or `invalidDeviceName`; what the store throws.
   public func renameMember(_ replica: ReplicaID, to name: String) async throws {

@@ -14,9 +14,9 @@ struct Outbox {
   /// Seals local changes into segments.
   ///
   /// - Parameters:
-  ///   - limit: Of how many objects at most.
+  ///   - limit: The most objects.
   ///   - merge: The states of the store in this write.
-  ///   - settings: Counts the segments.
+  ///   - settings: The settings, which count the segments.
   ///   - transaction: The write.
   /// - Returns: Whether there may be more.
   /// - Throws: What the store throws; a fault of the settings.
@@ -140,7 +140,7 @@ struct SnapshotDraft: Sendable {
   ///   - table: The table of which they are.
   ///   - coverage: The last segment of each replica whose changes are in them.
   ///   - madeAt: The time now, in microseconds since 1970.
-  ///   - settings: Of the replica that makes the snapshot.
+  ///   - settings: The settings of the replica that makes the snapshot.
   /// - Throws: A fault of the settings.
   init(
     _ rows: [StateTable.Row], in table: StateTable, coverage: [ReplicaID: StreamPosition], madeAt: Int64,

@@ -11,7 +11,7 @@ import TallySystem
 
 /// The result of moving a store's space to another place.
 public struct PlaceMove: Hashable, Sendable {
-  /// Where the space is now: the path of a folder, or the address of a hub.
+  /// The present place of the space: the path of a folder, or the address of a hub.
   public let place: String
   /// How many files or segments were copied from the old place; `nil` if the old place could not be reached.
   public let copied: Int?
@@ -144,7 +144,7 @@ extension StoreSync {
     let incomplete: [BlockedReplica]
   }
 
-  /// What was copied from the old place.
+  /// The result of copying from the old place.
   fileprivate struct Copied {
     /// How many files or segments; `nil` if the old place could not be reached.
     var count: Int?

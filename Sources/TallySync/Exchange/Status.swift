@@ -220,7 +220,7 @@ public struct BlockedReplica: Hashable, Sendable {
 
   /// Why, as sentences for people.
   public var reason: String { blockReason.reason }
-  /// What to do, as sentences for people; `nil` if the reason already says it, or nothing can be done.
+  /// The remedy, as sentences for people; `nil` if the reason already says it, or nothing can be done.
   public var remedy: String? { blockReason.kind.remedy }
   /// The segments that are known to exist and were not found, ascending.
   ///
@@ -267,7 +267,7 @@ public struct SyncStatus: Hashable, Sendable {
   public let replica: ReplicaID
   /// The name of this device.
   public let name: String
-  /// Where the space is.
+  /// The place of the space: the path of a folder, or the address of a hub.
   public let place: String
   /// Whether synchronisation was stopped.
   public let isStopped: Bool

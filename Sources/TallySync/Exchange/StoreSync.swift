@@ -151,7 +151,7 @@ public struct StoreSync: Sendable {
   /// Joins the only space in a folder with its passphrase.
   ///
   /// - Parameters:
-  ///   - passphrase: What its creator has chosen.
+  ///   - passphrase: The passphrase that its creator has chosen.
   ///   - folder: Where the space is on this machine.
   ///   - deviceName: The name of this device.
   /// - Returns: Who this store is in the space.
@@ -486,7 +486,7 @@ extension StoreSync {
   }
 }
 
-/// What the agent knows of its place.
+/// The agent's knowledge of its place.
 private final class PlaceNews: Sendable {
   /// Whether the place has something new, which is fetched even while it refuses what this store sends.
   ///

@@ -1,7 +1,7 @@
 import Foundation
 import Tally
 
-/// What a store knows of its space; it is stored in the same transaction as the data that it describes.
+/// The settings of a store for its space; they are stored in the same transaction as the data that they describe.
 struct SyncSettings: Codable, Equatable {
   /// The space, as hexadecimal digits.
   var space: String
@@ -13,7 +13,7 @@ struct SyncSettings: Codable, Equatable {
   /// The secret keys of the replica.
   var replicaKeys: Data
   var deviceName: String
-  /// Where the space is: the path of a folder, or the address of a hub.
+  /// The place of the space: the path of a folder, or the address of a hub.
   var place: String
   /// The token by which the hub knows this device; `nil` for a folder.
   var token: String?

@@ -201,7 +201,7 @@ struct FolderDisk: Sendable {
   ///
   /// - Parameters:
   ///   - file: The file.
-  ///   - replica: Whose it should be.
+  ///   - replica: The expected author.
   /// - Returns: `nil` if the file has not, or not yet, exactly the segments that its name says.
   /// - Throws: `Errno` if it cannot be read.
   func segments(of file: SegmentFiles.File, by replica: ReplicaID) throws -> [[UInt8]]? {
@@ -286,7 +286,7 @@ extension FolderFault: CustomStringConvertible {
     }
   }
 
-  /// What to do about it.
+  /// The remedy.
   public var remedy: String {
     switch kind {
     case .unreachable: "Connect the disk or start the program that provides the folder; nothing was lost"

@@ -18,7 +18,7 @@ enum FolderName: Hashable, Sendable {
   /// Stands for a file that a program has not downloaded yet.
   indirect case placeholder(FolderName)
 
-  /// Which segments a file has.
+  /// The segments of a file.
   struct SegmentRange: Hashable {
     let first: UInt64
     let last: UInt64
@@ -212,7 +212,7 @@ struct FolderEntry: Hashable, Sendable {
     modified = [status.st_mtim, status.st_ctim].flatMap { [Int($0.tv_sec), Int($0.tv_nsec)] }
   }
 
-  /// Where the file is.
+  /// The path of the file.
   var path: FilePath { FilePath("\(directory)/\(fileName)") }
 
   /// The file for which another one is a placeholder; its size is unknown.
@@ -239,16 +239,16 @@ struct FolderListing: Sendable {
   /// Creates a listing of a directory that need not exist.
   init(of space: FilePath) { self.space = space }
 
-  /// Where the files of all replicas are.
+  /// The directory of the files of all replicas.
   ///
   /// Paths are made of strings: appending a component is slow in a debug build, where swift-system checks the whole path
   /// after each byte.
   func directory(_ part: Part) -> FilePath { FilePath("\(space)/\(part.rawValue)") }
 
-  /// Where the files of a replica are.
+  /// The directory of the files of a replica.
   func directory(_ part: Part, of replica: ReplicaID) -> FilePath { FilePath("\(space)/\(part.rawValue)/\(replica)") }
 
-  /// Where a file of a replica is.
+  /// The path of a file of a replica.
   func path(of name: FolderName, _ part: Part, of replica: ReplicaID) -> FilePath {
     FilePath("\(space)/\(part.rawValue)/\(replica)/\(name.text)")
   }

@@ -249,7 +249,8 @@ final class FolderWait: Sendable {
   /// - Parameters:
   ///   - listing: The files.
   ///   - limit: How long to wait at most.
-  ///   - seen: What the caller has seen; `nil` for the files at the start of the wait. The last listing replaces it.
+  ///   - seen: The files that the caller has seen; `nil` for those at the start of the wait. The last listing replaces
+  ///     it.
   init(for listing: FolderListing, atMost limit: Duration, knowing seen: Monitor<FolderScan?>) {
     (self.listing, self.seen) = (listing, seen)
     deadline = .after(limit)

@@ -404,7 +404,7 @@ public final class FolderTransport: SyncTransport {
   ///
   /// - Parameters:
   ///   - segment: The sealed bytes.
-  ///   - replica: Whose stream it is; nothing happens if the folder has segments of it.
+  ///   - replica: The replica of the stream; nothing happens if the folder has segments of it.
   /// - Throws: `FolderFault` if the folder cannot be reached or written.
   func begin(_ segment: [UInt8], of replica: ReplicaID) async throws {
     try await onQueue { transport in

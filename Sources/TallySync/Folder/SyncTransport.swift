@@ -50,7 +50,7 @@ public protocol SyncTransport: Sendable {
   ///
   /// - Parameters:
   ///   - segments: The sealed bytes, whose numbers follow each other; at least one.
-  ///   - replica: Whose stream it is.
+  ///   - replica: The replica of the stream.
   /// - Returns: For each segment whether it is stored now, or why not. The first one that is neither stored nor known
   ///   ends the call: those after it are not stored, and have no answer.
   /// - Throws: Any error, if the place cannot be reached; some segments may be stored, but none without those before it.
@@ -66,8 +66,8 @@ public protocol SyncTransport: Sendable {
   ///
   /// - Parameters:
   ///   - card: The sealed bytes.
-  ///   - replica: Whose it is.
-  ///   - number: Counts the cards of the replica: the greatest is the newest.
+  ///   - replica: The replica.
+  ///   - number: The number of the card; the greatest is the newest.
   /// - Throws: Any error, if the place cannot be reached.
   func putCard(_ card: [UInt8], of replica: ReplicaID, number: UInt64) async throws
 
@@ -238,8 +238,8 @@ public struct SnapshotName: Hashable, Sendable {
   /// Creates a name.
   ///
   /// - Parameters:
-  ///   - replica: Who has made it.
-  ///   - number: Counts the snapshots of the replica, from 1.
+  ///   - replica: The author.
+  ///   - number: The number of the snapshot among those of the replica, from 1.
   ///   - digest: Eight bytes of the hash of what it covers.
   ///   - partCount: How many parts it has, from 1.
   public init(replica: ReplicaID, number: UInt64, digest: [UInt8], partCount: Int) {
@@ -247,7 +247,7 @@ public struct SnapshotName: Hashable, Sendable {
   }
 }
 
-/// Where a space is.
+/// The place of a space.
 public struct SyncPlace: Hashable, Sendable {
   /// The path of a folder, or the address of a hub, which begins with `https://` or `http://`.
   public let address: String
@@ -258,7 +258,7 @@ public struct SyncPlace: Hashable, Sendable {
   ///
   /// - Parameters:
   ///   - address: The path of a folder, or the address of a hub.
-  ///   - token: What the hub knows this device by.
+  ///   - token: The token by which the hub knows this device.
   public init(_ address: String, token: String? = nil) { (self.address, self.token) = (address, token) }
 
   /// A new token: the hexadecimal digits of 32 random bytes.

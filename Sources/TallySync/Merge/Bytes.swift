@@ -20,7 +20,7 @@ struct ByteReader {
   ///
   /// - Parameters:
   ///   - bytes: The bytes, which are not copied.
-  ///   - position: Where the first one is.
+  ///   - position: The position of the first one.
   init(_ bytes: [UInt8], from position: Int = 0) { (all, self.position) = (bytes, min(position, bytes.count)) }
 
   var isAtEnd: Bool { position == all.count }

@@ -405,8 +405,8 @@ extension ObjectState {
   /// Reads a state.
   ///
   /// - Parameters:
-  ///   - bytes: What ``encoded(numbering:)`` returned, or anything else.
-  ///   - position: Where its first byte is.
+  ///   - bytes: The result of ``encoded(numbering:)``, or any other bytes.
+  ///   - position: The position of its first byte.
   ///   - replica: Returns the replica of a number; `nil` for an unknown one.
   /// - Throws: ``CodingFault`` for anything else.
   init(decoding bytes: [UInt8], from position: Int = 0, replica: @escaping (UInt64) -> ReplicaID?) throws(CodingFault) {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Where tasks are shown: their references, without those that lead nowhere or in a ring.
+/// The places of tasks: their references, without those that lead nowhere or in a ring.
 ///
 /// A pure function of the merged objects. The registers still have all that users wrote, so a list or parent that comes back
 /// has its tasks again.

@@ -61,7 +61,7 @@ struct SortedTable<Key: TableKey, Value: Hashable & Sendable>: Hashable, Sendabl
     }
   }
 
-  /// Where a key is, or would be.
+  /// The position at which a key is, or would be inserted.
   private func place(of key: Key) -> (position: Int, isThere: Bool) {
     var (low, high) = (0, entries.count)
     while low < high {

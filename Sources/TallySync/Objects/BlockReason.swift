@@ -121,7 +121,7 @@ extension BlockReason.Kind {
   /// Whether a person must act first, so that trying again changes nothing.
   var needsAPerson: Bool { self == .revoked || self == .needsInvitation }
 
-  /// What to do, as a sentence for people; `nil` for nothing.
+  /// The remedy, as a sentence for people; `nil` for none.
   var remedy: String? {
     switch self {
     case .missing, .unverified:

@@ -7,7 +7,7 @@ extension ObjectState {
   ///
   /// - Parameters:
   ///   - id: The task's id.
-  ///   - place: Where it is shown.
+  ///   - place: The place in which it is shown.
   /// - Returns: The task.
   /// - Throws: ``CodingFault`` for a value that no task has.
   func task(_ id: UUID, at place: Outline.Place) throws -> TaskItem? {

@@ -242,7 +242,7 @@ final class PreparedState: Sendable {
   }
 }
 
-// One byte whose bits say which of the texts were left out, then the state.
+// A stored state has one byte, whose bits say which of the texts were left out, then the state.
 
 extension StoredState {
   /// The entry of an object in the table of states.

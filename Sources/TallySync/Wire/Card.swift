@@ -81,7 +81,7 @@ extension Card {
   ///
   /// - Parameters:
   ///   - number: Counts the cards of the replica.
-  ///   - replica: Whose it is.
+  ///   - replica: The author.
   ///   - keys: The keys of the replica, those with which the card was made.
   ///   - space: The space.
   ///   - record: The record of the newest epoch, for the clear part; `nil` in the first epoch.
@@ -101,7 +101,7 @@ extension Card {
   ///
   /// - Parameters:
   ///   - envelope: The sealed card.
-  ///   - replica: Whose it should be.
+  ///   - replica: The expected author.
   ///   - space: The space in which it should be.
   /// - Throws: ``EnvelopeFault``.
   init(opening envelope: Envelope, of replica: ReplicaID, in space: SpaceKeys) throws(EnvelopeFault) {

@@ -118,7 +118,7 @@ struct Envelope: Hashable, Sendable {
 
   private static let countByteCount = 4
 
-  /// Where the body begins, behind the clear part.
+  /// The offset at which the body begins, after the clear part.
   private var sealedStart: Int {
     get throws(EnvelopeFault) {
       guard header.hasClearPart else { return EnvelopeHeader.byteCount }

@@ -48,7 +48,7 @@ extension Invitation {
   /// Reads an invitation.
   ///
   /// - Parameters:
-  ///   - text: What somebody has copied or typed.
+  ///   - text: The text, as copied or typed.
   ///   - now: The time, in seconds since 1970.
   /// - Throws: ``KeyTextFault``.
   init(_ text: String, now: Int64) throws(KeyTextFault) {

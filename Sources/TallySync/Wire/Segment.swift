@@ -170,7 +170,7 @@ extension SegmentBody {
   /// Reads a body.
   ///
   /// - Parameters:
-  ///   - bytes: What ``encoded(by:)`` returned, or anything else.
+  ///   - bytes: The result of ``encoded(by:)``, or any other bytes.
   ///   - author: The replica that has written the segment.
   /// - Throws: ``EnvelopeFault/needsNewerVersion``, or ``EnvelopeFault/malformed(_:)`` for anything else.
   init(decoding bytes: [UInt8], by author: ReplicaID) throws(EnvelopeFault) {
@@ -277,7 +277,7 @@ enum BodyPadding {
 /// The version with which each body begins.
 enum BodyVersion {
   static let current: UInt8 = 1
-  /// That of a card with the keys of past epochs.
+  /// The version of a card's body with the keys of past epochs.
   static let cardWithKeys: UInt8 = 2
 
   /// Reads a body, its version first.

@@ -88,7 +88,7 @@ extension SnapshotPart {
   /// Reads a part.
   ///
   /// - Parameters:
-  ///   - bytes: What ``encoded(by:)`` returned, or anything else.
+  ///   - bytes: The result of ``encoded(by:)``, or any other bytes.
   ///   - author: The replica that has made the snapshot.
   /// - Throws: ``EnvelopeFault/needsNewerVersion``, or ``EnvelopeFault/malformed(_:)`` for anything else.
   init(decoding bytes: [UInt8], by author: ReplicaID) throws(EnvelopeFault) {

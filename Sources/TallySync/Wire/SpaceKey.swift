@@ -226,7 +226,7 @@ extension WrappedKey {
   /// - Parameters:
   ///   - keys: The space and its keys.
   ///   - passphrase: The passphrase, not empty.
-  ///   - cost: What a guess costs.
+  ///   - cost: The cost of a guess.
   /// - Throws: ``WrappedKeyFault``; an error of the cryptographic library.
   init(wrapping keys: SpaceKeys, passphrase: String, cost: Cost = .standard) throws {
     guard let key = keys.keys[keys.epoch] else { throw WrappedKeyFault.noKey }

@@ -2,8 +2,8 @@ import TallyEngine
 
 /// The counts of many days, added up by quarter hour of the day.
 ///
-/// Where each quarter has a byte, thirty-two of them are added in four steps, in lanes of 16 bits. Adding them one by
-/// one took a third of the time of a whole answer.
+/// If each quarter has a byte, thirty-two of them are added in four steps, in lanes of 16 bits. Adding them one by one
+/// took a third of the time of a whole answer.
 struct QuarterSums {
   private static let quartersPerVector = 32
   /// The most days that the lanes can add up: 257 times 255 still fits into 16 bits.

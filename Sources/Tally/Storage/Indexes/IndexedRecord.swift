@@ -56,7 +56,7 @@ extension IndexedRecord {
   }
 }
 
-/// What tasks and lists have in common.
+/// The common part of tasks and lists.
 protocol StoredObject: Sendable {
   var id: UUID { get }
   var sortOrder: Int64 { get set }

@@ -4,7 +4,7 @@ import TallyEngine
 
 /// The key of `byDue`: a kind, then an instant and the identifier; 25 bytes.
 struct DueKey: IndexKey {
-  /// What the instant means; the raw values are stored: do not change them.
+  /// The meaning of the instant; the raw values are stored: do not change them.
   enum Kind: UInt8 {
     /// An open task: its due date, or its reminder if it has neither a due date nor a due day.
     case open = 0

@@ -78,7 +78,7 @@ public struct TaskIndexRange: Sendable {
 
   /// The keys that begin with the bytes of another key.
   ///
-  /// Of texts, these are the ones that begin with a text; of pairs, with `Leading`, the ones with that first part.
+  /// For texts, these are the keys that begin with a text; for pairs, with `Leading`, those with that first part.
   public static func prefix(_ prefix: some KeyCodable) -> TaskIndexRange { TaskIndexRange(kind: .prefix(prefix)) }
 
   /// The keys from a lower bound up to but not including an upper bound; `nil` for no bound.
@@ -114,7 +114,7 @@ public struct TaskIndexPage: Sendable {
   public var tasks: [TaskItem] { entries.map(\.task) }
 }
 
-/// What a store knows about an application's index.
+/// The state of an application's index in a store.
 public struct TaskIndexInformation: Hashable, Sendable {
   /// Its name.
   public let name: String

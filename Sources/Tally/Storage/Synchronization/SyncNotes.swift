@@ -29,7 +29,7 @@ struct SyncNotes {
     if change.old == nil { try forget(key, in: &transaction) }
   }
 
-  /// What a write changed in one object, and when.
+  /// The change of one object by a write, and its time.
   struct Change {
     let key: TombstoneKey
     let fields: SyncFields
