@@ -26,7 +26,7 @@ public protocol BinaryCodable: Sendable {
 
   /// Reads a value back.
   ///
-  /// The bytes belong to the transaction; copy what is to outlive the call.
+  /// The bytes belong to the transaction; copy those that must outlive the call.
   ///
   /// Throws an ``LMDBError``, best created by ``LMDBError/undecodable(_:byteCount:cause:)``, if they are not an encoded value.
   init(decoding bytes: RawSpan) throws(LMDBError)
@@ -47,7 +47,7 @@ extension BinaryCodable {
 }
 
 extension [UInt8] {
-  /// Appends what a codec writes, of which it has announced the length.
+  /// Appends the bytes that a codec writes, whose number it has announced.
   @inlinable
   package mutating func append(ofByteCount byteCount: Int, _ encode: (inout OutputRawSpan) -> Void) {
     append(addingCapacity: byteCount) { output in
@@ -227,7 +227,7 @@ extension Bool: BinaryCodable, KeyCodable {
 }
 
 /// As a key, a number has the order of IEEE 754's `totalOrder`, as `isTotallyOrdered(belowOrEqualTo:)` has: -0 comes
-/// before 0, and what is not a number comes at the ends.
+/// before 0, and values that are not a number come at the ends.
 extension Double: BinaryCodable, KeyCodable {
   /// Always 8.
   @inlinable public var encodedByteCount: Int { 8 }

@@ -53,7 +53,7 @@ extension LMDBEnvironment {
   }
 }
 
-/// How the attempts of one `write` went.
+/// The state of the attempts of one `write`.
 @usableFromInline
 struct WriteAttempt {
   @usableFromInline var hasFilledMap = false
@@ -171,7 +171,7 @@ extension LMDBEnvironment {
     parent.batched.formUnion(core.batched)
   }
 
-  /// Aborts what has not ended; called when the transaction is dropped.
+  /// Aborts a transaction that has not ended; called when it is dropped.
   func abortWrite(_ core: TransactionCore) {
     // In a child of a fork the transaction and its lock are the parent's.
     guard unsafe core.handle != nil, !isForked else { return }
@@ -232,7 +232,7 @@ extension LMDBEnvironment {
   private func hasCommitted(_ transactionID: Int) -> Bool? {
     // Without the turn another process may have written meanwhile, with the same number.
     guard writeLock != nil else { return nil }
-    // Only after a successful flush does the disk have what the file shows. The handle is open.
+    // The disk has the contents of the file only after a successful flush. The handle is open.
     guard unsafe mdb_env_sync(handle, 1) == MDB_SUCCESS else { return nil }
     let newest = try? DataFile(inDirectory: path).reading { try MetaPage.latest(of: $0).transactionID }
     return newest.map { $0 >= transactionID }

@@ -71,7 +71,7 @@ extension LMDBEnvironment {
   /// try environment.rewrite(to: "/var/backups/full")
   /// ```
   ///
-  /// Where keys have come in no order, pages are a half to two thirds full, and a compacting copy
+  /// If keys were inserted in no order, pages are a half to two thirds full, and a compacting copy
   /// (``copy(to:compacting:)``) leaves them so.
   ///
   /// The directory must exist and hold no environment. When this returns the new environment is on the disk and closed;

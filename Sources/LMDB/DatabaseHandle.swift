@@ -41,7 +41,7 @@ final class DatabaseStamps: Sendable {
     return unsafe stamps[Int(index)].load(ordering: .relaxed)
   }
 
-  /// Whether a handle means what it meant when it was created.
+  /// Whether a handle still means the database that it meant when it was created.
   func contains(_ database: DatabaseHandle) -> Bool {
     Int(database.index) < capacity && stamp(of: database.index) == database.stamp
   }

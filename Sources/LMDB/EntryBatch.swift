@@ -42,9 +42,10 @@ package struct EntryBatch<Key: KeyCodable, Value: BinaryCodable>: Sendable {
 extension Database {
   /// Stores many values, each in place of the one its key has.
   ///
-  /// They are stored in the order of their keys, whatever order they come in: the search for a key's place begins where
-  /// the last one ended, and entries after all existing ones are appended, which leaves full pages. Entries that come
-  /// among comparably many others are appended together with them, after the table has been emptied, for the same reason.
+  /// They are stored in the order of their keys, in whatever order they are given: the search for a key's place begins
+  /// where the last one ended, and entries after all existing ones are appended, which leaves full pages. Entries that
+  /// come among comparably many others are appended together with them, after the table has been emptied, for the same
+  /// reason.
   ///
   /// Throws as ``put(_:forKey:in:)``.
   ///
@@ -230,7 +231,7 @@ private struct EntrySorting {
     }
   }
 
-  /// Sorts what is equal in a run of ascending words.
+  /// Sorts the equal elements in a run of ascending words.
   private func sortEqual(_ run: Range<Int>, at offset: Int) {
     let next = offset + Self.wordByteCount
     var start = run.lowerBound
@@ -464,7 +465,7 @@ extension TransactionCore {
     var all = EncodedEntries()
     all.reserve(table.entryCount, byteCount: table.leafPageCount * table.pageSizeInBytes)
     var move = CursorMove.first
-    // No key is read in these moves; what they find is copied before the next one.
+    // These moves read no key, and the entry that they find is copied before the next one.
     while let entry = unsafe try cursor.move(move, key: UnsafeRawBufferPointer(start: nil, count: 0)) {
       unsafe try all.add(entry.value, forKey: entry.key)
       move = .next

@@ -317,7 +317,7 @@ extension LMDBEnvironment {
   /// Room without which a short write is taken for a full disk.
   private static let leastRoomInBytes: UInt64 = 1 << 16
 
-  /// Creates the error of a code, with what the environment knows about it.
+  /// Creates the error of a code, with the details that the environment knows.
   func explain(_ returnCode: Int32, _ operation: String) -> LMDBError {
     switch returnCode {
     case MDB_MAP_FULL:

@@ -14,8 +14,8 @@ public protocol LMDBTransaction: ~Copyable {
 
 /// The inside of a transaction, which ends with the borrow of it.
 ///
-/// Public only because a protocol names it. It cannot be stored: what it leads to is freed with the transaction. Copies end
-/// with the borrow as well; without them the compiler (6.3.1) ends itself where it optimises.
+/// Public only because a protocol names it. It cannot be stored, because the memory behind it is freed with the
+/// transaction. Copies end with the borrow as well; without them the compiler (6.3.1) ends itself where it optimises.
 public struct TransactionAccess: ~Escapable {
   @usableFromInline
   let core: TransactionCore
@@ -136,7 +136,7 @@ public struct WriteTransaction: ~Copyable, LMDBTransaction {
 
 /// A view of a transaction of either kind, for code that is the same for both; it must not outlive the transaction.
 package struct TransactionView: ~Copyable, LMDBTransaction {
-  // Keeps the environment, and with it what an ended transaction is asked for, alive.
+  // Keeps the environment alive, because an ended transaction may still be asked for its state.
   private let environment: LMDBEnvironment
   @usableFromInline
   let core: TransactionCore
@@ -170,7 +170,7 @@ final class TransactionCore {
   @exclusivity(unchecked) var handle: OpaquePointer?
   /// The size of the map a write transaction has, for growing it no more than once.
   let mapSizeInBytes: Int
-  /// Why nothing but an abort is left, if so.
+  /// The reason why the transaction can only be aborted; `nil` if it can be used.
   var failure: LMDBError.Code?
   /// Databases first opened here: an abort invalidates their handles.
   var openedDatabases: [UInt32] = []

@@ -8,9 +8,9 @@ import TallySystem
 /// so a writer that may wait only for a limited time takes a `FileLock` first. That lock is on the directory, which needs
 /// no file, and so no room on a full disk.
 ///
-/// The lock alone would not do: it belongs to the open descriptor, which the threads of this process share, so that it
-/// keeps out other processes only. The flag in the state keeps out the other threads, as the lock of a store against
-/// replacing its file need not: that one is opened once for each open store, and held as long as the store is open.
+/// The lock alone is not enough: it belongs to the open descriptor, which the threads of this process share, so it
+/// keeps out other processes only. The flag in the state keeps out the other threads. The lock that prevents replacing
+/// a store's file needs no flag: it is opened once for each open store, and held as long as the store is open.
 extension LMDBEnvironment {
   private static let pausesInMicroseconds: ClosedRange<UInt32> = 40...150
 
@@ -90,7 +90,7 @@ extension LMDBEnvironment {
   }
 
   private func tryAcquire(_ lock: FileLock) throws(LMDBError) -> Bool {
-    // Under one lock with the check, or a lock might be taken that closing has just released for good.
+    // The check and the acquisition are under one lock; otherwise a turn might be taken that closing has just given up.
     try state.withLock { (state) throws(LMDBError) in
       if state.isClosed { throw LMDBError(.closed, operation: "begin write") }
       return try LMDBError.translating("begin write") { try lock.tryAcquire(.exclusive) }

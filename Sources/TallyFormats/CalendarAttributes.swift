@@ -70,7 +70,7 @@ extension CalendarRecord {
     }
   }
 
-  /// Whether a property may be written as it was: there is none of its name yet, or there may be several.
+  /// Whether a property may be written unchanged: there is none of its name yet, or there may be several.
   private func canAppend(_ name: String) -> Bool {
     // These would contradict the state, which is written from the field.
     if name == "STATUS" || name == "COMPLETED" { return false }
@@ -147,7 +147,7 @@ extension CalendarRecord {
     components.flatMap { $0.map(\.text) }.joined(separator: "\n")
   }
 
-  /// Components from lines; whatever is not within a `BEGIN` and its `END` is left out.
+  /// Components from lines; lines outside of a `BEGIN` and its `END` are left out.
   private static func components(_ text: String) -> [[ContentLine]] {
     var components: [[ContentLine]] = []
     var current: [ContentLine] = []

@@ -285,7 +285,7 @@ struct ChecklistRecord: ForeignRecord {
 /// Source: the documentation of the plug-in Tasks for Obsidian, its formats "Emoji" and "Dataview":
 /// `[due:: 2026-12-01]`.
 struct NotebookMarks {
-  /// The text without what was understood.
+  /// The text without the parts that were understood.
   private(set) var text: String
   /// The fields that the marks set; the due day, the due date and the attributes are `nil` if no mark sets them.
   private(set) var document = TaskDocument()
@@ -300,7 +300,7 @@ struct NotebookMarks {
     "highest": .high, "high": .high, "medium": .medium, "low": .low, "lowest": .low,
   ]
 
-  /// Reads the marks of a text; what is not understood stays in the text, with a remark.
+  /// Reads the marks of a text; a mark that is not understood stays in the text, with a remark.
   init(_ text: String, _ context: FormatContext) {
     self.text = text
     (document[.dueDay], document[.dueDate], document[.attributes]) = (nil, nil, nil)

@@ -2,7 +2,7 @@ import Foundation
 public import SystemPackage
 public import Tally
 
-/// The formats in which tasks move in and out; <doc:OtherFormats> says what each can express.
+/// The formats in which tasks move in and out; <doc:OtherFormats> lists the values that each can express.
 ///
 /// ```swift
 /// try store.export(to: "tasks.ics", as: .ical)
@@ -140,7 +140,8 @@ public struct FormatOptions: Hashable, Sendable {
   public var usualDateOrder: DateOrder?
   /// The completion day of done tasks without a date; `nil` for 1 January 1970.
   public var completedOn: CalendarDay?
-  /// Whether to write only what the format itself has words for, without Tally's extension; reading it again loses the rest.
+  /// Whether to leave out Tally's extension; reading the document again then loses values that the format cannot
+  /// express.
   public var isPlain: Bool
 
   /// Creates options; nothing is known without them.

@@ -8,10 +8,10 @@ import Tally
 /// changes a due date wins over the exact one beside it. That is found out by writing the task again and comparing,
 /// field by field, so no format has to say what it loses.
 protocol ForeignRecord {
-  /// Writes what the format has words for.
+  /// Writes the values that the format can express.
   init(_ task: TaskItem, in list: String?, _ context: FormatContext)
 
-  /// The document, as the format's own words say it; what is not understood becomes an attribute, with a remark.
+  /// The document in the format's own words; a value that is not understood becomes an attribute, with a remark.
   func document(_ context: FormatContext) -> TaskDocument
 
   /// The extension: fields of the task as JSON.
@@ -201,7 +201,7 @@ struct FormatContext: Sendable {
     return OffsetTimestamp(day == self.day(of: now) ? min(noon, now) : noon, in: timeZone)
   }
 
-  /// When a task was completed that is done without a date: noon of the given day, or long ago.
+  /// The time of completion for a completed task without a date: noon of the given day, or long ago.
   var undatedCompletion: OffsetTimestamp {
     options.completedOn.map(noon) ?? OffsetTimestamp(TaskDocument.longAgo, in: .gmt)
   }
@@ -213,14 +213,14 @@ struct FormatContext: Sendable {
   }
 }
 
-/// Counts what a reader does not understand by kind, so that memory does not grow with the document.
+/// Counts the values that a reader does not understand by kind, so that memory does not grow with the document.
 ///
 /// Only one reader uses it, on one thread at a time.
 final class RemarkLog: @unchecked Sendable {
   private var remarks: [(remark: DocumentRemark, position: TextPosition?)] = []
   /// Whether some text was skipped that belongs to no task.
   private(set) var hasTexts = false
-  /// The place of what is being read; `nil` for that of its task.
+  /// The place that is being read; `nil` for that of its task.
   var position: TextPosition?
 
   /// Adds a remark of a kind, with an example from the document.

@@ -126,7 +126,7 @@ enum TaskwarriorNumber {
   private static func text(_ number: Double) -> String { String(format: "%.6f", number) }
 }
 
-/// How Taskwarrior says that a task repeats: `weekly`, `3days`, `2mo`.
+/// The recurrences of Taskwarrior: `weekly`, `3days`, `2mo`.
 enum TaskwarriorRecurrence {
   private static let names: [String: String] = [
     "daily": "FREQ=DAILY", "day": "FREQ=DAILY", "weekdays": "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR",

@@ -41,7 +41,7 @@ struct TodoTxtWriter: DocumentWriter {
 /// Source: "todo.txt format rules", github.com/todotxt/todo.txt. Of the keys, `due:` is widely used, `t:`, `rec:` and
 /// `pri:` are those of the "Simpletask" and "topydo" programs.
 struct TodoTxtRecord: ForeignRecord {
-  /// The key of the JSON, without white space, for what the format cannot express.
+  /// The key of the JSON, without white space, for values that the format cannot express.
   private static let extensionKey = "tally"
 
   private var isCompleted = false

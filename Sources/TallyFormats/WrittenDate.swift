@@ -65,7 +65,7 @@ enum WrittenDate {
     return try? Timestamp(iso8601: String(colon))
   }
 
-  /// A day of three numbers, and what follows it.
+  /// A day of three numbers, and the text after it.
   private static func numericDay(_ text: String, _ order: DateOrder?) -> (CalendarDay, rest: String)? {
     var rest = text[...]
     guard let first = number(&rest), let separator = rest.first, "./-".contains(separator) else { return nil }

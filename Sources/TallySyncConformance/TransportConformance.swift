@@ -399,7 +399,7 @@ extension TransportConformance {
       var stream = place.stream()
       let (writer, reader) = (try await place.connect(stream), try await place.connect(place.stream()))
       _ = try await reader.heads()
-      // The first one creates whatever a new replica needs; the second one is an ordinary one.
+      // The first segment creates whatever a new replica needs; the second one is an ordinary one.
       for segment in stream.next(2) {
         let wait = Task {
           let isChanged = try await reader.waitForChanges(seconds: longWaitInSeconds)

@@ -4,8 +4,8 @@ package import SystemPackage
 ///
 /// Everything is written to a temporary file in the same directory, which gets the name only by `publish()`; until then
 /// the old file does not change. If it is never published the temporary file is removed. The new file can be read and
-/// written by its owner only, whatever the permissions of the old one. Where the path is a symbolic link to a file the
-/// link is replaced, not the file it leads to: otherwise everybody who may write the link could choose what is
+/// written by its owner only, whatever the permissions of the old one. If the path is a symbolic link to a file, the
+/// link is replaced, not the file it leads to: otherwise anyone who may write the link could choose the file that is
 /// overwritten.
 ///
 /// Foundation's atomic writing does not suffice: it wants all bytes at once, sets no permissions and does not flush.

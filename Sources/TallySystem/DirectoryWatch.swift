@@ -47,7 +47,7 @@ package final class DirectoryWatch: Sendable {
     try? wakePipe?.writeEnd.close()
   }
 
-  /// Ends a wait, now or the next one; for good.
+  /// Ends the wait in progress and all later ones.
   package func interrupt() {
     _ = try? wakePipe?.writeEnd.writeAll([0])
   }

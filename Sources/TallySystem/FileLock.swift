@@ -67,7 +67,7 @@ package final class FileLock: Sendable {
     _ = flock(descriptor.rawValue, LOCK_UN)
   }
 
-  /// Whether a path still names what the lock is on.
+  /// Whether a path still names the locked file.
   package func isOnFile(at path: FilePath) -> Bool {
     guard let there = try? FileIdentity(of: path) else { return false }
     return (try? FileIdentity(of: descriptor)) == there
@@ -102,8 +102,8 @@ package final class FileLock: Sendable {
 
   /// Opens the file that has the name now, if that is not the one this has open, and returns whether it did.
   ///
-  /// The former holder may have removed the file while this waited. The lock on a file without a name would keep nobody
-  /// out: others lock the one that has been created since.
+  /// The former holder may have removed the file while this waited. A lock on a file without a name would keep nobody
+  /// out: others lock the file that has been created since.
   private func followPath() throws(Errno) -> Bool {
     guard let path, (try? FileIdentity(of: path)) != (try? FileIdentity(of: descriptor)) else { return false }
     let newer = try Self.open(path)

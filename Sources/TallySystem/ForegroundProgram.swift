@@ -57,7 +57,7 @@ package enum ForegroundProgram {
   package static func replaceThisProcess(
     _ executable: FilePath, _ arguments: [String], environment: [String: String]
   ) throws(Errno) -> Never {
-    // Handlers end with this program, but what it ignores stays ignored.
+    // Handlers end with this program, but signals that it ignores stay ignored.
     for number in [SIGPIPE, SIGXFSZ] { signal(number, SIG_DFL) }
     // All strings outlive the call, which copies them.
     let error = unsafe withPointers(to: [executable.string] + arguments) { words in

@@ -29,7 +29,7 @@ package enum SystemCalls {
     try changePermissions(path, to: permissions)
   }
 
-  /// Creates a directory with what the process's mask leaves of some permissions, by default of all.
+  /// Creates a directory with some permissions, by default all, as far as the process's mask allows them.
   ///
   /// The corresponding C function is `mkdir`.
   package static func makeDirectory(
@@ -251,8 +251,7 @@ package enum SystemCalls {
     try directory.closeAfter { try flush(directory) }
   }
 
-  /// Makes one descriptor another name of what a second one has open; programs that are started meanwhile do not
-  /// inherit it.
+  /// Makes a descriptor a duplicate of a second one; programs that are started meanwhile do not inherit it.
   ///
   /// The corresponding C function is `dup3`. Where it does not exist `dup2` is used, which leaves a moment in which they
   /// do.

@@ -108,7 +108,7 @@ public final class Monitor<State>: @unchecked Sendable {
   }
 
   deinit {
-    // Nobody can hold or wait on what nobody refers to.
+    // Nobody can hold or wait on a monitor to which nobody refers.
     unsafe pthread_cond_destroy(condition)
     unsafe pthread_mutex_destroy(mutex)
     unsafe condition.deallocate()

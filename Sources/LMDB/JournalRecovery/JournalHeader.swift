@@ -77,7 +77,7 @@ struct JournalHeader: Equatable {
   }
 }
 
-/// A place in the journal: what the next record must continue.
+/// A place in the journal, which the next record must continue.
 struct JournalPosition: Equatable {
   /// The number of the record before it.
   var sequence: UInt64 = 0

@@ -73,8 +73,8 @@ package struct JournalRecovery {
     }
   }
 
-  /// Recovers alone (R1), or does nothing where processes of an earlier version have the file open: what they have committed
-  /// is in the system's memory, and they share this lock for as long.
+  /// Recovers alone (R1), or does nothing while processes of an earlier version have the file open: their commits are
+  /// in the system's memory, and they share this lock until they close the file.
   private func enter() throws -> FileLock {
     let presence = try FileLock(openingExisting: directory.appending(JournalFile.fileName))
     let isEntered = try waitForResult(
@@ -110,7 +110,7 @@ package struct JournalRecovery {
     }
     // After a failed flush the system's memory may hold what no disk ever will (R3).
     guard try file.shared()?.isFailed != true else { throw Self.failedFlush }
-    // Otherwise it holds whatever was committed, and a reader must not lose it.
+    // Otherwise it holds all commits, and a reader must not lose them.
     var kept = newest
     kept.header.steadyTransaction = try MetaPage.latest(of: DataFileReader(descriptor: dataFile)).transactionID
     try markClean(after: kept, at: kept.header.position)
@@ -172,7 +172,7 @@ package struct JournalRecovery {
       try body()
     } catch {
       if let shared = try? file.shared() {
-        // Another process would meet the failure at its next flush all the same.
+        // Another process would meet the failure at its next flush in any case.
         try? file.share(.init(generation: shared.generation, boot: shared.boot, isFailed: true))
       }
       throw error

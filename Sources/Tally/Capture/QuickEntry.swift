@@ -500,7 +500,7 @@ extension QuickEntryParser {
       }
       current += 1
     }
-    // A phrase that can be parsed was left in the title because of what follows it.
+    // A phrase that can be parsed was left in the title because of the words after it.
     let isReadable = phrase(at: index).map { $0.end >= end } ?? false
     guard isDate, !isReadable, isEnd(end), isBoundary(end) else { return nil }
     return (.recurrence, end)

@@ -116,7 +116,7 @@ extension QuickEntryParser {
     guard !isClaimed(at: index), let time = parser.timeSpan(), isEnd(parser.index), isBoundary(parser.index),
       dates.schedule.time == nil
     else { return nil }
-    // Without a day, `open 9am-5pm` and `sleep from 10pm to 6am` describe what the task is about.
+    // Without a day, `open 9am-5pm` and `sleep from 10pm to 6am` belong to the description of the task.
     let isOfTitle = index > 0 && Self.wordsBeforeSpans.contains(tokens[index - 1].text)
     let isPlan = tokens[index].kind == .number && !isOfTitle && isFollowedByParts(parser.index)
     guard dates.schedule.day != nil || isPlan else { return nil }

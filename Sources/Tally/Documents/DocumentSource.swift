@@ -187,8 +187,8 @@ extension JSONDocumentSource {
 
   /// The date of a document whose records precede it; `nil` if the date comes first or is missing.
   ///
-  /// The keys may come in any order, and what a document overrides depends on its date. This costs nothing if the date
-  /// or the end comes first; otherwise the document is read twice.
+  /// The keys may come in any order, but the date decides which values a document overrides. This costs nothing if the
+  /// date or the end comes first; otherwise the document is read twice.
   static func lateExportDate(_ input: consuming JSONInput) throws -> Timestamp? {
     var reader = JSONReader(input)
     guard try reader.next() == .beginObject else { return nil }
@@ -213,7 +213,7 @@ struct SourceAhead<Source: DocumentSource & ~Copyable>: DocumentSource, ~Copyabl
   private let reading: Reading<Source>
   private var piece: RecordPiece
 
-  /// Creates the source; until it ends, nobody else may use what the other source reads from.
+  /// Creates the source; until it ends, nobody else may use the input of the other source.
   ///
   /// - Parameters:
   ///   - source: The other source.
@@ -396,7 +396,7 @@ package final class ReplayableInput {
   ///
   /// - Parameters:
   ///   - descriptor: a file, or a pipe, which is read to its end at once.
-  ///   - directory: where to store what a pipe delivers.
+  ///   - directory: where to store the contents of a pipe.
   /// - Throws: `inputUnreadable`; `diskFull` or `outputNotCreated` if a copy cannot be made.
   package init(_ descriptor: FileDescriptor, copyingPipesTo directory: FilePath) throws {
     try Self.refuseEndless(descriptor)

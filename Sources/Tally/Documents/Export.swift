@@ -39,8 +39,8 @@ extension TaskStore {
 
   /// Exports all tasks, or those that a filter matches, to an open file or pipe, which stays open.
   ///
-  /// It works as ``export(to:format:matching:progress:)-(FilePath,_,_,_)``, but a failed export leaves what it has
-  /// written.
+  /// It works as ``export(to:format:matching:progress:)-(FilePath,_,_,_)``, but a failed export leaves the part that it
+  /// has written.
   @discardableResult
   public func export(
     to descriptor: FileDescriptor,
@@ -257,7 +257,7 @@ package protocol DocumentWriter {
 
   /// Visits a task before any is written, for formats that must know something about all tasks.
   mutating func prepare(_ task: TaskItem)
-  /// Writes what comes before the tasks.
+  /// Writes the part before the tasks.
   mutating func begin()
   /// Writes a task.
   ///
@@ -266,7 +266,7 @@ package protocol DocumentWriter {
   ///   - list: the task's list.
   ///   - parent: the task's parent.
   mutating func write(_ task: TaskItem, in list: TaskList?, under parent: TaskItem?)
-  /// Writes what comes after the tasks.
+  /// Writes the part after the tasks.
   mutating func end()
 }
 

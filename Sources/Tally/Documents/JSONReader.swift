@@ -111,7 +111,7 @@ extension JSONReader {
     }
   }
 
-  /// Skips the next key of an object if it is the expected one; otherwise ``next()`` reads what comes.
+  /// Skips the next key of an object if it is the expected one; otherwise ``next()`` reads the next token.
   ///
   /// Objects of one kind mostly have their keys in the same order: comparing them in place avoids copying each.
   mutating func skipKey(inQuotes key: [UInt8]) throws -> Bool {

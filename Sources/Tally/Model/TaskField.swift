@@ -4,7 +4,7 @@ package import TallyEngine
 /// A field of a task: its name, how it is stored, and the kind of its values.
 ///
 /// This is the only description of a field. Records, documents, history and comparisons follow it;
-/// `docs/growing.md` lists what a new field needs. The cases are in the order of documents; those from
+/// `docs/growing.md` lists the places that a new field touches. The cases are in the order of documents; those from
 /// `dueDay` on are rare, and a task has them in one object (`TaskExtras`).
 package enum TaskField: UInt8, CaseIterable, Sendable {
   case id, text, notes, state, scheduledDate, dueDate, reminderDate, listID, sortOrder, createdAt, updatedAt

@@ -3,7 +3,8 @@ import TallyEngine
 
 /// Finds a query's terms by reading the texts of tasks, one task at a time.
 ///
-/// This defines what a match is: the index only proposes candidates, and tasks not yet indexed are read in this way.
+/// This is the definition of a match: the index only proposes candidates, and tasks not yet indexed are read in this
+/// way.
 struct SearchMatcher {
   let query: SearchQuery
   private var folder = TextFolder()

@@ -48,7 +48,7 @@ struct GroupCounts {
     for tag in classification.tags { spellings[tag, default: 0] += 1 }
   }
 
-  /// Counts all completions of a scope from its counter; completions without a priority are what remains of `all`.
+  /// Counts all completions of a scope from its counter; completions without a priority are the rest of `all`.
   mutating func add(_ count: Int, of scope: CounterScope) {
     switch scope {
     case .all: priorities[.none, default: 0] += count

@@ -6,7 +6,8 @@ struct RecordChange<Record: IndexedRecord>: Sendable {
   let new: Record?
   /// Whether the change only makes room between neighbours: the user has not moved the object.
   var isRenumbering = false
-  /// The parts whose new values were set by a program: on a merge they lose to what a person wrote on another device.
+  /// The parts whose new values were set by a program: on a merge they lose to those that a person wrote on another
+  /// device.
   var generatedFields: SyncFields = []
 
   init(old: Record?, new: Record?) {

@@ -9,7 +9,7 @@ struct RecordWriter {
   let tables: Tables
   /// The sequence number of the commit that the changes belong to.
   let sequence: UInt64
-  /// Records what changes and stores what is deleted; `nil` if the store does not synchronise.
+  /// Records changes and stores deleted objects for synchronisation; `nil` if the store does not synchronise.
   var syncNotes: SyncNotes?
 
   /// The ledger in which the completions of the tasks are written.

@@ -132,7 +132,8 @@ extension StoreWriteTransaction {
     try recordHandover()
   }
 
-  /// Ends synchronisation: the store no longer records changes, and removes what it has stored for other replicas.
+  /// Ends synchronisation: the store no longer records changes, and removes everything that it has stored for other
+  /// replicas.
   ///
   /// Afterwards, deleted objects cannot be restored.
   package mutating func endSynchronizing() throws {

@@ -144,7 +144,8 @@ extension RecurrenceRule {
 }
 
 extension RecurrenceRule.Periods {
-  /// Creates the periods of a rule; what the rule leaves open (the weekday, the day or the month) comes from the start.
+  /// Creates the periods of a rule; parts that the rule leaves open (the weekday, the day or the month) come from the
+  /// start.
   init(of rule: RecurrenceRule, from start: CalendarDay) {
     let usesDayOfStart = rule.weekdays.isEmpty && rule.monthDays.isEmpty
     let unit = rule.interval.unit

@@ -20,7 +20,7 @@ import TallyEngine
 /// | the application's collections | as `Store.repair` |
 /// | no header, or an impossible one | a new one, with a new identity: a remembered sequence must not be continued |
 ///
-/// A record that breaks the model's rules stays unchanged, because only its user knows what it should say.
+/// A record that breaks the model's rules stays unchanged, because only its user knows the right value.
 struct Repair {
   let report: VerificationReport
   /// The application's collections.

@@ -1,9 +1,8 @@
 /// The scripts by which shells complete commands.
 ///
 /// Each script passes the words before the cursor, and the start of the word at the cursor, to `tally __complete` and
-/// shows what that prints. So all three offer the same, by the program and the store at hand. The parser's own scripts
-/// were tried: bash's puts candidates through `compgen -W`, which expands them, so that the title `$(rm -r ~)` would be
-/// run.
+/// shows its output. So all three offer the same, by the program and the store at hand. The parser's own scripts were
+/// tried: bash's puts candidates through `compgen -W`, which expands them, so that the title `$(rm -r ~)` would be run.
 enum CompletionScript: String, CaseIterable {
   case bash, zsh, fish
 

@@ -106,7 +106,7 @@ extension CompletionOptions {
 }
 
 extension CompletionOptions {
-  /// Says that nothing was completed, of what the options select, and how to complete something.
+  /// Says that none of the selected tasks was completed, and how to complete one.
   func emptyHint(_ options: StatisticsOptions) -> String {
     let verb = options.hasNamedDays ? "was completed in that period" : "has been completed yet"
     return "Nothing\(scope(options)) \(verb). Complete a task: tally done HANDLE; add --at for the past"

@@ -41,7 +41,7 @@ extension TaskSelection {
   ///
   /// - Parameters:
   ///   - transaction: where to find them.
-  ///   - openOnly: whether a filter finds only open tasks; a completed task that is named is found all the same.
+  ///   - openOnly: whether a filter finds only open tasks; a completed task that is named is found in any case.
   /// - Returns: at least one task.
   /// - Throws: ``CommandFailure`` for a name or a filter that finds nothing.
   func tasks<Base: ~Copyable>(

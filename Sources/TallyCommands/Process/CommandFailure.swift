@@ -67,7 +67,7 @@ extension CommandFailure {
     }
   }
 
-  /// Runs a body and puts the name of an option before the message of what it throws.
+  /// Runs a body and puts the name of an option before the message of its error.
   ///
   /// The library's messages never contain a text of the user; a message about "the text" then quotes it.
   static func naming<R>(_ option: String, quoting text: String? = nil, _ body: () throws -> R) throws -> R {
@@ -82,7 +82,7 @@ extension CommandFailure {
     return try CommandFailure.replacing(named, body)
   }
 
-  /// The failure with what may have been meant.
+  /// The failure with the candidates that may have been meant.
   func with(_ candidates: Candidates) -> CommandFailure { changed { $0.candidates = candidates } }
 
   /// The failure with one more sentence about what to do.
@@ -101,7 +101,7 @@ extension CommandFailure {
     return failure
   }
 
-  /// The failure with the command that does what was meant, if that is known.
+  /// The failure with the command that was meant, if that is known.
   func offeringCommand(in arguments: [String]) -> CommandFailure {
     guard let meant, arguments.contains(meant.argument) else { return self }
     let words = ["tally"] + arguments.map { $0 == meant.argument ? meant.handle : $0.shellQuoted }
@@ -155,7 +155,7 @@ struct Candidates {
   /// No candidates.
   init() {}
 
-  /// Tasks that a handle matches, or that may be meant by what is no handle.
+  /// Tasks that a handle matches, or that may be meant by a text that is no handle.
   init(tasks: [NamedTask], hasMore: Bool, areGuesses: Bool = false) {
     all = tasks.map {
       (["handle": .text($0.handle), "id": .id($0.task.id), "title": .text($0.task.title)], $0.inWords)

@@ -96,13 +96,13 @@ enum StorePath {
   }
 }
 
-/// Another program, which replaces this one for what it alone can do.
+/// Another program, which replaces this one for commands that only it can run.
 struct CompanionProgram: Sendable {
   /// Its file, beside this program or in PATH.
   let name: String
   /// The code of the failure where it is missing.
   let code: String
-  /// How the sources build it.
+  /// The command that builds it from the sources.
   let build: String
   /// The beginning of the sentence that it was not found.
   let purpose: String

@@ -3,7 +3,7 @@ import Foundation
 import Tally
 public import TallySync
 
-/// How commands reach a hub.
+/// The access of commands to a hub.
 ///
 /// The program `tally` builds no client for HTTP. It starts `tally-hub-client` instead, which has the same commands and this.
 public protocol HubClient: SyncConnector {
@@ -24,7 +24,7 @@ public protocol HubClient: SyncConnector {
   /// Joins as an owner, by the recovery code of a space at the hub.
   func restore(_ sync: StoreSync, at address: String, by code: String, deviceName: String) async throws
 
-  /// Changes what the device of a replica may do.
+  /// Changes the role of a replica's device.
   func setRole(_ role: InvitedRole, of replica: ReplicaID, _ sync: StoreSync) async throws
 
   /// Refuses changes of a replica from now on, and requests of its device.
@@ -35,7 +35,7 @@ public protocol HubClient: SyncConnector {
 public enum HubAccountChoice: Sendable {
   /// An existing account, by its token.
   case token(String)
-  /// A new one; the secret is what the hub asks for, unless it is open to everybody.
+  /// A new one; the secret is the hub's, unless it is open to everybody.
   case new(secret: String?)
   /// None: the hub has this space already, at another address.
   case sameHub
@@ -51,7 +51,7 @@ public enum InvitedRole: String, CaseIterable, Sendable {
   case reader
 }
 
-/// A hub's answer that is not the wanted one; what a ``HubClient`` throws besides errors of the library.
+/// A refusal or a fault of a hub, which a ``HubClient`` throws besides errors of the library.
 public struct HubFailure: Error {
   let isRefusal: Bool
   let message: String

@@ -36,8 +36,8 @@ public struct Invocation: Sendable {
 
   /// The invocation of this process.
   ///
-  /// If an argument is not UTF-8 the command is not run: the standard library replaces what it cannot read with U+FFFD,
-  /// which would name another title or file. A variable is checked where it is used.
+  /// If an argument is not UTF-8 the command is not run: the standard library replaces invalid bytes with U+FFFD, which
+  /// would name another title or file. A variable is checked where it is used.
   public static func ofProcess() -> Invocation {
     var invocation = Invocation(arguments: Array(CommandLine.arguments.dropFirst()), environment: [:])
     // The system's own copies, which nothing changes.
@@ -92,7 +92,7 @@ final class BufferedOutput {
   private let descriptor: FileDescriptor
   private var buffer: [UInt8] = []
   private let capacityInBytes = 1 << 16
-  /// Why output was lost; every later call fails with it, too.
+  /// The failure by which output was lost; every later call fails with it, too.
   private var failure: CommandFailure?
   /// Whether texts are written in ASCII; bytes never change.
   var isASCII = false

@@ -235,7 +235,7 @@ extension WeekStart {
     return DateOrder(language: parts.first, region: parts.dropFirst().first { $0.utf8.count < 4 })
   }
 
-  /// The locale that the variables name; `nil` for "C", "POSIX" and what is no name.
+  /// The locale that the variables name; `nil` for "C", "POSIX" and texts that are no name.
   private static func localeName(environment: EnvironmentVariables) throws -> String? {
     let name =
       try environment.nonEmptyValue(of: "LC_ALL") ?? environment.nonEmptyValue(of: "LC_TIME")

@@ -130,7 +130,8 @@ enum ColorDepth: Comparable {
 struct MarkedText {
   private var pieces: [(text: String, isMatch: Bool)] = []
 
-  /// Divides a text at ranges in ascending order, grown to whole characters, and escapes what a terminal must not see.
+  /// Divides a text at ranges in ascending order, extended to whole characters, and escapes characters that a terminal
+  /// must not get.
   ///
   /// The text before `start` is left out.
   init(_ text: String, matches: [Range<String.Index>], from start: String.Index? = nil) {

@@ -2,7 +2,7 @@ import Foundation
 import Tally
 import TallySync
 
-/// `tally __complete WORD… START`: what the scripts of shells ask for.
+/// `tally __complete WORD… START`, which the scripts of shells call.
 ///
 /// It is not a command of the parser, which would interpret the words. It reports no errors: without candidates it prints
 /// nothing.
@@ -39,7 +39,7 @@ struct ShellCompletion {
     self.invocation = invocation
   }
 
-  /// The lines for the script: of what kind the answer is, then the candidates.
+  /// The lines for the script: the kind of the answer, then the candidates.
   func lines() -> String {
     var candidates: [Candidate] = []
     for wanted in question.wanted {

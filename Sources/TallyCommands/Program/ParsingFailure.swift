@@ -86,7 +86,7 @@ extension CommandFailure {
   }
 }
 
-/// Commands, with what they need, by the words that other programs, and people, have for them.
+/// Commands with their arguments, by the words that other programs and people use for them.
 enum CommandSynonyms {
   static let meanings: [String: [String]] = [
     "annotate": ["edit HANDLE --notes TEXT"], "append": ["edit HANDLE --notes TEXT"], "begin": ["start"],

@@ -5,11 +5,11 @@ import TallyFormats
 /// Arguments in their commonest form: options by their whole names, each with its value as the next word, before, after
 /// and between other words.
 ///
-/// The parser finds out what a command takes by reflection, and each type that it looks at for the first time makes the
-/// runtime search all conformances of the program. That takes longer than most commands do. The table holds what the
-/// parser found, so plain arguments are read by the table, and a command decodes itself from them. All else is left to
-/// the parser: `--name=value`, values that begin with a dash, and everything that is to be refused. A test compares both
-/// for all commands.
+/// The parser finds the arguments of a command by reflection, and each type that it looks at for the first time makes
+/// the runtime search all conformances of the program. That takes longer than most commands do. The table holds the
+/// parser's results, so plain arguments are read by the table, and a command decodes itself from them. All else is left
+/// to the parser: `--name=value`, values that begin with a dash, and everything that is to be refused. A test compares
+/// both for all commands.
 struct PlainArguments {
   /// An argument that a command takes, and the words that were given for it.
   fileprivate typealias ArgumentWords = (argument: CommandDescription.Argument, words: [String])

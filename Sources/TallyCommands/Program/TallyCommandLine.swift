@@ -3,7 +3,7 @@ import SystemPackage
 import Tally
 import TallySystem
 
-/// The command line as a library: what the program `tally` does with its arguments.
+/// The command line as a library: the program `tally` passes its arguments to it.
 public enum TallyCommandLine {
   /// The version `tally --version` prints.
   public static let version = TaskStore.libraryVersion
@@ -89,8 +89,8 @@ extension TallyCommandLine {
       let width = invocation.outputWidth ?? 80
       let isNarrow = width < narrowest
       let message = RootCommand.fullMessage(for: error, columns: isNarrow ? Int(Int16.max) : width)
-      // The parser also throws what it wants printed. Asking it for the exit code would make it lay out the help for the
-      // terminal, which may be too narrow for its two columns.
+      // The parser also throws texts that it wants printed. Asking it for the exit code would make it lay out the help
+      // for the terminal, which may be too narrow for its two columns.
       guard !message.hasPrefix("Error: ") else { throw CommandFailure(parsing: error, arguments: words.few) }
       output.isASCII = invocation.isASCII
       let text = isNarrow ? message.helpWrapped(toWidth: width) : message

@@ -53,7 +53,7 @@ final class ReminderJournal {
         path, .readWrite, options: [.create, .append, .closeOnExec], permissions: .ownerReadWrite)
     }
     let file = file
-    // A pipe or a device does not return what was written to it, or never ends.
+    // A pipe or a device does not return the lines that were written to it, or never ends.
     guard try Self.opening(path, { try file.stat().type == .regular }) else {
       throw CommandFailure(openingJournal: path, "It is not a regular file")
     }
@@ -182,7 +182,7 @@ struct ReminderRetries {
   /// Records that a program has ended well, or that its reminder was moved or deleted.
   mutating func remove(_ entry: ReminderJournal.Entry) { failures[entry] = nil }
 
-  /// Restores what a journal says: a failure, and when to try again.
+  /// Restores the state of a journal: a failure, and when to try again.
   mutating func restore(_ entry: ReminderJournal.Entry, next: Timestamp) {
     failures[entry] = ((failures[entry]?.count ?? 0) + 1, next)
   }

@@ -33,7 +33,7 @@ final class ReminderLoop {
     unreported = journal.interrupted
   }
 
-  /// Runs until it is interrupted or, with `isOnce`, until what is due has been run.
+  /// Runs until it is interrupted or, with `isOnce`, until the due reminders have been run.
   func run(once isOnce: Bool) throws {
     while true {
       try reportInterrupted()

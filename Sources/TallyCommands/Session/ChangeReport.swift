@@ -7,7 +7,7 @@ struct ChangeReport {
   struct Remedy {
     let purpose: String
     let command: String
-    /// The state of what the command reverses.
+    /// The state of the command that this one reverses.
     var participle = "undone"
 
     static let undo = Remedy(purpose: "To undo", command: "undo")

@@ -141,7 +141,7 @@ extension Session {
     // Another program may have committed meanwhile.
     let newer = try store.read { try $0.history(limit: 2) }.prefix { $0.id != last }
     guard newer.count == 1, let own = newer.first else { return (result, false) }
-    // A change that was too large for the history shows nothing of what it changed.
+    // The history does not show the records of a change that was too large for it.
     return (result, !own.tasks.isEmpty || !own.lists.isEmpty || !own.savedFilters.isEmpty)
   }
 

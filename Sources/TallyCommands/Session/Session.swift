@@ -121,14 +121,14 @@ private final class Outcome<R: Sendable>: Sendable {
     ended.signal()
   }
 
-  /// The result; `nil` if it has not come in time.
+  /// The result; `nil` if it has not arrived in time.
   func wait(milliseconds: Int) -> Result<R, any Error>? {
     guard ended.wait(timeout: .now() + .milliseconds(milliseconds)) == .success else { return nil }
     return result.withLock { $0 }
   }
 }
 
-/// A command: its own arguments, and what it does with a session.
+/// A command: its own arguments, and its work in a session.
 protocol SessionCommand: ParsableArguments {
   static var configuration: CommandConfiguration { get }
   /// Whether the store needs the first day of the week.

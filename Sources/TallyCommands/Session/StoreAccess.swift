@@ -23,7 +23,7 @@ extension Session {
 
   /// Changes the store in one transaction and reports the change.
   ///
-  /// The body may run twice, so it must print nothing. A dry run is rolled back and reported all the same.
+  /// The body may run twice, so it must print nothing. A dry run is rolled back, but reported like any other.
   func write(
     for use: StoreUse = .changing, isDryRun: Bool = false,
     _ body: (inout StoreWriteTransaction) throws -> ChangeReport

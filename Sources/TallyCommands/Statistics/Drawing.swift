@@ -2,7 +2,7 @@ import Tally
 
 /// A chart as marks in a coordinate system of pixels, which the page's template writes as SVG.
 ///
-/// Everything is text here: what the template gets is what it writes, escaped.
+/// All values are texts, which the template writes escaped.
 struct Drawing {
   /// The attributes of a mark by the template's names for them.
   typealias Mark = [String: String]

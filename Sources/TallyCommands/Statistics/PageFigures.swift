@@ -1,7 +1,7 @@
 import Foundation
 import Tally
 
-/// A chart of the page: what it shows in words, drawn for two sizes of screen, and as a table.
+/// A chart of the page, described in words, drawn for two sizes of screen, and as a table.
 struct PageFigure {
   struct Table {
     struct Row {

@@ -58,7 +58,7 @@ struct StatisticsPage {
 
 /// The page's templates: strings in the program, not files, so that the program can be copied alone.
 ///
-/// Two braces escape what they write. Three do not: they write the style, and the JSON, in which `<` is escaped in
+/// Two braces escape their value. Three do not: they write the style, and the JSON, in which `<` is escaped in
 /// JSON's own way, as a browser reads no entities inside a script element.
 enum StatisticsPageTemplate {
   static let page = """

@@ -38,7 +38,7 @@ extension StatisticsText {
       }
   }
 
-  /// A chart below its title and what it covers, if there is room for that; `none` if there is nothing to draw.
+  /// A chart below its title and its extent, if there is room for that; `none` if there is nothing to draw.
   func section(
     _ title: String, covering range: String, of values: some Sequence<Int>, _ lines: @autoclosure () -> [String]
   ) -> [String] {

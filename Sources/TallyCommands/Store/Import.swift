@@ -111,7 +111,7 @@ struct ImportCommand: SessionCommand {
     do {
       try session.wait { try await TaskStore.perform { try store.updateSearchIndex() } }
     } catch let error as TallyError where error.code == .cancelled {
-      // The import has succeeded all the same.
+      // The import itself has succeeded.
     }
   }
 }

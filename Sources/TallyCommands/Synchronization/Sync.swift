@@ -144,7 +144,7 @@ struct SyncRunCommand: SessionCommand {
       return try session.output.write(agent.text)
     }
     var configuration = session.configuration
-    // This runs for days: its clock must go on.
+    // This runs for days, so it needs a clock that moves.
     if session.options.now == nil { configuration.now = { .now() } }
     configuration.createsIfMissing = false
     let sync = try session.sync(TaskStore(at: session.storePath, configuration: configuration))
@@ -161,7 +161,7 @@ struct SyncRunCommand: SessionCommand {
   }
 }
 
-/// Prints what the agent reports, from whichever thread.
+/// Prints the events of the agent, which may come from any thread.
 private final class EventPrinter: @unchecked Sendable {
   // Used by the agent's task alone while it runs: the thread of the session waits.
   private let session: Session

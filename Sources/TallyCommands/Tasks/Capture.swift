@@ -255,7 +255,7 @@ extension Session {
 }
 
 extension Session {
-  /// Warns of a reminder that nobody will get, as its time has passed; in any format, because it is likely a mistake.
+  /// Warns of a reminder whose time has passed, in any format, because it is likely a mistake.
   func warnIfPast(reminder: Timestamp?) {
     guard let reminder, reminder < clock.now else { return }
     report("Warning: the time of the reminder, \(clock.relativeName(of: reminder)), has passed.")

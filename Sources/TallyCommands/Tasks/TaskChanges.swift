@@ -3,7 +3,7 @@ import Tally
 
 /// The changes of several tasks in one transaction; each task is reported once, as it is in the end.
 struct TaskChanges {
-  /// How a changed task is reported: `Moved`, the handle and the title, ` to today`.
+  /// The words around a changed task's handle and title in its report, such as `Moved` and ` to today`.
   typealias Words = (verb: String, suffix: String)
   /// Finds the words for a task before and after its change.
   typealias Wording = (TaskItem, NamedTask, borrowing StoreWriteTransaction) throws -> Words

@@ -93,7 +93,7 @@ struct Reversal {
   /// The greatest number of sentences about one write.
   private static let shownSentenceCount = 10
 
-  /// Reverses the writes and says what each had changed; if one of them cannot be reversed, none is.
+  /// Reverses the writes and reports the changes of each; if one of them cannot be reversed, none is.
   func report(
     on extent: Extent, in transaction: inout StoreWriteTransaction,
     _ reverseLast: (inout StoreWriteTransaction) throws -> UndoResult
@@ -154,7 +154,7 @@ struct Reversal {
         ["\(heading):"]
           + (try words.sentences(of: change, limit: Self.shownSentenceCount, in: transaction)).map { "  " + $0 }
       } else {
-        // A large reversal leaves no room for the entry of what it reverses.
+        // After a large reversal the history has no room for the entry that was reversed.
         ["\(heading): \(Self.summary(of: result))."]
       }
     let unchanged = result.keptFields.values.reduce(into: Set()) { $0.formUnion($1) }.sorted()

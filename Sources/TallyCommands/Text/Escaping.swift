@@ -103,7 +103,7 @@ extension UUID {
   /// The id as documents and handles write it, in lower case.
   var text: String { uuidString.lowercased() }
 
-  /// The end of the id, which stands for a list whose name is gone.
+  /// The end of the id, which represents a list whose name is gone.
   var shownEnd: Substring { text.suffix(Self.shownEndLength) }
 
   /// Its length.

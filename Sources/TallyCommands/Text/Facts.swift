@@ -145,7 +145,7 @@ enum TerminalSafeJSON {
   }
 }
 
-/// How `--plain` lays facts out: fields separated by tabs, one record per line, columns that stay as they are.
+/// The layout of facts with `--plain`: fields separated by tabs, one record per line, columns that never change.
 enum RecordLayout {
   /// A line per fact: its path, a tab, its value. Repeated lines have the elements' values as further columns.
   case fields
@@ -267,7 +267,7 @@ struct RecordColumns {
     Self.line(places.map { $0.reduce(facts) { $0.members[$1].1 }.plainText })
   }
 
-  /// Fields as one line; what is absent is empty, and no field can hold a tab or a line break.
+  /// Fields as one line; an absent value is empty, and no field can hold a tab or a line break.
   static func line(_ fields: [String?]) -> String {
     var line = ""
     for (index, field) in fields.enumerated() {

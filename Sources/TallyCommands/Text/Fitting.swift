@@ -3,7 +3,7 @@ import Foundation
 extension String {
   /// The text in at most `width` columns, with an ellipsis if something was cut off.
   ///
-  /// The text must not contain line breaks. The cost depends on what remains, not on what is cut off.
+  /// The text must not contain line breaks. The cost depends on the part that remains, not on the part that is cut off.
   func truncated(toWidth width: Int) -> String {
     if utf8.count <= width { return self }
     var (used, end, endWithEllipsis) = (0, startIndex, startIndex)
@@ -39,8 +39,8 @@ extension String {
 
   /// Wraps a help text, which the parser has made for lines of any length, to lines of at most `width` columns.
   ///
-  /// The parser puts descriptions into a column of their own, and omits them if that has no room. Here each description comes
-  /// below what it describes.
+  /// The parser puts descriptions into a column of their own, and omits them if that has no room. Here each description
+  /// comes below the name that it describes.
   func helpWrapped(toWidth width: Int) -> String {
     split(separator: "\n", omittingEmptySubsequences: false).flatMap { line -> [String] in
       if line.displayWidth <= width { return [String(line)] }

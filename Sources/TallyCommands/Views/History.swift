@@ -71,7 +71,7 @@ extension StoreTransaction where Base: ~Copyable {
   }
 }
 
-/// A change with the sentences that say what it changed and the handles of its tasks.
+/// A change with its description in sentences and the handles of its tasks.
 struct NamedChange {
   static let columns = ["id", "date", "kind", "action", "isUndone", "taskCount", "target", "device"]
 
@@ -178,7 +178,7 @@ extension NamedChange {
   }
 }
 
-/// Says what a write changed, in sentences: the words of `history`, of `undo` and of a task's sheet.
+/// Describes the changes of a write in sentences: the words of `history`, of `undo` and of a task's sheet.
 struct ChangeWords {
   let clock: LocalClock
 

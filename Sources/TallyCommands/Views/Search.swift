@@ -59,7 +59,7 @@ struct SearchCommand: TextCommand {
   }
 }
 
-/// A task that a search found, with what it takes to print it.
+/// A task that a search found, with the details for printing it.
 struct SearchResult {
   let named: NamedTask
   let match: SearchMatch

@@ -82,7 +82,7 @@ struct ConflictDetector {
 }
 
 extension ObjectState.Field {
-  /// Whether a value that loses is worth keeping: not places, life and what nobody writes.
+  /// Whether a value that loses is kept: places, life and values that no person writes are not.
   fileprivate var isJournaled: Bool {
     switch self {
     case .life, .order, .created, .changed, .filterKey: false

@@ -42,7 +42,8 @@ struct DeviceRecords {
     states[replica]?.registers[.successor].flatMap { ReplicaID(bytes: $0.value) }
   }
 
-  /// When the successor of a replica said that it had become it; `nil` if nobody did, or another replica says so.
+  /// When the successor of a replica declared itself to be that; `nil` if no replica did, or if only another one says
+  /// so.
   func timeOfSuccession(of replica: ReplicaID) -> Int64? {
     guard let register = states[replica]?.registers[.successor], let successor = successor(of: replica),
       register.replica == successor

@@ -102,7 +102,7 @@ extension StoreSync {
     return Exchange(report: report, isUnfinished: isUnfinished, transactionID: try store.lastTransactionID())
   }
 
-  /// Records for the status what the place has refused, until an exchange succeeds.
+  /// Records a refusal by the place for the status, until an exchange succeeds.
   private func recordingRefusals(
     _ exchange: () async throws -> SyncEngine.Progress
   ) async throws -> SyncEngine.Progress {

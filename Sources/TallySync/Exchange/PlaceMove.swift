@@ -69,8 +69,9 @@ extension StoreSync {
 
   /// Continues with the space at a place that already knows this device, such as a hub.
   ///
-  /// If the old place can be reached, this store first exchanges changes with it. This store sends its own segments to the
-  /// new place, and a snapshot of what it has read of others. Other devices send their own segments when they move.
+  /// If the old place can be reached, this store first exchanges changes with it. This store sends its own segments to
+  /// the new place, and a snapshot of the changes that it has read of others. Other devices send their own segments
+  /// when they move.
   ///
   /// - Parameter place: The place, where the space already exists.
   /// - Returns: What was done.
@@ -172,7 +173,7 @@ extension StoreSync {
       transport: transport, hasExchanged: hasExchanged, incomplete: blocked.filter { $0.isIncomplete && !$0.isRevoked })
   }
 
-  /// Copies from the old place what a folder lacks.
+  /// Copies files that a folder lacks from the old place.
   private func copy(from old: OldPlace, to target: FolderTransport) async throws -> Copied {
     guard let transport = old.transport else { return Copied(count: nil) }
     do {
@@ -245,7 +246,8 @@ extension SyncTransport {
       }
   }
 
-  /// Whether another member has written as this replica at the hub, so that the hub refuses what this device writes as it.
+  /// Whether another member has written as this replica at the hub, so that the hub refuses this device's writes as
+  /// that replica.
   fileprivate func refuses(_ replica: ReplicaID) async throws -> Bool {
     // A replica has a card before it has segments.
     guard let card = try await cards()[replica], let number = try? Envelope(parsing: card).header.label.number else {

@@ -2,7 +2,7 @@ import Foundation
 import Tally
 
 extension SyncEngine {
-  /// Fetches and merges what others have written since the last time.
+  /// Fetches and merges the changes that others have written since the last time.
   ///
   /// - Parameters:
   ///   - content: What the place has.
@@ -203,7 +203,8 @@ extension StoreWriteTransaction {
 
   /// Joins changes of others with the states, and writes the result.
   ///
-  /// Local changes are sealed first: what this replica had seen when it made them is then what their segments say.
+  /// Local changes are sealed first, so that their segments name exactly the changes that this replica had seen when it
+  /// made them.
   ///
   /// - Parameters:
   ///   - author: The replica that made the changes; `nil` if several did.
@@ -378,8 +379,8 @@ extension SyncEngine {
   /// Records which changes of others are known to exist but cannot be read, for the report and the status.
   ///
   /// Their existence is known from files behind a gap, from segments of third replicas, and from snapshots. Anybody can
-  /// write a name, so what only names of files say counts as long as they are there; what a replica has signed is
-  /// stored. What a complete snapshot covers is not missing, because the stream continues behind it.
+  /// write a file name, so a segment that only file names mention counts as long as they are there; one that a replica
+  /// has signed is stored. What a complete snapshot covers is not missing, because the stream continues behind it.
   ///
   /// - Parameters:
   ///   - content: What the place has.
@@ -404,7 +405,7 @@ extension SyncEngine {
       let last = min(max(content.heads[replica]?.number ?? 0, progress.named ?? 0, covered), end)
       let gaps = try await reach { try await transport.gaps(of: replica, after: position, upTo: last) }
         .filter { ($0.numbers?.lowerBound ?? 0) <= end }
-      // A device that has read nothing yet cannot know what is in a snapshot of which it can open no part.
+      // A device that has read nothing yet cannot know the contents of a snapshot if it can open no part of it.
       let isUnopened = settings.lastReceived == nil && position == 0 && incomplete.unopened.contains(replica)
       let blockReason = BlockReason(gaps, lacksSnapshot: covered > position || isUnopened)
       let named = max(progress.named ?? 0, covered > position ? covered : 0)

@@ -6,7 +6,7 @@ import TallySystem
 extension TaskStore {
   /// Becomes a replica of its own, in the store and in its directory.
   ///
-  /// - Parameter placeHasLost: Whether the place has lost what the old one wrote.
+  /// - Parameter placeHasLost: Whether the place has lost segments of the old one.
   /// - Throws: What the store and its directory throw.
   func becomeNewReplica(placeHasLost: Bool) async throws {
     let replica = try await write { transaction in
@@ -26,7 +26,7 @@ extension StoreWriteTransaction {
     for (key, _) in try syncValues(under: SyncKey.ages) { try setSyncValue(nil, forKey: SyncKey.ages + key) }
   }
 
-  /// Becomes a replica of its own: another store writes as the old one, or the place has lost what that one wrote.
+  /// Becomes a replica of its own, because another store writes as the old one, or the place has lost segments of it.
   ///
   /// Segments that were not acknowledged are sealed again, with the times and authors of their changes. The stream of the old
   /// one is read like that of any other.

@@ -302,7 +302,7 @@ extension StoreWriteTransaction {
     return author
   }
 
-  /// Continues the streams behind what a snapshot covers.
+  /// Continues the streams after the segments that a snapshot covers.
   fileprivate mutating func cover(_ summary: SnapshotSummary, by author: ReplicaID) throws {
     let (own, positions) = (try requireSyncSettings().replicaID, try streamProgress())
     let now = now.microsecondsSince1970

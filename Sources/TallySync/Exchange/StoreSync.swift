@@ -306,7 +306,8 @@ extension StoreSync {
     }
   }
 
-  /// Runs with one transport for exchanges and waits: what the last exchange has seen does not end a wait.
+  /// Runs with one transport for exchanges and waits, so that changes which the last exchange has seen do not end a
+  /// wait.
   private func run(through connection: Connection, _ report: @Sendable (SyncEvent) -> Void) async throws {
     let (wakes, wake) = AsyncThrowingStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     try await withThrowingTaskGroup(of: Void.self) { group in
@@ -341,7 +342,7 @@ extension StoreSync {
     try Task.checkCancellation()
   }
 
-  /// Whether what the place has refused shall not be tried again yet; others may have synchronised the store meanwhile.
+  /// Whether a refused exchange must not be tried again yet; another process may have synchronised the store meanwhile.
   private func isRefused(until end: ContinuousClock.Instant?) throws -> Bool {
     guard let end, end > .now else { return false }
     return try store.readSynchronization { try $0.requireSyncSettings().refused != nil }
@@ -488,7 +489,7 @@ extension StoreSync {
 
 /// The agent's knowledge of its place.
 private final class PlaceNews: Sendable {
-  /// Whether the place has something new, which is fetched even while it refuses what this store sends.
+  /// Whether the place has something new, which is fetched even while it refuses this store's segments.
   ///
   /// True at first: the first exchange always happens.
   let isThere = Atomic(true)

@@ -206,7 +206,8 @@ struct SyncEngine {
     while true {
       let batch = try store.readSynchronization { try Outbox.nextBatch(in: $0) }
       guard let replica = batch.first?.header.label.replica else { return sent }
-      // A relaxed store could forget after a power cut what others have by then, and seal another segment of its number.
+      // After a power cut a relaxed store could have lost a segment that others have already, and seal another one with
+      // its number.
       if !isFlushed { try store.flush() }
       isFlushed = true
       let answers = try await reach { try await append(batch, of: replica) }
@@ -374,8 +375,8 @@ extension StoreWriteTransaction {
 
 /// Checks that this replica's files at the place are intact.
 extension SyncEngine {
-  /// Checks that the place still returns what others need from this replica: once an hour, and whenever somebody else has
-  /// changed its files.
+  /// Checks that the place still returns the segments that others need from this replica: once an hour, and whenever
+  /// somebody else has changed its files.
   ///
   /// That is the newest snapshot and the segments behind it. If something is damaged or lost, a snapshot is due, which
   /// covers it.
@@ -400,7 +401,7 @@ extension SyncEngine {
     return isChanged
   }
 
-  /// Whether the place still returns what others need from this replica.
+  /// Whether the place still returns the segments that others need from this replica.
   private func areWhole(_ settings: SyncSettings) async throws -> Bool {
     if let snapshot = settings.snapshot, try await !isWhole(snapshot.name(of: settings.replicaID)) { return false }
     return try await readOwnSegments(after: settings.snapshot?.coveredNumber ?? 0, settings)
@@ -428,7 +429,7 @@ extension SyncEngine {
   }
 }
 
-/// Deletes this replica's files that nobody needs any more.
+/// Deletes files of this replica that nobody needs any more.
 extension SyncEngine {
   /// Deletes old segments of this replica that everybody has, and old snapshots of it, once a day.
   ///

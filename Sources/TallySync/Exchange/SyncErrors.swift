@@ -7,7 +7,7 @@ extension TallyError.Code {
   public static let alreadySynchronises = TallyError.Code(named: "alreadySynchronises")
   /// The folder or hub of the space cannot be reached; nothing is lost.
   public static let syncUnreachable = TallyError.Code(named: "syncUnreachable")
-  /// The hub of the space refuses what this store sends or asks; nothing is lost.
+  /// The hub of the space refuses a request of this store; nothing is lost.
   public static let syncRefused = TallyError.Code(named: "syncRefused")
   /// Another process synchronises the store.
   public static let syncBusy = TallyError.Code(named: "syncBusy")

@@ -89,9 +89,9 @@ extension StoreWriteTransaction {
   }
 }
 
-/// Compares the state of each object with its record, and the rows of the exchange with what they must be.
+/// Compares the state of each object with its record, and checks the rows of the exchange.
 struct StateVerification {
-  /// Where state and record of an object disagree.
+  /// A disagreement between the state and the record of an object.
   struct Difference {
     let object: ObjectKey
     var kind: StoreFault.Kind

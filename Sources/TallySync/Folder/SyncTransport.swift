@@ -103,7 +103,7 @@ public protocol SyncTransport: Sendable {
   /// - Throws: Any error, if the place cannot be reached.
   func putPart(_ part: [UInt8], number: Int, of name: SnapshotName) async throws
 
-  /// Deletes what nobody needs any more: segments of this replica up to a number, and snapshots of it.
+  /// Deletes segments of this replica up to a number, and snapshots of it, that nobody needs any more.
   ///
   /// - Parameters:
   ///   - replica: Whose.
@@ -134,8 +134,8 @@ public protocol SyncTransport: Sendable {
   /// - Throws: Any error, if the place cannot be reached; no segment is lost.
   func pack(_ replica: ReplicaID) async throws
 
-  /// Bytes that change when somebody else changes what the place has of a replica, such as from the times of its files;
-  /// `nil` unless implemented, where that cannot happen or be seen.
+  /// Bytes that change when somebody else changes the files of a replica at the place, such as from the times of those
+  /// files; `nil` unless implemented, where that cannot happen or be seen.
   ///
   /// - Parameter replica: This replica.
   /// - Returns: The bytes.
@@ -296,7 +296,7 @@ public protocol SyncConnector: Sendable {
   func transport(to place: SyncPlace, space: SpaceID) throws -> any SyncTransport
 }
 
-/// The place answers, and refuses what this store asks: nothing is lost, but asking again soon is of no use.
+/// The place answers, but refuses a request of this store: nothing is lost, but asking again soon is of no use.
 public struct SyncRefusal: Error, Hashable, Sendable {
   /// Why, as a sentence for people.
   public let reason: String
@@ -304,7 +304,7 @@ public struct SyncRefusal: Error, Hashable, Sendable {
   public let retryInSeconds: Double?
   /// Whether it is because this device was revoked.
   public let isRevocation: Bool
-  /// Whether this device may not do what it asks, as when another member writes as its replica.
+  /// Whether this device lacks the permission, as when another member writes as its replica.
   public let isDenial: Bool
 
   /// Creates a value of its fields.
@@ -313,7 +313,7 @@ public struct SyncRefusal: Error, Hashable, Sendable {
   ///   - reason: Why, as a sentence for people.
   ///   - retryInSeconds: After how many seconds the place wants to be asked again.
   ///   - isRevocation: Whether it is because this device was revoked.
-  ///   - isDenial: Whether this device may not do what it asks.
+  ///   - isDenial: Whether this device lacks the permission.
   public init(_ reason: String, retryInSeconds: Double? = nil, isRevocation: Bool = false, isDenial: Bool = false) {
     (self.reason, self.retryInSeconds) = (reason, retryInSeconds)
     (self.isRevocation, self.isDenial) = (isRevocation, isDenial)

@@ -53,7 +53,7 @@ struct BlockReason: Hashable, Sendable {
     case needsUpgrade
     case needsInvitation
     case revoked
-    /// The segments are not what the replica should have written.
+    /// The segments do not continue the replica's stream.
     case refused
   }
 
@@ -71,7 +71,7 @@ struct BlockReason: Hashable, Sendable {
   /// of them.
   static let mostRuns = 100
 
-  /// Describes what the place lacks; `nil` if it lacks nothing.
+  /// Describes the missing parts; `nil` if it lacks nothing.
   ///
   /// - Parameters:
   ///   - gaps: The segments.
@@ -115,7 +115,7 @@ struct BlockReason: Hashable, Sendable {
 }
 
 extension BlockReason.Kind {
-  /// Whether what is missing may still arrive by itself.
+  /// Whether the missing parts may still arrive by themselves.
   var isIncomplete: Bool { [.missing, .notFetched, .unreadable, .unverified].contains(self) }
 
   /// Whether a person must act first, so that trying again changes nothing.

@@ -180,7 +180,7 @@ extension ObjectChange {
 
 /// An object that a write touches.
 ///
-/// A class: what a snapshot brings is passed on several times. It never changes.
+/// It is a class because the values of a snapshot are passed on several times. It never changes.
 final class TouchedObject: Sendable {
   /// Its state in the store.
   let before: ObjectState
@@ -214,7 +214,7 @@ struct DeviceWrite {
   var isRepeated = false
 }
 
-/// The keys of the rows of synchronisation: the first byte of a key says what the row is.
+/// The keys of the rows of synchronisation: the first byte of a key is the kind of the row.
 ///
 /// The bytes are stored: do not change them.
 enum SyncKey {

@@ -186,7 +186,7 @@ struct WrappedKey: Hashable, Sendable {
     /// 128 MiB, and about half a second of an optimised build.
     static let standard = Cost(rounds: 17, blockSize: 8, parallelism: 1)
 
-    /// Whether it is what a version of Tally may choose: anyone can write a file that asks for more.
+    /// Whether it is within the limits of any version of Tally: anyone can write a file that asks for more.
     var isAllowed: Bool {
       (1...20).contains(rounds) && (1...16).contains(blockSize) && (1...4).contains(parallelism)
         && memoryInBytes <= 1 << 30 && Int(rounds) < 16 * Int(blockSize)

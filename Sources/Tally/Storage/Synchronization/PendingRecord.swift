@@ -16,7 +16,7 @@ package enum GeneratedTime {
   package static func contains(_ microseconds: Int64) -> Bool { microseconds < -(shift / 2) }
 }
 
-/// When local writes changed the parts of an object, as far as the changes have not been handed over yet.
+/// When local writes changed the parts of an object, for changes that have not been handed over yet.
 ///
 /// ```
 /// offset size

@@ -61,7 +61,7 @@ extension StoreTransaction where Base == WriteTransaction {
     for record in records.reversed() { try writeGenerated(RecordChange(from: record, to: nil, at: commitSequence)) }
   }
 
-  /// Writes a change made by the program: it loses to what a person writes to the task on another device.
+  /// Writes a change made by the program: it loses to a person's change of the task on another device.
   private mutating func writeGenerated(_ change: RecordChange<TaskRecord>) throws {
     var change = change
     change.generatedFields = .all
