@@ -20,7 +20,7 @@ public struct TallyError: Error, Sendable {
   public let code: Code
   /// The fault, as one sentence without a full stop.
   public let message: String
-  /// What to do about it, as one sentence without a full stop.
+  /// The remedy, as one sentence without a full stop.
   public let remedy: String
   /// The position of the fault in a text; `nil` for all other errors.
   public let position: TextPosition?

@@ -140,7 +140,7 @@ public struct Schema: Sendable {
   }
 }
 
-/// What a store keeps of a collection; for the library only.
+/// The tables of a collection in a store; for the library only.
 public protocol CollectionTables: AnyObject, Sendable {}
 
 /// A collection of a schema, whatever its records are; only ``Collection`` conforms.
@@ -155,7 +155,7 @@ public protocol DeclaredCollection: Sendable {
   var memberNames: [String] { get }
   /// The versions of the collection, its indexes and its measures.
   var versions: [Int] { get }
-  /// What a store keeps of the collection; for the library only.
+  /// Creates the tables of the collection in a store; for the library only.
   func makeTables() -> any CollectionTables
 }
 

@@ -45,7 +45,7 @@ public struct Index<Record: StoredRecord, Key: CompositeKey>: Sendable {
   }
 }
 
-/// What a store needs of an index, whatever the type of its keys.
+/// The parts of an index that a store needs, whatever the type of its keys.
 @usableFromInline
 struct DeclaredIndex<Record: StoredRecord>: Sendable {
   let name: String

@@ -49,7 +49,7 @@ public struct Measure<Record: StoredRecord, Group: CompositeKey>: Sendable {
   }
 }
 
-/// What a measure adds up; the raw values are stored: do not change them.
+/// The amounts that a measure adds up; the raw values are stored: do not change them.
 @usableFromInline
 enum MeasureForm: UInt8, Sendable {
   /// Amounts at instants.
@@ -60,7 +60,7 @@ enum MeasureForm: UInt8, Sendable {
   case distribution = 3
 }
 
-/// What a store needs of a measure, whatever its groups are.
+/// The parts of a measure that a store needs, whatever its groups are.
 @usableFromInline
 struct DeclaredMeasure<Record: StoredRecord>: Sendable {
   let name: String
@@ -111,7 +111,7 @@ extension CalendarDay: TimeComponent {
 }
 
 extension Descending: TimeComponent where Value: TimeComponent {
-  /// That of the value.
+  /// The microseconds of the value.
   public var microsecondsSince1970: Int64 { value.microsecondsSince1970 }
   /// As for the value.
   public static var isDay: Bool { Value.isDay }

@@ -1,6 +1,6 @@
 import LMDB
 
-/// What the records of one transaction add to one measure: columns of amounts, one for each group.
+/// The amounts that the records of one transaction add to one measure, in a column for each group.
 public struct MeasureDeltas: Sendable {
   @usableFromInline
   struct Event: Sendable {

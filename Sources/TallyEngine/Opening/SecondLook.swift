@@ -32,7 +32,7 @@ package struct SecondLook {
     return finding.explained(claim)
   }
 
-  /// What a check of the newest acknowledged snapshot finds.
+  /// The finding of a check of the newest acknowledged snapshot.
   package enum Finding {
     case sound, damaged
     /// The check itself failed, for example because the disk did.

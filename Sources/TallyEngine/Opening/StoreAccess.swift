@@ -2,7 +2,8 @@ import LMDB
 package import SystemPackage
 package import TallySystem
 
-/// Who may have a store open: any number of processes, or a single one that replaces or rebuilds its file.
+/// The lock on having a store open: any number of processes share it, or a single one holds it to replace or rebuild
+/// the file.
 ///
 /// Every open store holds a shared lock on a file of its own in its directory. Restoring, compacting, repairing and
 /// migrating lock it exclusively. The first two replace the data file, and a process that still had the old one open

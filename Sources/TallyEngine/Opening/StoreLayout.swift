@@ -10,7 +10,7 @@ extension StoreContents {
   package var writeRefusal: TallyError? { nil }
 }
 
-/// What a kind of store consists of: its tables, how they are created, opened, migrated and checked.
+/// A kind of store: its tables, and how they are created, opened, migrated and checked.
 ///
 /// Opening is the same for every kind of store; it asks the layout wherever the tables matter.
 package protocol StoreLayout: Sendable {
@@ -60,7 +60,7 @@ extension StoreLayout {
     try Self.missing(tableNames, in: environment)
   }
 
-  /// Those of some tables that an environment does not have.
+  /// The names of tables that an environment does not have.
   static func missing(_ names: [String], in environment: LMDBEnvironment) throws(LMDBError) -> [String] {
     var missing: [String] = []
     for name in names {

@@ -7,7 +7,7 @@ package import TallySystem
 // reading a snapshot.
 
 extension StoreOpening {
-  /// What this version may do with a store.
+  /// The permission of this version for a store.
   package enum Admission: Equatable {
     case everything
     /// The store has a writer feature that this version does not know.
@@ -16,7 +16,7 @@ extension StoreOpening {
     case nothingBeforeMigration
   }
 
-  /// What this version may do with a store, according to its header.
+  /// The permission of this version for a store, according to its header.
   ///
   /// - Throws: `newerFormat` for a newer format or an unknown required feature; `notAStore` for a store of a
   ///   development version.

@@ -2,7 +2,7 @@ import Foundation
 package import LMDB
 import TallySystem
 
-/// What keeps a store open: its files, the queue of its writes, and the watch on its commits.
+/// The parts of an open store: its files, the queue of its writes, and the watch on its commits.
 ///
 /// The stores of every kind have one, so that closing, suspending and resuming are the same for all.
 package final class StoreSession<Transaction: ~Copyable>: Sendable {

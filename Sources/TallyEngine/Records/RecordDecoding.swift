@@ -1,6 +1,6 @@
 import Foundation
 
-/// Where a record reads its fields; it is valid only during the reading.
+/// The input from which a record reads its fields; it is valid only during the reading.
 @safe
 public final class RecordInput {
   /// The bytes of the record, which the owner sets before each reading.

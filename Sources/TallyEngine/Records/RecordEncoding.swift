@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Where a record writes its fields.
+/// The output to which a record writes its fields.
 public final class RecordOutput {
   @usableFromInline var bytes: [UInt8] = []
   /// The names of the collection's fields, to which this record may add some.

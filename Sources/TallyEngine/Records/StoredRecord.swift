@@ -101,7 +101,7 @@ extension BinaryRecord {
   }
 }
 
-/// What precedes a value; the numbers are stored: do not change them.
+/// The byte before a value; the numbers are stored: do not change them.
 @usableFromInline
 enum ValueTag {
   @usableFromInline static var null: UInt8 { 0 }

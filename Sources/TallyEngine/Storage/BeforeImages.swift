@@ -12,7 +12,7 @@ package struct ImageKind: RawRepresentable, Hashable, Sendable {
   /// A record of a collection of an engine.
   package static let record = ImageKind(rawValue: 7)
 
-  /// What identifies an object of a kind.
+  /// The form of the key that identifies an object of a kind.
   package enum KeyForm {
     /// An id.
     case id
@@ -33,7 +33,7 @@ package struct ImageKind: RawRepresentable, Hashable, Sendable {
   }
 }
 
-/// What existed of an object before a write; the raw values are stored: do not change them.
+/// Whether an object existed before a write; the raw values are stored: do not change them.
 package enum ImagePresence: UInt8 {
   case absent = 0
   case present = 1

@@ -24,7 +24,7 @@ struct Catalogue: Sendable {
     case measure = "m"
   }
 
-  /// What the catalogue says of a name.
+  /// The entry of a name in the catalogue.
   struct Entry: Equatable {
     /// The number that stands for the name in keys.
     let number: UInt16

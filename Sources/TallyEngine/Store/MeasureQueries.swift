@@ -323,7 +323,7 @@ extension StoreSnapshot {
     return answer
   }
 
-  /// What a write has gathered for a measure.
+  /// The amounts that a write has gathered for a measure.
   private func pendingEvents(
     of number: UInt16, _ group: GroupSelection, _ hasTotals: Bool
   ) -> [([UInt8], [MeasureDeltas.Event])] {

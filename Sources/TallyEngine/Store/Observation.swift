@@ -1,7 +1,7 @@
 import Foundation
 import LMDB
 
-/// What consecutive commits have changed, by collection.
+/// The changes of consecutive commits, by collection.
 public struct RecordChanges: Sendable {
   /// The ids of a collection's records, by what happened to them.
   public struct Identifiers<ID: Hashable & Sendable>: Hashable, Sendable {
@@ -276,7 +276,7 @@ extension Store {
   }
 }
 
-/// What a closure has read of a store: what it shows can change only if one of these does.
+/// The parts of a store that a closure has read: its result can change only if one of these changes.
 struct RegionRecorder {
   /// Collections of which anything may have been read.
   private(set) var collections: Set<UInt16> = []

@@ -12,10 +12,10 @@ struct RecordBatch<Record: StoredRecord> {
   private let output = RecordOutput()
   private var records = EntryBatch<EncodedBytes, EncodedBytes>()
   private var removed: [[UInt8]] = []
-  /// What the history and the log of changes need to know, in the order of the changes.
+  /// The facts for the history and the log of changes, in the order of the changes.
   private var changes: [(id: [UInt8], old: Stored<Record>?, isDeletion: Bool)] = []
   private var entries: [Entries]
-  /// What the measures gain, by groups and over all of them.
+  /// The amounts for the measures, by groups and over all of them.
   private var (groups, totals): ([MeasureDeltas], [MeasureDeltas])
 
   /// The changes of one index.

@@ -282,7 +282,7 @@ struct KeyRange {
 }
 
 extension StoreSnapshot {
-  /// Where an index of a collection is.
+  /// The place of an index of a collection.
   private func place<Record>(
     of index: DeclaredIndex<Record>, _ tables: RecordTables<Record>
   ) throws -> (number: UInt16, table: Database<EncodedBytes, NoValue>)? {

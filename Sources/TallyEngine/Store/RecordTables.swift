@@ -44,7 +44,7 @@ extension Collection: DeclaredCollection {
   /// The versions of the collection, its indexes and its measures.
   public var versions: [Int] { [version] + indexes.map(\.version) + measures.map(\.version) }
 
-  /// What a store keeps of the collection.
+  /// Creates the tables of the collection in a store.
   public func makeTables() -> any CollectionTables { RecordTables(of: self) }
 }
 

@@ -19,9 +19,9 @@ public struct StoreBackup: Hashable, Sendable {
 
 /// The result of a repair.
 public struct StoreRepairReport: Hashable, Sendable {
-  /// What was wrong.
+  /// The report before the repair.
   public let before: StoreReport
-  /// What is wrong now.
+  /// The report after the repair.
   public let after: StoreReport
   /// The store's old file; `nil` if nothing was wrong.
   public let safetyCopy: URL?

@@ -23,8 +23,8 @@ public final class Store: Sendable {
 
   /// Opens the store in a directory, and creates it if it does not exist.
   ///
-  /// What the schema declares and the store does not have yet is created; indexes and measures are built from the
-  /// records that are there. Collections, indexes and measures that the schema does not have stay as they are.
+  /// Collections that the schema declares and the store does not have yet are created; new indexes and measures are
+  /// built from the existing records. Collections, indexes and measures that the schema does not have stay as they are.
   ///
   /// - Throws: `invalidIndex` if the declarations do not fit together; `notAStore` if the path leads to anything else,
   ///   `newerFormat`, `damagedStore`, `permissionDenied`, `remoteFilesystem`, `alreadyOpen`, `storeBusy`, `diskFull`,

@@ -1,6 +1,6 @@
 import LMDB
 
-/// What a verification of a store has found.
+/// The result of a verification of a store.
 public struct StoreReport: Hashable, Sendable {
   /// One inconsistency; it never contains what a person wrote.
   public struct Fault: Hashable, Sendable, CustomStringConvertible {

@@ -1,13 +1,13 @@
 package import LMDB
 
-/// What a read or a write sees of a store; for the library only.
+/// The state of a store that a read or a write sees; for the library only.
 public final class StoreSnapshot {
   let view: TransactionView
   let tables: StoreTables
   let now: Timestamp
   /// The amounts that a write has gathered and not written yet, by the number of the measure.
   var pending: [UInt16: MeasureDeltas] = [:]
-  /// What has been read, if somebody wants to know.
+  /// The parts that have been read, if they are recorded.
   var regions: RegionRecorder?
   /// What reads the records of each collection; most snapshots read one, which needs no table.
   private var firstInput: (number: UInt16, input: RecordInput)?
@@ -34,7 +34,7 @@ public final class StoreSnapshot {
       remedy: "Do all the work inside the closure")
   }
 
-  /// What reads the records of a collection.
+  /// The input that reads the records of a collection.
   func input<Record>(of tables: RecordTables<Record>) throws -> RecordInput {
     guard let number = tables.handles?.number else { return RecordInput(FieldTable()) }
     if let input = input(number) { return input }
@@ -116,7 +116,7 @@ public protocol StoreQueries: RecordQueries, ~Copyable {}
 /// ```
 public struct Reader: ~Copyable, StoreQueries {
   private let base: ReadTransaction
-  /// What is read; for the library only.
+  /// The snapshot that is read; for the library only.
   public let snapshot: StoreSnapshot
 
   init(base: consuming ReadTransaction, tables: StoreTables, now: Timestamp) {

@@ -14,7 +14,7 @@ import Synchronization
 /// It also reads, and sees its own changes.
 public struct Writer: ~Copyable, StoreQueries {
   var base: WriteTransaction
-  /// What it reads; for the library only.
+  /// The snapshot that it reads; for the library only.
   public let snapshot: StoreSnapshot
   /// What has been done so far.
   var state: WriteState

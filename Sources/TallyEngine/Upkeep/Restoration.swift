@@ -11,11 +11,11 @@ import TallySystem
 /// | give the old file a second name | the old store, with a second name for its file |
 /// | rename the new file over the old one | the new store |
 package struct Restoration<Report> {
-  /// What has become of the store.
+  /// The result of restoring a store.
   package struct Result {
     /// The header of the new store.
     package let header: StoreHeader
-    /// What the check of the backup returned.
+    /// The report of the check of the backup.
     package let report: Report
     /// The size of the new file, in bytes.
     package let sizeInBytes: Int64
@@ -37,7 +37,7 @@ package struct Restoration<Report> {
     (self.file, self.opening, self.check) = (file, opening, check)
   }
 
-  /// Takes the steps.
+  /// Runs the steps.
   ///
   /// - Throws: `inputUnreadable`, `damagedStore`, `newerFormat`, `alreadyOpen`, `storeBusy`, `diskFull`; what the check
   ///   throws; as opening a store.

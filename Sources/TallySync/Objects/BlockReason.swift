@@ -53,7 +53,7 @@ struct BlockReason: Hashable, Sendable {
     case needsUpgrade
     case needsInvitation
     case revoked
-    /// The segments do not continue the replica's stream.
+    /// The segments are not valid segments of the replica.
     case refused
   }
 
