@@ -30,7 +30,7 @@ class Browser:
         try:
             self.start(program)
         except AssertionError as failure:
-            # On a busy machine a browser sometimes ends while it starts, which says nothing about what is checked.
+            # On a busy machine a browser sometimes ends while it starts, which is no fault of the page.
             print(f"browser: started again: {failure}", file=sys.stderr)
             self.end()
             self.start(program)

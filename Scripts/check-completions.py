@@ -54,7 +54,7 @@ class Terminal:
         fcntl.ioctl(self.master, termios.TIOCSWINSZ, struct.pack("HHHH", 60, 200, 0, 0))
 
     def read(self, quiet=0.4):
-        """What the shell writes until it writes nothing for a while."""
+        """The output of the shell until it writes nothing for a while."""
         text, end = "", time.monotonic() + LIMIT
         while time.monotonic() < end:
             ready, _, _ = select.select([self.master], [], [], quiet)
@@ -74,7 +74,7 @@ class Terminal:
         os.write(self.master, text.encode())
 
     def until(self, wanted, what):
-        """What the shell writes until it has written a text."""
+        """The output of the shell up to a text."""
         text, end = "", time.monotonic() + LIMIT
         while wanted not in text:
             if time.monotonic() > end:

@@ -33,7 +33,7 @@ def run(*command):
 
 
 def importing(module):
-    """What the compiler was told of other modules when it built one: their directories and their C headers."""
+    """The compiler's arguments about other modules when it built one: their directories and their C headers."""
     for line in (REPOSITORY / ".build/debug.yaml").read_text().splitlines():
         if f'"-module-name","{module}",' in line and '"-emit-module"' in line:
             found = json.loads(line.partition("args: ")[2])
@@ -110,11 +110,11 @@ def surface():
 
 
 def adopt(module, other, exports):
-    """Adds what a module exports of another one to its graph, so that its documentation has it, too."""
+    """Adds the symbols that a module exports of another one to its graph, so that its documentation has them, too."""
     names = set(re.findall(r"^@_exported public import \w+ \w+\.(\w+)$", (REPOSITORY / exports).read_text(), re.MULTILINE))
     file = GRAPHS / module / f"{module}.symbols.json"
     own = json.loads(file.read_text())
-    # What the module itself adds to those types is in a graph of its own, below the extensions of each type.
+    # The module's own additions to those types are in a graph of their own, below the extensions of each type.
     added = GRAPHS / module / f"{module}@{other}.symbols.json"
     extensions = json.loads(added.read_text())
     types = {each["source"]: each["target"] for each in extensions["relationships"] if each["kind"] == "extensionTo"}

@@ -144,7 +144,7 @@ def check_taskwarrior(seed, folder):
     assert ours.load(file, "taskwarrior")["unchanged"] == len(before)
     out = folder / "to-task.json"
     ours("export", "-o", out, "--format", "taskwarrior")
-    # What Tally adds for itself is nothing that Taskwarrior has lost.
+    # Values that Tally adds for itself are not lost by Taskwarrior.
     own = lambda task: {key: value for key, value in task.items() if key != "tally"}
     for target in (theirs, Taskwarrior(folder / "task-b")):
         for _ in range(2):
@@ -154,7 +154,7 @@ def check_taskwarrior(seed, folder):
                 pairs = {key: (task.get(key), after[id].get(key)) for key in task | after[id]}
                 differences = {key: pair for key, pair in pairs.items() if pair[0] != pair[1]}
                 assert not differences, f"Taskwarrior: {differences} of {task}"
-    # And back: what Taskwarrior writes of Tally's tasks changes nothing here.
+    # The way back: Taskwarrior's export of Tally's tasks changes nothing here.
     check_tasks_through_taskwarrior(seed, folder)
     print(f"Taskwarrior {theirs('--version').strip()}: {len(before)} tasks to Tally and back, twice")
 
@@ -222,7 +222,7 @@ def todotxt_lines(seed, count):
 
 
 def todotxt_facts(lines):
-    """What lines say, by the number in them."""
+    """The facts of lines, by the number in them."""
     facts = {}
     for line in lines:
         task = pytodotxt.Task(line)

@@ -14,7 +14,7 @@ fail() {
 }
 
 TALLY_CONFIGURATION=debug make --no-print-directory install DESTDIR="$directory/root" PREFIX=/usr
-# Moved: a path from the time of the installation would not hold any more.
+# The folder is moved, so that a path from the time of the installation no longer works.
 mv "$directory/root/usr" "$directory/usr"
 program=$directory/usr/bin/tally
 export HOME=$directory/home PATH=$directory/usr/bin:/usr/bin:/bin LC_ALL=C.UTF-8
@@ -89,7 +89,7 @@ answers "$program" >"$directory/installed"
 answers "$checkout/.build/debug/tally" >"$directory/built"
 cmp "$directory/installed" "$directory/built" || fail 'zones, locales or calendars give other answers than in the build'
 for difference in scheduledDate 'week-start .*'; do
-  # Not the same answer everywhere: that would compare nothing.
+  # The answers must differ between zones and locales, or nothing would be compared.
   [ "$(grep -o "$difference[^,]*" "$directory/built" | sort -u | wc -l)" -gt 1 ] || fail "$difference never differs"
 done
 

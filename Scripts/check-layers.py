@@ -60,7 +60,7 @@ FUNCTIONS_OF_INDEX = {
 
 
 class Index:
-    """What the compiler found in the files of Sources: definitions by symbol, and references to them."""
+    """The compiler's index of the files of Sources: definitions by symbol, and references to them."""
 
     def __init__(self, store):
         compiler = pathlib.Path(shutil.which("swiftc") or fail("there is no swiftc")).resolve()

@@ -53,7 +53,7 @@ def lines_of_file(text):
 
 
 class Tree:
-    """What is compared of a commit."""
+    """The parts of a commit that are compared."""
 
     def __init__(self, commit, directory):
         archive = subprocess.Popen(
@@ -98,7 +98,7 @@ class Tree:
 
 
 def differences(before, after):
-    """What a commit that only moves must not change, a line each."""
+    """The differences that a commit which only moves must not make, a line each."""
     for part in COMPARED:
         for sign, one, other in (("-", before, after), ("+", after, before)):
             for line, count in (one.lines[part] - other.lines[part]).items():
@@ -116,7 +116,7 @@ def differences(before, after):
 
 
 def check(commit):
-    """Prints what a commit does besides moving, and returns whether that is nothing."""
+    """Prints the changes of a commit besides moves, and returns whether there are none."""
     with tempfile.TemporaryDirectory() as old, tempfile.TemporaryDirectory() as new:
         before, after = Tree(f"{commit}^", old), Tree(commit, new)
     found = list(differences(before, after))

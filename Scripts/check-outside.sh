@@ -22,7 +22,7 @@ rm -rf "$outside/tasks"
   exit 1
 }
 
-# What only synchronisation and the command line need is not even resolved.
+# Dependencies of synchronisation and the command line alone are not even resolved.
 ! grep -E 'swift-crypto|swift-argument-parser' "$outside/app/Package.resolved" || {
   echo 'check-outside: an application that uses Tally alone resolves packages that it does not need' >&2
   exit 1

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Changes tasks at random on several devices that share a folder, and checks that all of them end up the same.
 
-A device is a store, a folder of its own and a clock, which may be wrong by years. What keeps the folders the same delays,
+A device is a store, a folder of its own and a clock, which may be wrong by years. The service that copies the folders delays,
 reorders and duplicates files, leaves parts of them under their final names, and makes conflict copies; with --syncthing it is
 Syncthing itself. Commands are killed at random moments, and the next ones must work. In the end all devices must have equal
 hashes, exports and statistics, sound stores and nothing that waits; and no task or completion may be lost that nobody removed.
@@ -35,7 +35,7 @@ import xml.etree.ElementTree as ElementTree
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PROGRAM = pathlib.Path(os.environ.get("TALLY_PROGRAM", ROOT / ".build/debug/tally")).resolve()
 NOW = datetime.datetime(2026, 11, 23, 12, tzinfo=datetime.timezone.utc)
-# How wrong the clock of each device is.
+# The error of each device's clock.
 SKEWS = [
     datetime.timedelta(), datetime.timedelta(hours=1), datetime.timedelta(days=-365),
     datetime.datetime(2099, 1, 1, tzinfo=datetime.timezone.utc) - NOW, datetime.timedelta(seconds=-2),
@@ -48,7 +48,8 @@ WORDS = ["milk", "Büro", "電話", "plan", "tax", "e\u0301té", "🏳️‍🌈
 TAGS = ["home", "work", "garden", "größe", "later", "x"]
 RULES = ["every day", "every 2 weeks", "every monday", "3 days after completion", "every month on the last friday", "none"]
 PRIORITIES = ["low", "medium", "high", "none"]
-# Why a change may be refused: a task or list may be gone, a change may have nothing to do, a task cannot be below itself.
+# The reasons for which a change may be refused: a task or list is gone, there is nothing to change, a task cannot be
+# below itself.
 REFUSALS = {
     "taskNotFound", "listNotFound", "unknownList", "nothingFound", "nothingToUndo", "nothingToRedo", "undoConflict",
     "invalidParent", "differentPlaces",
@@ -66,7 +67,7 @@ def require(condition, message):
         raise Failure(message)
 
 
-# MARK: - What must not get lost
+# MARK: - Data that must not get lost
 
 
 class Memory:
@@ -110,7 +111,7 @@ class Device:
         self.log = directory / "commands.log"
         self.folder.mkdir()
         self.time = NOW + SKEWS[number]
-        # As of the last look, and whether a change since may have removed something.
+        # The tasks at the last look, and whether a later change may have removed something.
         self.tasks, self.lists, self.is_changed = None, [], False
         self.running, self.changes, self.kills = None, 0, 0
 
@@ -196,7 +197,7 @@ class Device:
 
     def synchronise_killed(self):
         self.prepare()
-        # Not only its beginning: one that does much takes longer.
+        # The kill must hit all of the work, not only its beginning.
         self.kill("sync", "now", longest=self.numbers.choice([0.06, 0.06, 0.3]))
 
     # MARK: Changes
@@ -250,7 +251,7 @@ class Device:
         if self.lists:
             choices.append(["--list", numbers.choice([*self.lists, "none"])])
         chosen = numbers.sample(choices, numbers.randint(1, 3))
-        # A day is only given once.
+        # A day is given only once.
         result = []
         for option in chosen:
             if not set(option) & set(result) & {"--on"}:
@@ -402,7 +403,7 @@ CHANGES = {
 }
 
 
-# MARK: - What keeps the folders the same
+# MARK: - The copier of the folders
 
 
 class Copier(threading.Thread):
@@ -514,7 +515,7 @@ class Copier(threading.Thread):
         try:
             content = (self.folders[source] / path).read_bytes()
         except FileNotFoundError:
-            # It is gone by now, which the next scan finds.
+            # The file is gone by now, which the next scan finds.
             return None
         target = self.folders[device] / path
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -558,7 +559,7 @@ class Copier(threading.Thread):
 
     def write(self, device, path, content):
         target = self.folders[device] / path
-        # Without shortening it first, as a program does that writes over a part.
+        # The file is not shortened first, as by a program that writes over a part.
         with open(os.open(target, os.O_WRONLY | os.O_CREAT, 0o666), "wb") as file:
             file.write(content)
             file.truncate()
@@ -611,7 +612,7 @@ def first_difference(left, right, path="$"):
 
 
 def document(device):
-    """What a device exports, without what may differ: when, and when a task was last changed."""
+    """The export of a device, without the dates that may differ: that of the export, and those of the last changes."""
     exported = json.loads(device("export", "-o", "-")[1])
     del exported["exportDate"]
     for kind in ["tasks", "lists"]:
@@ -942,7 +943,8 @@ def main():
         numbers = random.Random(options.seed * 16 + count)
         try:
             if options.syncthing:
-                # As many on each device as the others take together, so that both ways have the same.
+                # One device alone makes as many changes as the others together, so that both directions have the same
+                # number.
                 summary = run_syncthing(count, options.changes // 2, options, numbers, directory)
             else:
                 summary = run_copied(count, options.changes // len(options.devices), options, numbers, directory)

@@ -218,7 +218,7 @@ def compare(module, store, asked):
 
 def main():
     module, tally, numbers = oracle_module(), binary(), random.Random(SEED)
-    # The oracle takes a quarter of a second for each answer over the real history: a third of the questions must do.
+    # The oracle takes a quarter of a second for each answer over the real history, so it gets a third of the questions.
     histories = [
         (generated_history(numbers), list(questions(numbers))), (real_history(numbers), list(questions(numbers))[::3]),
     ]

@@ -31,7 +31,7 @@ def enter():
     installed = ENVIRONMENT / REQUIREMENTS.name
     ENVIRONMENT.parent.mkdir(exist_ok=True)
     with open(ENVIRONMENT.with_suffix(".lock"), "w") as lock:
-        # Another script may be about to create it.
+        # Another script may be creating it at the same time.
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not installed.exists() or not filecmp.cmp(REQUIREMENTS, installed, shallow=False):
             create(installed)

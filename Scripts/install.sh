@@ -35,9 +35,9 @@ if [ "$action" = uninstall ]; then
   exit 0
 fi
 
-# Most of the start of a program of this size is what the dynamic linker does to it. At a fixed address nothing has to be
-# relocated, which saves a third of the pages that it touches, and the C++ library, which only Swift's runtime uses, is
-# linked in: one library less to find, map and bind.
+# The dynamic linker takes most of the time in which a program of this size starts. At a fixed address nothing has to be
+# relocated, which saves a third of the pages that it touches. The C++ library, which only Swift's runtime uses, is
+# linked in, so there is one library less to find, map and bind.
 static_linking() {
   local scratch=$1 compiler library flag
   local linking=(-use-ld=lld -Xclang-linker -no-pie -Xclang-linker -static-libgcc)

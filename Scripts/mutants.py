@@ -25,12 +25,12 @@ import time
 
 REPOSITORY = pathlib.Path(__file__).resolve().parent.parent
 CATALOGUE = REPOSITORY / "Tests" / "Mutants"
-# Those that nothing is known to notice.
+# The mutants that no check is known to notice.
 OPEN = CATALOGUE / "Open.txt"
 SCRATCH = REPOSITORY / ".build" / "mutants"
 TREE = SCRATCH / "tree"
 LEFT_OUT = "left out"
-# A mutant may wait for what never comes.
+# A mutant may wait for ever.
 SHORTEST_LIMIT = 25
 LIMIT_OF_STAGE = 1_500
 FAILURE = r"^\S+ +Test (.+?) (?:recorded an issue|failed)"
@@ -241,7 +241,7 @@ def run(check, number, limit):
     else:
         command = [products / "TallyFaults", "--short", *faults]
     start = time.monotonic()
-    # In memory: most of the time would go into flushes.
+    # The folder is in memory, because flushes would take most of the time.
     memory = pathlib.Path("/dev/shm")
     scratch = pathlib.Path(tempfile.mkdtemp(prefix="tally-", dir=memory if os.access(memory, os.W_OK) else SCRATCH))
     # Some tests go there as another user.
@@ -255,7 +255,7 @@ def run(check, number, limit):
             command, cwd=TREE, env=environment, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
             start_new_session=True)
         code = ending(process, output, start + limit)
-        # What the tests have started and not ended.
+        # The processes that the tests have started and not ended.
         try:
             os.killpg(process.pid, signal.SIGKILL)
         except ProcessLookupError:

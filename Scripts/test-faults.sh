@@ -41,7 +41,7 @@ if [ "$#" -gt 0 ]; then exec "$program" "$@"; fi
 figures=$preloads/figures.txt
 status=0
 "$program" | tee "$figures" || status=1
-# Every bit of what liblmdb trusts in a small file; `make test` flips one of each byte.
+# Flips every bit that liblmdb trusts in a small file; `make test` flips one of each byte.
 TALLY_EVERY_BIT=1 swift test --disable-xctest --filter FlippedBitTests >&2 || status=1
 # Histories of replicas in one process; 12,000 have over a million operations.
 optimised=(-c release -Xswiftc -enable-testing --scratch-path .build/optimised)

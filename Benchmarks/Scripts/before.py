@@ -26,7 +26,7 @@ import figures
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 MOST_INSTRUCTIONS = 1.03
 MOST_TIME = 1.08
-# Where the benchmarks begin in the manifest, and what they need that a manifest without servers does not have.
+# The line at which the benchmarks begin in the manifest, and dependencies that a manifest without servers lacks.
 MARK = "// MARK: The benchmarks\n"
 SYSTEM_PACKAGE = 'let systemPackage: Target.Dependency = .product(name: "SystemPackage", package: "swift-system")\n\n'
 # The 97.5 % point of Student's distribution, by degrees of freedom; the nearest smaller number is used.

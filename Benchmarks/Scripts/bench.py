@@ -35,7 +35,7 @@ import report as reports
 import serve
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-# What is measured has a build of its own; small stores in debug use what `make build` has built.
+# Measured programs have a build of their own; small stores in debug use that of `make build`.
 BUILDS = {"release": ROOT / ".build/benchmarks", "debug": ROOT / ".build"}
 # The suites that time whole programs, and have no benchmarks of their own.
 PROGRAMS = {"cli": cli.run, "serve": serve.run}
@@ -112,7 +112,7 @@ class Run:
         """Runs one benchmark in a process of its own; its metrics, each with its percentiles."""
         target, output = self.suite["target"], self.folder / "scratch/output"
         shutil.rmtree(output, ignore_errors=True)
-        # Otherwise the system would write new programs, and what the benchmark before has left, while this one is measured.
+        # Otherwise the system would write new programs, and data of the benchmark before, while this one is measured.
         os.sync()
         pace = load.pace()
         log = self.call(

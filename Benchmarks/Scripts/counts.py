@@ -1,4 +1,4 @@
-"""Counts what a piece of work costs, whatever else the machine does: instructions, system calls, flushes, bytes written.
+"""Counts the cost of a piece of work, whatever else the machine does: instructions, system calls, flushes, bytes written.
 
 A program that is counted calls counting_begin and counting_end around each piece (see CRawLMDB/counting.h): callgrind then
 writes the instructions of all threads under the piece's name, and a list of system calls has a mark at both ends.
@@ -9,10 +9,10 @@ import re
 import shutil
 import subprocess
 
-# What makes data durable.
+# The calls that make data durable.
 FLUSHES = {"fsync", "fdatasync", "msync", "sync_file_range"}
 WRITES = {"write", "pwrite64", "writev", "pwritev", "pwritev2", "copy_file_range"}
-# How often a thread waits or wakes another depends on the load, and so do clocks and memory for the allocator.
+# Waiting and waking depend on the load, and so do clocks and memory for the allocator.
 IGNORED = {"futex", "sched_yield", "clock_nanosleep", "restart_syscall", "madvise", "mprotect", "brk", "access",
            "rt_sigprocmask", "gettid", "epoll_wait", "poll", "nanosleep", "mmap", "munmap", "clone", "clone3",
            "rseq", "set_robust_list", "sigaltstack", "exit"}
@@ -31,7 +31,7 @@ def missing_programs():
 
 
 def call(command, environment, cwd):
-    # Swift's hashes differ between processes otherwise, and with them the instructions.
+    # Otherwise Swift's hashes, and so the instructions, differ between processes.
     result = subprocess.run(command, env=environment | {"SWIFT_DETERMINISTIC_HASHING": "1"}, cwd=cwd,
                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     if result.returncode:

@@ -21,7 +21,7 @@ FAIR_PACE = 0.8
 
 @dataclasses.dataclass
 class Verdict:
-    """What one bound says of one row: its text, its value, the limit, and whether it holds."""
+    """The verdict of one bound on one row: its text, its value, the limit, and whether it holds."""
     row: str
     what: str
     value: float | None

@@ -8,7 +8,7 @@ which is measured just before it.
 
 import figures
 
-# Of a limit's unit, in what the figures are in: times come in nanoseconds.
+# The kind of figure for a limit's unit: times are in nanoseconds.
 KINDS = {"kB": "size", "bytes": "size"}
 
 
@@ -29,7 +29,7 @@ def benchmarks(row, sizes):
 
 
 def relative(row, results, sizes):
-    """A row's cost divided by that of what it is compared with in the same run, or None."""
+    """A row's cost divided by that of its peer in the same run, or None."""
     metrics = [results[each]["metrics"] for each in benchmarks(row, sizes)]
     if "group" in row:
         values = [each[row["metric"]]["p50"] for each in metrics]
@@ -88,13 +88,13 @@ def bounds(row, results, sizes):
 
 
 def costs(row, results, sizes):
-    """What a row costs relative to something of the same run: what it is compared with, and the processor's pace."""
+    """The cost of a row relative to others of the same run: to its peer, and to the processor's pace."""
     found = {"relative": relative(row, results, sizes), "cost": cost(row, results, sizes)}
     return {key: value for key, value in found.items() if value is not None}
 
 
 def verdicts(row, results, sizes, recorded, pace=1.0, is_loaded=False):
-    """What every goal and the record say of a row."""
+    """The verdicts of every goal and of the record on a row."""
     named = {"name": name(row), **{key: row[key] for key in ["waitsForDisk"] if key in row}}
     missing = [each for each in benchmarks(row, sizes) if each not in results]
     if missing:

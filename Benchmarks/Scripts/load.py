@@ -1,11 +1,11 @@
-"""What else the machine does while a suite runs, and how fast its processors are."""
+"""The load of the machine by other programs while a suite runs, and the speed of its processors."""
 
 import os
 import time
 
 # Other programs that use more than this share of a processor disturb a comparison with a peer.
 LOADED = 0.5
-# What 200,000 rounds of plain arithmetic take is compared with the recorded time.
+# The time of 200,000 rounds of plain arithmetic is compared with the recorded one.
 ROUNDS = 200_000
 
 

@@ -13,7 +13,7 @@ def read():
 
 
 def write(suite, rows, pace=None):
-    """Replaces what is recorded of a suite, whole or not at all."""
+    """Replaces the record of a suite as a whole or not at all."""
     recorded = read() | {suite: rows} | ({"pace": round(pace, 3)} if pace else {})
     staged = FILE.with_suffix(".new")
     staged.write_text(json.dumps(recorded, indent=1, sort_keys=True) + "\n")

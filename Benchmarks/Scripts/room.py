@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Shows where the room of a store goes: Benchmarks/Scripts/room.py STORE [TASKS]
+"""Shows what the room of a store is used for: Benchmarks/Scripts/room.py STORE [TASKS]
 
 One row per table of STORE/data.mdb: entries, bytes of keys and of values, pages, how full its leaves are, and bytes per task.
 The file is read page by page, as liblmdb lays it out (mdb.c, "MDB_page"), and must not be written meanwhile.
@@ -16,7 +16,7 @@ NO_PAGE = (1 << 64) - 1
 
 
 class Table:
-    """What the pages of one tree hold."""
+    """The contents of the pages of one tree."""
 
     def __init__(self, name):
         self.name = name
@@ -30,7 +30,7 @@ class Table:
 class Store:
     def __init__(self, file):
         self.bytes = file.read_bytes()
-        # The size of a page stands where the first meta page has that of free pages' records.
+        # The first meta page has the size of a page where others have that of free pages' records.
         self.page_size = struct.unpack_from("<I", self.bytes, HEADER + 24)[0]
         metas = [struct.unpack_from("<QQ", self.bytes, number * self.page_size + HEADER + 120) for number in (0, 1)]
         self.meta = max((0, 1), key=lambda number: metas[number][1])

@@ -58,7 +58,7 @@ def make_tree(slowdowns):
         indentation = line[:len(line) - len(line.lstrip())] + ("  " if line.rstrip().endswith(("{", " in")) else "")
         switch = f"{indentation}let {name}Slowdown = Slowdown(\"{each['name']}\")\n"
         switch += f"{indentation}defer {{ {name}Slowdown.spend() }}\n"
-        # What was the only expression of a function is its result.
+        # The only expression of a function was its result.
         old = line + indentation if each.get("isExpression") else line
         new = f"{line}{switch}" + (f"{indentation}return " if each.get("isExpression") else "")
         contents[each["file"]] = text.replace(old, new).encode()

@@ -53,7 +53,7 @@ def environment():
 
 def measured_times(path, rows):
     """The program's figures by row."""
-    # Otherwise the system would write what another program has left, while this one is measured.
+    # Otherwise the system would write data of other programs while this one is measured.
     os.sync()
     result = subprocess.run([path, "time", *(row["name"] for row in rows)], env=environment(), cwd=ROOT,
                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)

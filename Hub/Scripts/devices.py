@@ -26,7 +26,7 @@ def require(condition, message):
 
 
 class Hub:
-    """The program tally-hub; `place` is where it keeps what it has, as arguments."""
+    """The program tally-hub; `place` has the arguments that name its store."""
 
     def __init__(self, *place, wrap=(), host="127.0.0.1", port=0, scheme="http", program=PROGRAMS / "tally-hub"):
         self.place, self.wrap, self.host, self.port = place, list(wrap), host, port

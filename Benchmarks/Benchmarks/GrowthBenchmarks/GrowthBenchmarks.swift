@@ -30,7 +30,7 @@ struct GrowthBenchmarks: Sendable {
         guard try store.read({ try $0.task(id) }) != nil else { throw WrongAnswer(description: "a task is missing") }
       },
       Call(name: "readTaskRaw", repetitionCount: 20) { store, number in
-        // Not the one that Tally has just read, which is still in the processor's caches.
+        // This is not the task that Tally has just read, which is still in the processor's caches.
         let (id, raw) = try sample.task(number + SampleOfTasks.count / 2, in: store)
         try raw.read(id)
       },
@@ -140,8 +140,8 @@ struct GrowthBenchmarks: Sendable {
 
 /// Tasks from all over a store, in random order, and liblmdb on the same file; created on first use, before any timing.
 ///
-/// Each task is read once then: a page that a process touches for the first time is a fault, whose time is the system's,
-/// and larger stores would have more of them.
+/// Each task is read once then, because a page that a process touches for the first time causes a fault, and larger
+/// stores would have more of them.
 private final class SampleOfTasks: Sendable {
   static let count = 10_000
   private let dataSet: DataSet
@@ -163,7 +163,7 @@ private final class SampleOfTasks: Sendable {
   private func make(in store: TaskStore) throws -> (ids: [UUID], raw: RawStore) {
     var (generator, random) = (TaskGenerator(), SeededRandom(seed: TaskGenerator.seed))
     let ids = try generator.tasks(0..<dataSet.taskCount).map(\.id).shuffled(using: &random).prefix(Self.count)
-    // Left open until the end of the process.
+    // It stays open until the end of the process.
     let raw = try RawStore(reading: dataSet)
     try raw.read(ids)
     try store.read { transaction in

@@ -7,7 +7,7 @@ import Tally
 struct Peers: Sendable {
   static let dataSet = DataSet(taskCount: BenchmarkFolder.isSmoke ? 1_000 : 100_000)
 
-  /// For what must stay quick at a million tasks.
+  /// The tasks for operations that must stay quick at a million tasks.
   static let largeDataSet = DataSet(taskCount: BenchmarkFolder.isSmoke ? 1_000 : 1_000_000)
 
   let tally: TaskStore

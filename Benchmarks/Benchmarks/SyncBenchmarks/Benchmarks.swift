@@ -1,7 +1,7 @@
 import Benchmark
 import BenchmarkData
 
-/// What synchronisation costs: its share of a write, snapshots, joining, the way of a change to another device.
+/// The cost of synchronisation: its share of a write, snapshots, joining, the delivery of a change to another device.
 let benchmarks: @Sendable () -> Void = {
   WritingBenchmarks.register()
   SnapshotBenchmarks.register()

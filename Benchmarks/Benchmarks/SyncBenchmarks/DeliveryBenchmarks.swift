@@ -4,7 +4,7 @@ import Foundation
 import Tally
 import TallySync
 
-/// The way of a change to another device, and what a device does that has nothing to do.
+/// The delivery of a change to another device, and the work of an idle device.
 enum DeliveryBenchmarks {
   private static let total = BenchmarkMetric.custom("arrivedNanoseconds")
   private static let sending = BenchmarkMetric.custom("sentNanoseconds")
@@ -36,7 +36,7 @@ enum DeliveryBenchmarks {
       for try await _ in changes where try other.read({ try $0.task(id) })?.title == title { return Moment.now }
       throw WrongAnswer(description: "the change did not arrive")
     }
-    // The agents rest: that of the other device looks again after each change of its store.
+    // The agents rest meanwhile: that of the other device looks again after each change of its store.
     try await Task.sleep(for: .milliseconds(400))
     let start = Moment.now
     try await store.write { _ = try $0.update(id) { $0.title = title } }
@@ -55,7 +55,7 @@ enum DeliveryBenchmarks {
     benchmark.measurement(written, try writtenBytes() - before)
   }
 
-  /// As the system counts them; 0 where it does not.
+  /// The bytes as the system counts them; 0 if it does not.
   private static func writtenBytes() throws -> Int {
     guard let counts = try? String(contentsOfFile: "/proc/self/io", encoding: .utf8) else { return 0 }
     let line = counts.split(separator: "\n").first { $0.hasPrefix("write_bytes:") }

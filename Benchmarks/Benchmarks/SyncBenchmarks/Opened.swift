@@ -1,7 +1,7 @@
 import BenchmarkData
 import Synchronization
 
-/// What a benchmark uses between its set-up and its end, and the number of its runs.
+/// The value that a benchmark uses between its set-up and its end, and the number of its runs.
 final class Opened<Value: Sendable>: Sendable {
   private let value = Mutex<Value?>(nil)
   private let runCount = Mutex(0)

@@ -28,7 +28,7 @@ enum SnapshotBenchmarks {
     try opened.next().0.store.close()
   }
 
-  /// Publishes a snapshot in an empty folder: the space is filled again by one, as the folder that it had is gone.
+  /// Publishes a snapshot in an empty folder, which fills the space again after its folder was lost.
   ///
   /// A new store then finds only the snapshot there.
   @Sendable private static func measureSnapshot(_ benchmark: Benchmark) async throws {

@@ -13,7 +13,7 @@ struct SyncedSpace: Sendable {
   /// Sets up a space with a store, and sends all that the store has.
   ///
   /// - Parameters:
-  ///   - name: Of the benchmark's scratch folder.
+  ///   - name: The name of the benchmark's scratch folder.
   ///   - store: The store; `nil` for a copy of the data set.
   /// - Throws: What the store and the folder throw.
   init(_ name: String, _ store: TaskStore? = nil) async throws {
@@ -38,7 +38,7 @@ struct SyncedSpace: Sendable {
     return folder
   }
 
-  /// What reads and writes a folder for the space.
+  /// The transport that reads and writes a folder for the space.
   func transport(at folder: FilePath) throws -> MeasuredTransport {
     MeasuredTransport(try FolderTransport.create(at: folder, space: setup.space.bytes))
   }

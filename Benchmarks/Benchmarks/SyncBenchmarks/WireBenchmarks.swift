@@ -3,7 +3,7 @@ import BenchmarkData
 import Tally
 import TallySync
 
-/// The bytes that changes take on their way, sealed and padded.
+/// The bytes of changes as they are sent, sealed and padded.
 enum WireBenchmarks {
   private static let edit = BenchmarkMetric.custom("editBytes")
   private static let create = BenchmarkMetric.custom("createBytesBesideText")

@@ -5,7 +5,7 @@ import SystemPackage
 import Tally
 import TallySync
 
-/// What a write costs more in a store that synchronises: the changes that it notes, not their way to others.
+/// The additional cost of a write in a store that synchronises: recording the changes, not their delivery to others.
 enum WritingBenchmarks {
   private static let insertCount = 9
 
@@ -33,7 +33,7 @@ enum WritingBenchmarks {
       })
   }
 
-  /// Into stores that are ready: setting up synchronisation is not part of it.
+  /// The stores are ready: setting up synchronisation is not part of it.
   @Sendable private static func bulkInsert() throws -> Comparison {
     let tasks = try dataSet.tasks()
     let folder = try BenchmarkFolder.makeScratch("sync-bulk-insert")

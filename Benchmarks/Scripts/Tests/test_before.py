@@ -1,4 +1,4 @@
-"""Made-up figures of two builds: what is slower is seen to fail."""
+"""Made-up figures of two builds: the slower one is seen to fail."""
 
 import pathlib
 import sys

@@ -1,4 +1,4 @@
-"""A judgement that never fails says nothing: each bound is seen to fail here, with made-up figures."""
+"""Each bound is seen to fail here, with made-up figures, because a judgement that never fails says nothing."""
 
 import pathlib
 import sys
