@@ -1,7 +1,7 @@
 package import Foundation
 package import LMDB
 
-/// What a write has done so far, whatever the store is made of; nothing of it is in a table yet.
+/// The progress of a write, which is the same for every kind of store.
 package struct WriteState {
   /// The sequence of the commit that will have the changes; zero in a read.
   package let commitSequence: UInt64
@@ -67,7 +67,7 @@ package struct WriteState {
     return hadChanges
   }
 
-  /// What to throw after one of several writes has failed: its error if it has changed nothing, otherwise
+  /// The error to throw after one of several writes has failed: its own if it has changed nothing, otherwise
   /// `EntangledWrites`, because its changes can no longer be separated from the others.
   package func failure(_ error: any Error) -> any Error {
     let isLackOfRoom = (error as? LMDBError)?.isLackOfRoom == true

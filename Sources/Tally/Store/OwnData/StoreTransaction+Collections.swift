@@ -5,7 +5,7 @@ public import TallyEngine
 // every transaction; what it changes of them belongs to the same write as the tasks.
 
 extension StoreTransaction: RecordQueries where Base: ~Copyable {
-  /// What is read of the collections; for the library only.
+  /// The snapshot of the collections; for the library only.
   public var snapshot: StoreSnapshot {
     get throws {
       guard let records else { throw TallyError.noCollections }

@@ -27,9 +27,9 @@ public struct StoreTransaction<Base: LMDBTransaction & ~Copyable>: ~Copyable {
 
   /// The generator of the ids of new records, which follow the store's clock.
   let ids: UUIDv7Generator
-  /// What a write transaction has done so far.
+  /// The progress of a write.
   var state: WriteState
-  /// What is read of the application's collections, if there are any.
+  /// The snapshot of the application's collections, if there are any.
   let records: StoreSnapshot?
 
   /// Whether times are stored in whole seconds, see ``TaskStore/Configuration``.
