@@ -314,7 +314,7 @@ extension LMDBEnvironment {
 }
 
 extension LMDBEnvironment {
-  /// Room without which a short write is taken for a full disk.
+  /// The least free room: with less, a short write counts as a full disk.
   private static let leastRoomInBytes: UInt64 = 1 << 16
 
   /// Creates the error of a code, with the details that the environment knows.

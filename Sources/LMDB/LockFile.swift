@@ -17,12 +17,12 @@ import TallySystem
 /// the file. The file's length is left to liblmdb: its first user sets it, and later users derive the number of readers from
 /// it. So the room is reserved even beyond the file's end, and no byte of the file changes.
 ///
-/// **Presence.** Locks on two bytes of the file show that a process is there. A process holds a shared lock on byte 0 for as
-/// long as it has the environment open: a process that can lock it exclusively is alone, and clears the table of readers.
-/// From its first reader on, a process also holds an exclusive lock on the byte at the offset of its process id: without
-/// that lock its readers count as dead. liblmdb takes both as locks of the process, which end when the process closes any
-/// descriptor of the file. So `LockFile` holds both as locks of its own descriptor. Where the system has no such locks, it
-/// takes both again before each write transaction and each snapshot.
+/// **Presence.** Locks on two bytes of the file show that a process has the environment open. A process holds a shared
+/// lock on byte 0 for as long as it has the environment open: a process that can lock it exclusively is alone, and
+/// clears the table of readers. From its first reader on, a process also holds an exclusive lock on the byte at the
+/// offset of its process id: without that lock its readers count as dead. liblmdb takes both as locks of the process,
+/// which end when the process closes any descriptor of the file. So `LockFile` holds both as locks of its own
+/// descriptor. Where the system has no such locks, it takes both again before each write transaction and each snapshot.
 struct LockFile: Sendable {
   private let descriptor: FileDescriptor
   /// The file, whatever its names.
@@ -66,7 +66,7 @@ struct LockFile: Sendable {
     let neededBytes = Int64((readerCount + headSizeInReaders) * readerSizeInBytes)
     let status = try file.stat()
     let sizeInBytes = max(neededBytes, status.size)
-    // A full disk may have no room to note that nothing has changed.
+    // A full disk may have no room to record that nothing has changed.
     if status.sizeAllocated >= sizeInBytes { return }
     try SystemCalls.reserve(sizeInBytes, of: file)
   }

@@ -66,7 +66,7 @@ extension LMDBEnvironment {
       try EnvironmentRegistry.add(dataFile, lockFile, to: entry)
       try unsafe lockFile?.acquire(for: handle)
     } catch {
-      // Nobody else knows it yet.
+      // No other thread has the handle yet.
       unsafe mdb_env_close(handle)
       throw error
     }
@@ -134,7 +134,7 @@ extension LMDBEnvironment {
       // Open since the line above.
       try unsafe hideDescriptorFromChildren(handle)
     } catch {
-      // Required after a failure of mdb_env_open too; nobody else knows the handle yet.
+      // This is required after a failure of mdb_env_open, too; no other thread has the handle yet.
       unsafe mdb_env_close(handle)
       throw error
     }
@@ -229,8 +229,8 @@ extension LMDBEnvironment {
     /// How long a write waits for that of another process, or of another thread, before it throws `busy`.
     ///
     /// `nil` for as long as it takes: liblmdb's own lock has no limit. With a limit each write also takes a lock on the
-    /// directory, so that every process must set one: one that does not holds up the others without limit. Waiting
-    /// means trying again and again.
+    /// directory. Every process must then set a limit: one that does not would hold up the others without limit.
+    /// Waiting means trying again and again.
     public var writeWaitLimit: Duration?
     /// Whether a data file that a journal of an earlier version has left behind is recovered before it is opened.
     package var recoversJournal = false

@@ -26,7 +26,7 @@ extension LMDBEnvironment {
         holdingUp()
         if hasCertainSnapshot(core) { return ReadTransaction(environment: self, core: core) }
         endRead(core)
-        // A commit is on its way to the disk, and no slot is free to ask how far it is: that takes as long as it takes.
+        // A commit is on its way to the disk, and no slot is free to ask how far it is, so the wait has no limit.
         uncertainCount += 1
         if uncertainCount > Self.uncertainAttempts { throw LMDBError(.readersFull, operation: "begin read") }
         if uncertainCount > Self.hastyAttempts { pause(microseconds: Self.pauseInMicroseconds) }

@@ -2,7 +2,7 @@ import Foundation
 import Tally
 
 // Properties and components that Tally has no field for are attributes of their own names. A property's text is its
-// value; with parameters, or where there are several of the name, it is everything behind the name, on a line for each.
+// value; with parameters, or where there are several of the name, it is everything after the name, on a line for each.
 extension CalendarRecord {
   /// The properties that are written from the fields of a task.
   private static let mapped: Set<String> = [

@@ -125,7 +125,7 @@ struct ChecklistLine {
   let indentation: Int
   /// The mark between the brackets, for an item.
   private(set) var mark: Character?
-  /// The text behind the mark or the signs of a heading, or the whole line.
+  /// The text after the mark or the signs of a heading, or the whole line.
   private(set) var text: String
   /// The depth of a heading.
   private(set) var headingLevel: Int?
@@ -168,7 +168,7 @@ struct ChecklistRecord: ForeignRecord {
 
   static func isLocal(_ task: TaskItem) -> Bool { task.dueDate != nil }
 
-  /// Reads the text behind the mark.
+  /// Reads the text after the mark.
   init(mark: Character, text: String, under heading: String?) {
     (self.mark, self.heading) = (mark, heading)
     self.text = text.trimmingCharacters(in: .whitespaces)
@@ -280,7 +280,8 @@ struct ChecklistRecord: ForeignRecord {
   }
 }
 
-/// Dates and more that notebook programs write behind the text of an item: `Clean 🔁 every week 📅 2026-12-01 #home`.
+/// Dates and other fields that notebook programs write after the text of an item:
+/// `Clean 🔁 every week 📅 2026-12-01 #home`.
 ///
 /// Source: the documentation of the plug-in Tasks for Obsidian, its formats "Emoji" and "Dataview":
 /// `[due:: 2026-12-01]`.
@@ -346,7 +347,7 @@ struct NotebookMarks {
   /// - Returns: Whether it was understood.
   private mutating func read(_ name: String, _ value: String, _ context: FormatContext) -> Bool {
     if let priority = Self.priorities[name] {
-      // A priority has no words: a sign with words behind it stays in the text.
+      // A priority has no words: a sign that words follow stays in the text.
       if value.isEmpty { document[.priority] = .priority(priority) }
       return value.isEmpty
     }

@@ -20,7 +20,7 @@ final class OrgSource: LineSource {
     var hasTasks = false
   }
 
-  /// The heading behind the entry that was read last.
+  /// The heading after the entry that was read last.
   private var pending: (heading: OrgHeading, line: TextLine)?
 
   override func nextTask() throws -> (TaskDocument, TextPosition)? {
@@ -223,7 +223,7 @@ struct OrgHeading {
 
 /// The content under a heading.
 struct OrgEntry {
-  /// The texts behind `SCHEDULED:`, `DEADLINE:` and `CLOSED:`.
+  /// The texts after `SCHEDULED:`, `DEADLINE:` and `CLOSED:`.
   private(set) var dates: [String: String] = [:]
   private(set) var id: String?
   private(set) var attributes: [String: AttributeValue] = [:]
@@ -269,7 +269,7 @@ struct OrgEntry {
   private mutating func closeDrawer() {
     guard let (name, lines) = drawer.take() else { return }
     guard name.uppercased() == "PROPERTIES" else {
-      // A second drawer of a name is read behind the first.
+      // A second drawer of a name continues the first.
       let texts: [String?] = [attributes[name.uppercased()]?.text, lines.dropLast().joined(separator: "\n")]
       return attributes[name.uppercased()] = .text(texts.compactMap(\.self).joined(separator: "\n"))
     }

@@ -74,7 +74,7 @@ struct TodoTxtRecord: ForeignRecord {
     // A completed task has the completion date first, then perhaps that of the creation; an open task has only the
     // latter.
     if isCompleted { (completed, created) = (dates.first, dates.dropFirst().first) } else { created = dates.first }
-    // Some programs write the priority behind the mark.
+    // Some programs write the priority after the mark.
     if priority == nil { readPriority() }
   }
 

@@ -100,7 +100,7 @@ package enum ForegroundProgram {
     return id
   }
 
-  /// Strings as C takes a list of them: with a null pointer at the end.
+  /// Strings as a list for C, with a null pointer at the end.
   private static func withPointers<R>(
     to strings: [String], _ body: (UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> R
   ) -> R {

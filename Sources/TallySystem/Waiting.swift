@@ -8,9 +8,9 @@
 
 /// Tries until there is a result or the time is over, with a pause before each new attempt.
 ///
-/// The one loop of all waiting with a limit. The limit follows a clock that nobody sets, and counts time and not
-/// attempts: on a busy machine a pause takes longer than it should. There is always one attempt, and one after the last
-/// pause.
+/// The one loop of all waiting with a limit. The limit follows a clock that nobody can set. It counts time and not
+/// attempts, because on a busy machine a pause takes longer than it should. There is always one attempt, and one after
+/// the last pause.
 ///
 /// `deadline` is read only after the first attempt, which usually succeeds and may cost less than the clock. `pause`
 /// may return early. A test may give a clock of its own as `now`.

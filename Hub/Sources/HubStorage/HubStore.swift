@@ -143,7 +143,7 @@ package protocol HubStore: AnyObject, Sendable {
   /// - Parameters:
   ///   - account: The account after which to begin; `nil` for the first ones.
   ///   - limit: The most accounts.
-  /// - Returns: The accounts; empty behind the last one.
+  /// - Returns: The accounts; empty after the last one.
   /// - Throws: An error of the database.
   func accounts(after account: UUID?, limit: Int) async throws -> [HubAccountSummary]
 
@@ -152,7 +152,7 @@ package protocol HubStore: AnyObject, Sendable {
   /// - Parameters:
   ///   - space: The space after which to begin; `nil` for the first ones.
   ///   - limit: The most spaces.
-  /// - Returns: The spaces; empty behind the last one.
+  /// - Returns: The spaces; empty after the last one.
   /// - Throws: An error of the database.
   func spaces(after space: SpaceID?, limit: Int) async throws -> [HubSpaceSummary]
 
@@ -230,7 +230,7 @@ package protocol HubStore: AnyObject, Sendable {
   ///   - replica: The replica after which to begin; `nil` for the first ones.
   ///   - byteCount: Stop when this many bytes have been read.
   ///   - space: The space.
-  /// - Returns: Whole cards; empty behind the last one.
+  /// - Returns: Whole cards; empty after the last one.
   /// - Throws: An error of the database.
   func cards(after replica: ReplicaID?, byteCount: Int, in space: SpaceID) async throws -> [HubCard]
 

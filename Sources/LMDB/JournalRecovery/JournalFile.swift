@@ -136,7 +136,7 @@ struct JournalFile {
 }
 
 extension [UInt8] {
-  /// The bytes with zeros behind them, up to a multiple of a size.
+  /// The bytes, padded with zeros to a multiple of a size.
   func padded(to size: Int) -> [UInt8] {
     let missing = (size - count % size) % size
     return self + [UInt8](repeating: 0, count: missing)

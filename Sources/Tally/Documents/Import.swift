@@ -84,8 +84,8 @@ extension TaskStore {
   /// Imports a document from an open file, beginning at its current offset, or from a pipe; it stays open.
   ///
   /// It works as ``importDocument(from:format:options:progress:report:)-(FilePath,_,_,_,_)``. Input from a pipe is
-  /// first copied to an unnamed file, in the store's directory or, for a dry run, in the system's temporary directory,
-  /// so that other writers do not wait for the program that writes to the pipe.
+  /// first copied to an unnamed file, so that other writers do not wait for the program that writes to the pipe. The
+  /// file is in the store's directory or, for a dry run, in the system's temporary directory.
   @discardableResult
   public func importDocument(
     from descriptor: FileDescriptor,

@@ -16,7 +16,7 @@ struct TaskRecordBatch {
   /// The keys of new tasks, whose tombstones must be removed; empty in a store without deleted objects.
   private var created: [IDKey] = []
   private let hasDeleted: Bool
-  /// The changes to be noted for synchronisation, if the store synchronises.
+  /// The changes to record for synchronisation, if the store synchronises.
   private var noted: [SyncNotes.Change] = []
   /// New tasks, each of which may be a deleted one that exists again; empty in a store without deleted objects.
   private var returning: [TaskRecord] = []

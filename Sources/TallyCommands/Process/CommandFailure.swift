@@ -261,7 +261,7 @@ extension ExitStatus {
       .duplicateID, .duplicateKey, .unchangeableRecord, .unknownList, .malformedDocument, .unknownKey, .damagedStore,
     ],
     .inputUnreadable: [.inputUnreadable],
-    // No store can be created or used at the path: something else is there, or access is refused.
+    // No store can be created or used at the path: it has something else, or access is refused.
     .outputNotCreated: [.outputNotCreated, .notAStore, .permissionDenied, .remoteFilesystem],
     .storageFailed: [.diskFull, .storageFailed, .outcomeUnknown],
     .busy: [.storeBusy, .readersFull, .syncUnreachable, .syncRefused, .syncBusy],

@@ -202,7 +202,8 @@ extension Session {
     return change
   }
 
-  /// When a task is due and when its reminder comes, behind its place: `, due Mon 30 Nov, reminder tomorrow 09:00`.
+  /// When a task is due and when its reminder comes, in words after its place:
+  /// `, due Mon 30 Nov, reminder tomorrow 09:00`.
   private func dates(of task: TaskItem) -> String {
     let due = task.dueDay.map(clock.relativeName) ?? task.dueDate.map(clock.relativeName)
     let reminder = task.reminderDate.map(clock.relativeName)

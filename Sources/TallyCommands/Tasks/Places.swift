@@ -119,7 +119,7 @@ struct DeleteCommand: SelectionCommand {
 extension Session {
   /// The change of a task's place by a move, in words: ` to “Work”, tomorrow`, ` off its day; it stays in “Work”`.
   ///
-  /// - Returns: the words behind the title, with a blank before them; none if the task only changed its neighbours.
+  /// - Returns: the words after the title, with a blank before them; none if the task only changed its neighbours.
   func movement(from old: TaskItem, to new: NamedTask) -> String {
     let (oldDay, newDay) = (old.scheduledDate, new.task.scheduledDate)
     let (changesList, changesDay) = (old.listID != new.task.listID, oldDay != newDay)
@@ -144,7 +144,7 @@ extension Session {
   ///   - old: the task before the change.
   ///   - new: the task after it.
   ///   - namesMoves: whether to say where the reminder has moved, unless the fields of the task are named anyway.
-  /// - Returns: the words behind those of the change; none if there is nothing to say.
+  /// - Returns: the words after those of the change; none if there is nothing to say.
   func reminderWords(from old: TaskItem, to new: TaskItem, namingMoves namesMoves: Bool = true) -> String {
     switch new.reminderMove(from: old, in: clock.timeZone) {
     case .moved(let instant): namesMoves ? "; its reminder moves to \(clock.relativeName(of: instant))" : ""

@@ -147,7 +147,7 @@ extension TaskChanges {
     }
   }
 
-  /// The task of a series that is still to be done, behind one that is completed.
+  /// The next open task of a series, after one that is completed.
   private func openSuccessor(of task: TaskItem, in transaction: borrowing StoreWriteTransaction) throws -> NamedTask? {
     guard task.isCompleted else { return nil }
     var next = try transaction.successor(of: task)

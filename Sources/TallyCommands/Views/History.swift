@@ -238,7 +238,7 @@ extension ChangeWords {
     return "\(subject)\(try suffix(from: before, to: after, in: transaction))."
   }
 
-  /// The fields of a task that changed, behind its title: `: day none → Sat 28 Nov; notes`.
+  /// The changed fields of a task, in words after its title: `: day none → Sat 28 Nov; notes`.
   func suffix<Base: ~Copyable>(
     from before: TaskItem, to after: TaskItem, in transaction: borrowing StoreTransaction<Base>
   ) throws -> String {

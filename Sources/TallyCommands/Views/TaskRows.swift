@@ -2,7 +2,7 @@ import Tally
 
 /// Lays out a task on a line: handle, glyph, title, then details.
 ///
-/// A long title wraps under itself; details that do not fit behind it are on lines of their own below.
+/// A long title wraps under itself; details that do not fit after it are on lines of their own below.
 struct TaskRows {
   /// A detail that can follow a title.
   enum Detail {

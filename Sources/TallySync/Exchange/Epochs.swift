@@ -142,7 +142,8 @@ extension StoreWriteTransaction {
     }
     try insert(record)
     settings.setKeys(of: space.adding(epoch))
-    // Segments of the revoked replica that were deleted may be covered by its own snapshot alone, which is not taken.
+    // Only the revoked replica's own snapshot may cover segments of it that were deleted, and that snapshot does not
+    // count.
     settings.needsSnapshot = settings.needsSnapshot || !new.isEmpty
     // The revoked device may be an owner that knows the code.
     if !new.isEmpty, settings.syncPlace.isHub { settings.renewRecoverySecret() }

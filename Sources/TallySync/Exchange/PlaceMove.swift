@@ -6,7 +6,7 @@ import TallySystem
 // A store continues with its space at another place: the folder was renamed or moved, or another folder or a hub
 // replaces it. The store remains the same replica if its stream can continue there: the new place already has its last
 // segment, gets it from the old place, or has none of its segments. Otherwise it continues as a new replica, as it does
-// at a place that has lost segments, and as at a hub that knows its stream as another member's. Nothing is lost either
+// at a place that has lost segments, and at a hub where another member has written its stream. Nothing is lost either
 // way.
 
 /// The result of moving a store's space to another place.

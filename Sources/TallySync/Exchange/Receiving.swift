@@ -29,7 +29,7 @@ extension SyncEngine {
     while true {
       let position = try position(of: replica)
       let number = position.head.number
-      // After a file was lost the head is behind the merged segments, and more may follow behind the gap.
+      // After a file was lost the head is before the merged segments, and more may follow after the gap.
       guard number != last else { return received }
       if let cutOff, number >= cutOff {
         if number < last { try await stop(replica, because: StreamFault.revoked.blockReason, &received) }
@@ -94,10 +94,10 @@ extension SyncEngine {
 struct VerifiedSegments: Sendable {
   /// The segments, with their bodies.
   fileprivate(set) var segments: [(envelope: Envelope, body: SegmentBody)] = []
-  /// The reason why the segment behind them cannot be merged; `nil` if there is none or nothing is wrong.
+  /// The reason why the segment after them cannot be merged; `nil` if there is none or nothing is wrong.
   fileprivate(set) var fault: BlockReason?
 
-  /// The first half of the segments, without the fault behind them.
+  /// The first half of the segments, without the fault after them.
   fileprivate var firstHalf: VerifiedSegments { VerifiedSegments(segments: Array(segments.prefix(segments.count / 2))) }
 }
 
@@ -380,7 +380,8 @@ extension SyncEngine {
   ///
   /// Their existence is known from files behind a gap, from segments of third replicas, and from snapshots. Anybody can
   /// write a file name, so a segment that only file names mention counts as long as they are there; one that a replica
-  /// has signed is stored. What a complete snapshot covers is not missing, because the stream continues behind it.
+  /// has signed is stored. Segments that a complete snapshot covers are not missing, because the stream continues after
+  /// it.
   ///
   /// - Parameters:
   ///   - content: What the place has.
@@ -396,7 +397,7 @@ extension SyncEngine {
     for replica in replicas.sorted() where replica != settings.replicaID && !stopped.contains(replica) {
       let progress = known[replica] ?? StreamProgress()
       let (position, end) = (progress.head.number, revoked[replica]?.cutOff.number ?? .max)
-      // Nothing that a revoked replica wrote behind the cut-off is missing.
+      // Segments that a revoked replica wrote after the cut-off are not missing.
       guard position < end else {
         if progress.blockReason != nil { changed[replica] = (nil, progress.named) }
         continue

@@ -53,7 +53,7 @@ extension SyncEngine {
       guard covered.number > position.head.number else { continue }
       // A device that joins need not read the whole history.
       if position.block != nil || position.head.number == 0 { return .now }
-      // Segments behind the cut-off may be at the place, but are not merged.
+      // Segments after the cut-off may be at the place, but are not merged.
       if let cutOff = revoked[replica]?.cutOff.number, position.head.number >= cutOff { return .now }
       let next = try await reach {
         try await transport.segments(of: replica, after: position.head.number, byteCount: 1)
@@ -82,7 +82,7 @@ extension SyncEngine {
     }
   }
 
-  /// Merges the parts of a snapshot; when all are merged, its streams continue behind it.
+  /// Merges the parts of a snapshot; when all are merged, its streams continue after it.
   ///
   /// Each part is fetched, verified and decoded while the one before it is merged.
   ///

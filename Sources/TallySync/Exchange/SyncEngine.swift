@@ -378,7 +378,7 @@ extension SyncEngine {
   /// Checks that the place still returns the segments that others need from this replica: once an hour, and whenever
   /// somebody else has changed its files.
   ///
-  /// That is the newest snapshot and the segments behind it. If something is damaged or lost, a snapshot is due, which
+  /// That is the newest snapshot and the segments after it. If something is damaged or lost, a snapshot is due, which
   /// covers it.
   ///
   /// - Returns: Whether the files have changed since their mark was recorded.
@@ -433,8 +433,8 @@ extension SyncEngine {
 extension SyncEngine {
   /// Deletes old segments of this replica that everybody has, and old snapshots of it, once a day.
   ///
-  /// A segment is deleted if it is older than 30 days, a snapshot of this replica covers it, and either a snapshot of another
-  /// replica covers it, too, or all replicas that were active in the last 400 days have merged it.
+  /// A segment is deleted if it is older than 30 days and a snapshot of this replica covers it. In addition, a snapshot
+  /// of another replica must cover it, or all replicas that were active in the last 400 days must have merged it.
   ///
   /// - Returns: Whether some may have been deleted.
   /// - Throws: `TallyError` with `syncUnreachable`; what the store throws.

@@ -227,8 +227,8 @@ struct StreamProgress: Codable {
   var blockedSince: Int64?
   /// The first and the last of each run of segments that are missing.
   var missing: [UInt64]?
-  /// The last segment that is known to exist although the place may not have it: a segment of another replica or a snapshot
-  /// names it, which both are signed.
+  /// The last segment that is known to exist although the place may not have it: a segment of another replica or a
+  /// snapshot names it, and both are signed.
   var named: UInt64?
 
   /// How many segments are at the place and were not merged.

@@ -16,9 +16,9 @@ extension StoreSync {
 
   /// Repairs what ``verify()`` finds.
   ///
-  /// The tasks and lists are trusted: where they differ, that counts as a change of this device. What cannot be read is
-  /// forgotten, and comes again from the place; a task whose record was lost comes back with it, too. The store
-  /// continues as a new replica, with a snapshot of all that it has.
+  /// The tasks and lists are trusted: where they differ, that counts as a change of this device. States that cannot be
+  /// read are forgotten, and come again from the place, as does a task whose record was lost. The store continues as a
+  /// new replica, with a snapshot of all that it has.
   ///
   /// - Returns: The disagreements that were repaired.
   /// - Throws: `TallyError` with `notSynchronising` or `syncBusy`.

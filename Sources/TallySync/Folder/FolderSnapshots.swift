@@ -79,7 +79,7 @@ extension FolderTransport {
 
   /// Deletes segment files of this replica up to a number, and snapshots of it.
   ///
-  /// A file with segments behind the number stays, and so does the last file: others must see where the stream ends.
+  /// A file with segments after the number stays, and so does the last file: others must see where the stream ends.
   ///
   /// - Parameters:
   ///   - replica: This replica; snapshots of others are left alone.

@@ -147,7 +147,7 @@ public final class FolderTransport: SyncTransport {
 
   /// The result of reading a segment.
   private struct Found {
-    /// The segment and those behind it in the same file; empty if no file has it whole.
+    /// The segment and those after it in the same file; empty if no file has it whole.
     var segments: ArraySlice<[UInt8]> = []
     /// Whether a file vanished in the meantime, because its segments are now in a pack.
     var hasVanished = false
@@ -155,7 +155,7 @@ public final class FolderTransport: SyncTransport {
     var fault: FolderFault?
   }
 
-  /// Reads a segment and those behind it in the same file.
+  /// Reads a segment and those after it in the same file.
   private func read(_ number: UInt64, of replica: ReplicaID, in files: SegmentFiles) -> Found {
     var found = Found()
     for file in files.files(with: number) {
@@ -429,7 +429,7 @@ public final class FolderTransport: SyncTransport {
       return answer
     }
     disk.removeLeftOvers(entries)
-    // A file of the name that is there was damaged, or it would be known.
+    // An existing file of the name was damaged, or it would be known.
     let isDamaged = entries.contains { $0.fileName == FolderName.segments(range).text }
     try FolderFault.at(path) { try disk.publish(segment, as: path, isReplacing: isDamaged) }
     recordOwnChange(.replicas, of: replica)

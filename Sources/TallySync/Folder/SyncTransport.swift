@@ -42,7 +42,7 @@ public protocol SyncTransport: Sendable {
   ///   - replica: Whose.
   ///   - number: The last segment that was read; 0 for none.
   ///   - last: The last segment that is known to exist. The place may name later ones.
-  /// - Returns: What is missing behind the last segment that was read, ascending; empty if nothing is.
+  /// - Returns: The segments that are missing after the last one that was read, ascending; empty if none is.
   /// - Throws: Any error, if the place cannot be reached.
   func gaps(of replica: ReplicaID, after number: UInt64, upTo last: UInt64) async throws -> [PlaceGap]
 
@@ -122,7 +122,7 @@ public protocol SyncTransport: Sendable {
 
   /// Lets the place restore this owner by its recovery code, in place of its earlier one.
   ///
-  /// - Parameter verifier: What the place may know of the code.
+  /// - Parameter verifier: The public part of the code.
   /// - Returns: Whether the place accepts the code; false if the code needs a secret that only its owner has.
   /// - Throws: Any error, if the place cannot be reached.
   func putRecovery(_ verifier: RecoveryVerifier) async throws -> Bool

@@ -55,7 +55,7 @@ struct LocalChange {
     return writing(.progress, value, at: time(of: .completion))
   }
 
-  /// The change of a task of which only completions are there.
+  /// The change of a task of which only completions are left.
   func change(of completions: StoredCompletions) -> ObjectState {
     guard mayDetach else { return ObjectState() }
     return completion(completions.current).joined(with: change(of: completions.detached))
@@ -159,7 +159,8 @@ struct LocalChange {
   /// A deletion is later than everything that it deletes, the rest of this change included.
   private func life(isDeleted: Bool, after change: ObjectState) -> ObjectState {
     let after = known.joined(with: change)
-    // A later edit elsewhere may have brought back what the register calls deleted, but nobody else knows a new object.
+    // A later edit elsewhere may have brought back an object that the register calls deleted, but nobody else knows a
+    // new one.
     guard has(.life) || isNew && isDeleted && !change.isEmpty, isDeleted != after.isDeleted else {
       return ObjectState()
     }
@@ -242,7 +243,7 @@ enum SyncKey {
   static let tooLarge: [UInt8] = [11]
   // 12, 14, 15, 18 to 21 and 40 are in SyncNotes: completions of deleted tasks, saved filters, when records of deleted
   // objects were stored, the last write that was handed over, filters that others have saved and that are deleted here,
-  // what was written to an object that has come back, the first change that waits, and merged lists.
+  // writes to an object that has come back, the first change that waits, and merged lists.
   /// The last segment that was acknowledged at a time: the time.
   static let ages: [UInt8] = [13]
   /// The record of the newest epoch: its number and the hash of its key.

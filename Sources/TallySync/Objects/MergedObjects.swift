@@ -90,8 +90,8 @@ extension ObjectState {
 
   private func hasValue(_ field: Field) -> Bool { registers[field].map { !$0.value.isEmpty } ?? false }
 
-  /// Whether it is there although one of two states that it joins was deleted some days ago, and the known one has values:
-  /// replicas that took part in the deletion may have forgotten theirs.
+  /// Whether it exists although one of the two states that it joins was deleted some days ago, and the known one has
+  /// values: replicas that had merged the deletion may have forgotten theirs.
   func survivesDeletion(_ known: ObjectState, or change: ObjectState, at now: Timestamp) -> Bool {
     guard known.hasValue(.title), !isDeleted, registers[.life]?.value == LifeValue.deleted,
       known.isDeleted || change.registers[.life] != nil, let life = registers[.life]

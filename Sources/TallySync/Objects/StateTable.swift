@@ -92,7 +92,7 @@ struct StateTable {
         entries.append(entry)
         continue
       }
-      // The record of a task that is there has its texts.
+      // The record of a task that exists has its texts.
       let texts = object.isTask && new.isShown ? nil : try transaction.texts(of: object)
       let stored = StoredState(new, besides: texts)
       hash = hash + (touched.prepared?.hash ?? stored.hash(of: object))

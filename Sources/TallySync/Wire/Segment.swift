@@ -54,7 +54,7 @@ public struct SegmentFrame: Hashable, Sendable {
 
   /// Reads the header at the start of some bytes; `nil` if it is not there as a whole.
   ///
-  /// - Parameter bytes: An envelope, perhaps with others behind it, or a part of one.
+  /// - Parameter bytes: An envelope, perhaps followed by others, or a part of one.
   public init?(_ bytes: ArraySlice<UInt8>) {
     let header = Array(bytes.prefix(EnvelopeHeader.byteCount))
     guard header.count == EnvelopeHeader.byteCount, header.starts(with: EnvelopeHeader.magic),

@@ -78,7 +78,7 @@ export class Rows {
     return child.classList.contains("day") ? 0 : 1;
   }
 
-  // The child at a position, and how far into it the position lies; null behind the last one.
+  // The child at a position, and how far into it the position lies; null after the last one.
   find(position) {
     let start = 0;
     for (const child of this.list.children) {

@@ -5,9 +5,9 @@ import Tally
 
 /// The forms that were sent, with their answers, so that each form changes the store only once.
 ///
-/// A form has a random `key` from its page or its script. If a form with the same key and the same fields arrives again, after
-/// a second press, a lost answer or a retry, it gets the answer of the first one, and waits while that is in progress.
-/// Refusals are not kept, so a refused form can be sent again.
+/// A form has a random `key` from its page or its script. A form with the same key and the same fields may arrive
+/// again, after a second press, a lost answer or a retry. It then gets the answer of the first one, and waits while
+/// that is in progress. Refusals are not kept, so a refused form can be sent again.
 actor SentForms {
   /// How many answers are kept; a form that is sent again arrives within seconds.
   static let keptAnswerCount = 256
