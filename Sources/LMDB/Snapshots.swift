@@ -108,7 +108,7 @@ extension LMDBEnvironment {
     leave { state in
       assert(core.isLive, "a reader ends twice")
       core.isLive = false
-      // Only looked at.
+      // The handle is only compared with nil.
       if unsafe core.handle != nil, state.idle.count < Self.idleReadersLimit {
         state.idle.append(core)
         return

@@ -2,7 +2,7 @@ import Tally
 
 /// A property of iCalendar: a name, parameters and a value (RFC 5545, section 3.1).
 struct ContentLine: Equatable {
-  /// In upper case.
+  /// The name in upper case.
   let name: String
   /// Everything between the name and the value, as written: `;TZID=Europe/Berlin`.
   let parameters: String

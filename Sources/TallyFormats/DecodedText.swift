@@ -134,7 +134,7 @@ struct LineReader: ~Copyable {
 
 /// One line of a document.
 struct TextLine {
-  /// From 1.
+  /// The number of the line, from 1.
   let number: Int
   var text: String
 

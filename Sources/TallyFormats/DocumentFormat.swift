@@ -11,7 +11,7 @@ public import Tally
 public enum DocumentFormat: String, CaseIterable, Sendable {
   /// Tally's own document: everything in a store.
   case json
-  /// The same, one record a line.
+  /// The same data, one record in each line.
   case ndjson
   /// The JSON that `task export` of Taskwarrior 2 writes and `task import` reads.
   case taskwarrior

@@ -17,7 +17,7 @@ package final class FileLock: Sendable {
   package enum Mode: Sendable {
     /// Any number of these at once.
     case shared
-    /// This one and no other.
+    /// One holder and no other.
     case exclusive
   }
 

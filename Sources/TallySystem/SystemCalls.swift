@@ -148,7 +148,7 @@ package enum SystemCalls {
   /// - Throws: `Errno`, as for links in a circle.
   package static func resolvingLinksToWrite(_ path: FilePath) throws -> FilePath {
     var path = path
-    // As many as Linux follows.
+    // Linux follows this many links, too.
     for _ in 0..<40 {
       if let resolved = resolvingLinks(path) { return resolved }
       guard try isLink(path) else { return path }

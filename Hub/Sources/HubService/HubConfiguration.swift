@@ -4,7 +4,7 @@ package struct HubConfiguration: Sendable {
   package enum Registration: Hashable, Sendable {
     /// Everybody, unless there are issuers of tokens.
     case open
-    /// Those who have this text.
+    /// Only those who send this text.
     case secret(String)
   }
 

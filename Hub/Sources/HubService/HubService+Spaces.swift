@@ -137,7 +137,7 @@ extension HubService {
     return Response(status: .noContent)
   }
 
-  /// In microseconds since 1970.
+  /// The time now, in microseconds since 1970.
   static var now: Int64 { Int64(Date.now.timeIntervalSince1970 * 1_000_000) }
 }
 

@@ -238,7 +238,7 @@ extension StoreTransaction where Base == WriteTransaction {
     let counting = Set(UndoLog(entries: entries).effective(since: last).map(\.id))
     var writes = UnsentWrites(of: objects)
     for entry in entries {
-      // Without images, what the write changed is unknown.
+      // Without images, the changes of the write are unknown.
       guard entry.hasImages else { return }
       try writes.pass(entry, counts: counting.contains(entry.id) && entry.origin == .local, in: self)
     }

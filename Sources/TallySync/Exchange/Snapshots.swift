@@ -223,9 +223,9 @@ extension SnapshotPart {
 /// A part that was verified, with the stored forms of its states.
 struct OpenedPart: Sendable {
   let part: SnapshotPart
-  /// For each state.
+  /// The prepared states, in the order of the states.
   let prepared: [PreparedState]
-  /// With which they are prepared.
+  /// The numbers with which they are prepared.
   let numbers: StateTable.Numbers
 
   init(_ part: SnapshotPart, _ numbers: StateTable.Numbers) {

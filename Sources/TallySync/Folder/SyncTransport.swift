@@ -184,9 +184,9 @@ extension SyncTransport {
 public struct PlaceGap: Hashable, Sendable {
   /// The reason.
   public enum Cause: Hashable, Sendable {
-    /// They are not there.
+    /// The segments are absent.
     case missing
-    /// They are there in part, or damaged.
+    /// The segments are incomplete or damaged.
     case notWhole
     /// Only placeholders are there: the program that copies the place has not fetched the segments.
     case notFetched

@@ -1,6 +1,6 @@
 /// A time and its replica: enough to recognise a write.
 struct Stamp: Hashable, Sendable {
-  /// In microseconds since 1970.
+  /// The time, in microseconds since 1970.
   var time: Int64
   var replica: ReplicaID
 }

@@ -8,7 +8,7 @@ import Tally
 struct ObjectState: Hashable, Sendable {
   /// A field, or one of the attributes.
   struct Field: Hashable, Comparable, Sendable {
-    /// As stored and sent.
+    /// The number that is stored and sent.
     let number: UInt16
     /// The name of an attribute; empty for other fields.
     let name: String

@@ -176,7 +176,7 @@ extension HubTables {
     of replica: ReplicaID, in space: SpaceID, _ transaction: inout WriteTransaction
   ) throws -> Int {
     var complete: [[UInt8]] = []
-    // In the order of their numbers.
+    // The snapshots come in the order of their numbers.
     try snapshots.forEach(withPrefix: space.bytes + replica.bytes, in: transaction) { key, value in
       let value = try [UInt8](decoding: value)
       if value.prefix(8).elementsEqual(value.suffix(8)) { complete.append(try [UInt8](decoding: key)) }

@@ -12,7 +12,7 @@ struct Places: Hashable {
 
   private let today: CalendarDay
   private let tomorrow: CalendarDay
-  /// By the place's address.
+  /// The numbers of open tasks, by the address of the place.
   private let openCounts: [String: Int]
   private let lists: [List]
 
