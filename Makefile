@@ -147,6 +147,7 @@ schemas: build ## Validates the schemas, and exports and the output of commands 
 	@Scripts/check-schemas.py
 	@Scripts/compare-statistics.py
 	@Scripts/check-recurrence.py
+	@Scripts/check-measures.py
 
 completions: build ## Presses Tab and types filters in real shells: bash, zsh and fish complete, and change no spelling.
 	@Scripts/set-up.sh shells
@@ -254,6 +255,7 @@ test-long: set-up ## Runs every test in its long form, then views, filters, sear
 	TALLY_SYNC_WRITTEN=2000 swift test --skip-build --disable-xctest $(OPTIMISED) --filter WrittenValueTests
 	TALLY_SYNC_STORES=500 swift test --skip-build --disable-xctest $(OPTIMISED) --filter ReplicaTests
 	TALLY_SYNC_CHANGES=60000 swift test --skip-build --disable-xctest $(OPTIMISED) --filter thousandsOfChangesInOneInstant
+	Scripts/check-measures.py --full .build/optimised/release/TallyEngineTestHelper
 
 test-sanitizers: set-up ## Runs every test under AddressSanitizer and ThreadSanitizer; half an hour.
 	@Scripts/test-sanitizers.sh

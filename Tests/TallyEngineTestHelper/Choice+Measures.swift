@@ -160,8 +160,3 @@ extension Choice {
     }
   }
 }
-
-extension Asked {
-  /// The present of the store's clock.
-  var date: Date { Clock.shared.date }
-}

@@ -5,6 +5,8 @@ import TestSupport
 /// The questions that a reader or a writer answers.
 struct Asked: StoreQueries {
   let snapshot: StoreSnapshot
+  /// The present of the store's clock.
+  let date: Date
 }
 
 /// A member that a random schema may have, and how its answers follow from the records.
@@ -27,6 +29,8 @@ struct Choice<Record: Thing> {
   var sums: (events: (Content) -> [Event], hasTotals: Bool)?
   /// Compares the answers with those that follow from all records.
   let check: Check
+  /// Of an index: its pages, and the entries that they should have.
+  var pages: (read: (Asked, Position?, Int) throws -> Page<Record>, entries: ([Record]) -> [Entry])?
   /// Deletes the records in a random range; returns the numbers of those that should have been deleted.
   var deleteRange: ((inout Writer, [Record], inout SeededGenerator) throws -> [Int])?
 }
@@ -64,6 +68,7 @@ extension Choice {
       try Difference.check(count, expected.count, "the number of deleted records of \(index.name)")
       return Array(expected)
     }
+    choice.pages = ({ try $0.page(in: index, after: $1, limit: $2) }, entries)
     return choice
   }
 
@@ -103,6 +108,7 @@ extension Choice {
       try Difference.check(count, expected.count, "the number of deleted records of \(index.name)")
       return Array(expected)
     }
+    choice.pages = ({ try $0.page(in: index, after: $1, limit: $2) }, entries)
     return choice
   }
 
@@ -113,8 +119,11 @@ extension Choice {
     _ keys: @escaping (Content) -> [(A.PlainKey, B.PlainKey, C.PlainKey)]
   ) -> Choice {
     @MemberBuilder<Record> var members: [Member<Record>] { index }
-    return Choice(name: index.name, version: version, members: members) { asked, records, generator in
-      let all = Entry.all(records) { keys($0).map { [first($0.0), second($0.1), third($0.2)] } }
+    let entries = { (records: [Record]) in
+      Entry.all(records) { keys($0).map { [first($0.0), second($0.1), third($0.2)] } }
+    }
+    var choice = Choice(name: index.name, version: version, members: members) { asked, records, generator in
+      let all = entries(records)
       try compare(
         index.name, all, &generator,
         { reversed, limit in try asked.page(in: index, reversed: reversed, limit: limit).records },
@@ -131,6 +140,8 @@ extension Choice {
         { try asked.records(in: index, a, b, from: bounds.0, upTo: bounds.1, reversed: $0, limit: $1) },
         { try asked.page(in: index, a, b, from: bounds.0, upTo: bounds.1, after: $0, reversed: $1, limit: $2) })
     }
+    choice.pages = ({ try $0.page(in: index, after: $1, limit: $2) }, entries)
+    return choice
   }
 
   /// A record under one of its keys.
@@ -138,11 +149,13 @@ extension Choice {
     let key: [Value]
     let record: Record
 
+    /// What orders entries: the key, then the record's id.
+    var order: [Value] { key + [Record.order(of: record.number)] }
+
     /// The entries of all records in the order of the index.
     static func all(_ records: [Record], _ keys: (Content) -> [[Value]]) -> [Entry] {
       records.flatMap { record in Set(keys(record.content)).map { Entry(key: $0, record: record) } }.sorted {
-        let (left, right) = (Record.order(of: $0.record.number), Record.order(of: $1.record.number))
-        return ($0.key + [left]).precede($1.key + [right])
+        $0.order.precede($1.order)
       }
     }
   }

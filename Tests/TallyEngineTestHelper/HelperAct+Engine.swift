@@ -21,7 +21,7 @@ extension HelperAct {
     let schema = RandomSchema(numbers[0..<7])
     var configuration = StoreConfiguration()
     configuration.durability = numbers[7].isMultiple(of: 2) ? .relaxed : .durable
-    configuration.now = { Clock.shared.timestamp }
+    configuration.now = { Timestamp(clamping: Content.start) }
     let store = try Store(at: URL(filePath: directory.string), schema: schema.schema, configuration: configuration)
     say("open")
     for number in 0..<numbers[9] {

@@ -1,20 +1,6 @@
 import Foundation
-import Synchronization
 import TallyEngine
 import TestSupport
-
-/// The clock of the stores of the random tests.
-final class Clock: Sendable {
-  static let shared = Clock()
-  private let microseconds = Mutex(Content.start)
-
-  var timestamp: Timestamp { Timestamp(clamping: microseconds.withLock(\.self)) }
-  var date: Date { timestamp.date }
-
-  func set(_ instant: Int64) {
-    microseconds.withLock { $0 = instant }
-  }
-}
 
 extension Thing {
   /// All members that a random schema may have; of those with one name it has at most one.

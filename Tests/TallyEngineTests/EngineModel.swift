@@ -1,3 +1,4 @@
+import Foundation
 import TallyEngine
 
 @testable import TallyEngineTestHelper
@@ -28,6 +29,7 @@ struct EngineModel {
     let kind: Kind
     let target: Int?
     let actionName: String?
+    let date: Date
     /// What there was before the write of each record that it changed; the serial number of an entry is its place.
     let images: [Key: Row?]
   }
@@ -45,6 +47,8 @@ struct EngineModel {
   /// The last commit.
   var sequence: UInt64 = 0
   var schema: RandomSchema
+  /// The present of the clock of whoever writes.
+  var now = Timestamp(clamping: Content.start).date
   /// The state before each record that the present write has changed.
   private var images: [Key: Row?] = [:]
   private(set) var hasChanges = false
@@ -204,7 +208,9 @@ struct EngineModel {
     guard !images.isEmpty || kind != .change else { return }
     if isKept || kind != .change {
       entries.append(
-        Entry(sequence: sequence + 1, kind: kind, target: target, actionName: actionName, images: images))
+        Entry(
+          sequence: sequence + 1, kind: kind, target: target, actionName: actionName, date: now,
+          images: images))
     }
     (images, hasChanges) = ([:], true)
   }

@@ -1,5 +1,6 @@
 import Foundation
 import LMDB
+import Synchronization
 import SystemPackage
 import TallyEngine
 import TestSupport
@@ -27,6 +28,28 @@ struct RandomSchemaTests {
   }
 }
 
+/// A clock that stands still unless it is moved.
+private final class Clock: Sendable {
+  private let microseconds: Mutex<Int64>
+
+  init(_ microseconds: Int64) {
+    self.microseconds = Mutex(microseconds)
+  }
+
+  var timestamp: Timestamp { Timestamp(clamping: microseconds.withLock(\.self)) }
+
+  func advance(_ distance: Int64) {
+    microseconds.withLock { $0 += distance }
+  }
+}
+
+/// The place after a page of an index.
+private struct Place {
+  let index: String
+  let position: Position
+  let order: [Value]
+}
+
 /// One store, its model, and what has happened to both.
 private final class EngineHistory {
   private var generator: SeededGenerator
@@ -38,7 +61,10 @@ private final class EngineHistory {
   private let stepCount: Int
   /// The positions of followers, each with the records that they know.
   private var followers: [(position: StorePosition, rows: [EngineModel.Key: EngineModel.Row])] = []
+  /// Places in indexes, from which somebody may read on.
+  private var places: [Place] = []
   private var backup: (file: URL, model: EngineModel)?
+  private let clock: Clock
   private(set) var steps: [String] = []
 
   init(seed: UInt64) throws {
@@ -46,7 +72,7 @@ private final class EngineHistory {
     isHuge = generator.oneIn(6)
     stepCount = Int.random(in: 8...24, using: &generator)
     directory = FileManager.default.temporaryDirectory.appending(path: "tally-schemas-\(UUID().uuidString)")
-    Clock.shared.set(Content.start + Int64.random(in: 0..<3_456_000_000_000, using: &generator))
+    clock = Clock(Content.start + Int64.random(in: 0..<3_456_000_000_000, using: &generator))
     model = EngineModel(RandomSchema(seed: 0, versions: [1, 1, 1], uniques: [-1, -1, -1]))
   }
 
@@ -55,6 +81,8 @@ private final class EngineHistory {
     try? FileManager.default.removeItem(at: directory)
     if let backup { try? FileManager.default.removeItem(at: backup.file) }
   }
+
+  private func asked(_ snapshot: StoreSnapshot) -> Asked { Asked(snapshot: snapshot, date: clock.timestamp.date) }
 
   /// The open store.
   private func open() throws -> Store {
@@ -73,6 +101,8 @@ private final class EngineHistory {
   }
 
   private func step() throws {
+    clock.advance(Int64.random(in: 0..<100_000_000_000, using: &generator))
+    model.now = clock.timestamp.date
     switch Int.random(in: 0..<32, using: &generator) {
     case 0..<12: try write()
     case 12..<16: try reverse()
@@ -99,7 +129,7 @@ private final class EngineHistory {
   private var configuration: StoreConfiguration {
     var configuration = StoreConfiguration()
     configuration.durability = .relaxed
-    configuration.now = { Clock.shared.timestamp }
+    configuration.now = { [clock] in clock.timestamp }
     return configuration
   }
 
@@ -161,7 +191,7 @@ private final class EngineHistory {
       for action in actions {
         let expected = model.perform(action)
         try Difference.check(action.perform(in: &writer), expected, "the refusal of \(action)")
-        if checks, Int64(exactly: model.rows.count) != nil { try compareMembers(Asked(snapshot: writer.snapshot)) }
+        if checks, Int64(exactly: model.rows.count) != nil { try compareMembers(asked(writer.snapshot)) }
       }
       model.record(actionName: name, isKept: isUndoable)
     }
@@ -326,8 +356,8 @@ private final class EngineHistory {
 
   /// Repeats in the model what another process has written, up to a commit.
   private func repeatWrites(_ count: Int, _ schema: RandomSchema, _ seed: Int, upTo sequence: UInt64?) {
-    let own = model.schema
-    model.schema = schema
+    let own = (model.schema, model.now)
+    (model.schema, model.now) = (schema, Timestamp(clamping: Content.start).date)
     for number in 0..<count where model.sequence != sequence {
       let write = LonelyWrite(number, seed: seed, in: schema, isHuge: isHuge)
       let before = model
@@ -337,7 +367,7 @@ private final class EngineHistory {
       model.commit()
       if model.isOverflowing() { model = before }
     }
-    model.schema = own
+    (model.schema, model.now) = own
   }
 
   /// Another process with another schema writes while this one has the store open.
@@ -411,9 +441,9 @@ private final class EngineHistory {
     note("restore")
     try close()
     try Store.restore(from: backup.file, to: directory, schema: model.schema.schema, configuration: configuration)
-    let schema = model.schema
+    let own = (model.schema, model.now)
     model = backup.model
-    model.schema = schema
+    (model.schema, model.now) = own
     // The versions of the collections are those of the backup, too, until the store is opened.
     try reopen()
     let position = try open().read { try $0.position }
@@ -430,7 +460,7 @@ private final class EngineHistory {
     let schema = model.schema
     func names<Record: Thing>(_ part: RandomSchema.Part<Record>?) -> [String] {
       guard let part else { return [] }
-      let indexes = part.choices.filter { $0.deleteRange != nil }.map { "@\(Record.collectionName).\($0.name)" }
+      let indexes = part.choices.filter { $0.pages != nil }.map { "@\(Record.collectionName).\($0.name)" }
       return indexes + ["@\(Record.collectionName)."]
     }
     let all = names(schema.parcels) + names(schema.samples) + names(schema.happenings) + ["changes"]
@@ -467,7 +497,7 @@ private final class EngineHistory {
     let report = try open().verify()
     try Difference.check(report.faults, [], "the faults")
     try open().read { reader in
-      let asked = Asked(snapshot: reader.snapshot)
+      let asked = asked(reader.snapshot)
       try compareMembers(asked)
       try compareHistory(asked)
       try compareChanges(asked)
@@ -509,6 +539,22 @@ private final class EngineHistory {
         throw Difference("\(Record.collectionName), version \(choice.version) of \(choice.name): \(error)")
       }
     }
+    if let choice = part.choices.randomElement(using: &generator) { try readOn(asked, choice, records) }
+  }
+
+  /// Reads on from an earlier place in an index, and remembers a new one.
+  private func readOn<Record: Thing>(_ asked: Asked, _ choice: Choice<Record>, _ records: [Record]) throws {
+    guard let pages = choice.pages else { return }
+    let all = pages.entries(records)
+    let name = "\(Record.collectionName), version \(choice.version) of \(choice.name)"
+    for place in places where place.index == name {
+      let rest = all.filter { place.order.precede($0.order) }
+      let page = try pages.read(asked, place.position, 3)
+      try Difference.check(page.records, rest.prefix(3).map(\.record), "\(name), after an earlier page")
+    }
+    let count = Int.random(in: 1...5, using: &generator)
+    guard all.count > count, let position = try pages.read(asked, nil, count).next else { return }
+    places.append(Place(index: name, position: position, order: all[count - 1].order))
   }
 
   private func compareHistory(_ asked: Asked) throws {
@@ -517,6 +563,7 @@ private final class EngineHistory {
     try Difference.check(found.map(\.actionName), entries.map(\.actionName), "the names in the history")
     try Difference.check(found.map(\.isReversal), entries.map { $0.kind != .change }, "the kinds in the history")
     try Difference.check(found.map(\.isUndone), undone, "what is undone")
+    try Difference.check(found.map(\.date), entries.map(\.date), "the times in the history")
     for (item, index) in zip(found, model.entries.indices.reversed()) {
       if let known = model.entries[index].id { try Difference.check(item.id, known, "an id in the history") }
       model.entries[index].id = item.id
