@@ -252,7 +252,7 @@ let package = Package(
     .executableTarget(
       name: "TallyFaults",
       dependencies: [
-        "LMDB", "Tally", "TallySync", "TallySystem", "TallyTestSupport",
+        "LMDB", "Tally", "TallyEngine", "TallySync", "TallySystem", "TallyTestSupport",
         .product(name: "SystemPackage", package: "swift-system"),
       ],
       path: "Tests/TallyFaults",

@@ -191,6 +191,8 @@ extension StoreTransaction where Base: ~Copyable {
   package func inconsistencies() throws -> [StoreFault] {
     var check = IntegrityCheck(tables: tables, uncommittedCount: commitSequence > 0 ? 1 : 0)
     try check.runWhole(in: base)
+    // A write adds to the rows of measures only when it commits.
+    if commitSequence == 0, let records { check.report.add(try records.report()) }
     return check.report.faults
   }
 }

@@ -135,6 +135,11 @@ struct StoreCheck {
   }
 }
 
+extension StoreSnapshot {
+  /// Compares the tables of the collections with the records.
+  package func report() throws -> StoreReport { try StoreCheck.run(on: tables, in: view) }
+}
+
 extension HistoryRecord {
   /// Whether all records of a history and their images can be read.
   static func areReadable<T: LMDBTransaction & ~Copyable>(

@@ -14,7 +14,7 @@ struct CrashImageCheck {
   private let count: Int
   private let forgetsFlushes: Bool
   /// The contents of the store at each sequence.
-  private let models: [TaskModel]
+  private let models: [WorkloadModel]
 
   init(_ act: Act) throws {
     log = try WriteLog(act.path(0))

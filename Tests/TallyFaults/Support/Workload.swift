@@ -1,7 +1,14 @@
 import Foundation
 import SystemPackage
 import Tally
+import TallyEngine
 import TallyTestSupport
+
+/// The expected contents of a store of the workload.
+struct WorkloadModel {
+  var tasks = TaskModel()
+  var records = RecordModel()
+}
 
 /// Transactions that follow from a seed, each the same in every process: the contents of a store after the n-th are known.
 ///
@@ -12,7 +19,7 @@ struct Workload {
   /// The number of transactions so far: the store's sequence.
   private(set) var sequence: UInt64 = 0
   /// The contents of the store after them.
-  private(set) var model = TaskModel()
+  private(set) var model = WorkloadModel()
 
   private static let bulkCount = 60
   private static let markerID = UUID(uuid: (0, 0, 0, 0, 0, 0, 0x40, 0, 0x80, 0, 0, 0, 0, 0, 0, 1))
@@ -22,19 +29,23 @@ struct Workload {
   }
 
   /// A store's settings, with the clock of the next transaction.
-  var configuration: TaskStore.Configuration { .testing(clock: clock) }
+  var configuration: TaskStore.Configuration {
+    var configuration = TaskStore.Configuration.testing(clock: clock)
+    configuration.schema = Schema(Entry.collection)
+    return configuration
+  }
 
   /// Applies the next transaction to the model alone.
   @discardableResult
-  mutating func advance() -> [ModelChange] {
+  mutating func advance() -> (tasks: [ModelChange], records: [RecordModel.Change]) {
     sequence += 1
     clock.now = TestClock.noon.now.adding(seconds: 997 * Int64(sequence))
-    model.beginTransaction()
+    model.tasks.beginTransaction()
     let changes = nextChanges()
     for change in changes {
-      _ = model.apply(change, now: clock.now, timeZone: configuration.calendar.timeZone)
+      _ = model.tasks.apply(change, now: clock.now, timeZone: configuration.calendar.timeZone)
     }
-    return changes
+    return (changes, model.records.advance(to: sequence))
   }
 
   /// Applies the next transaction to the model and to a store whose sequence is that of this workload.
@@ -43,11 +54,12 @@ struct Workload {
     try store.writeAndWait { transaction in
       guard try transaction.sequence < number else { throw Failure(description: "transaction \(number) is done twice") }
       // Some must be refused, like those of a person; the storage's own errors leave the closure.
-      for change in changes {
+      for change in changes.tasks {
         do {
           try change.apply(to: &transaction)
         } catch let error as TallyError where Self.refusals.contains(error.code) {}
       }
+      for change in changes.records { try change.apply(to: &transaction) }
     }
   }
 
@@ -58,7 +70,7 @@ struct Workload {
 
   private func nextChanges() -> [ModelChange] {
     var generator = SeededGenerator(seed: seed &+ sequence &* 0x9E37_79B9_7F4A_7C15)
-    var visible = model
+    var visible = model.tasks
     visible.tasks[Self.markerID] = nil
     var changes: [ModelChange] = [
       sequence == 1
@@ -93,7 +105,8 @@ struct StoreComparison {
   let store: TaskStore
 
   /// The fault of the store, by its own check and by the model; `nil` if there is none.
-  func fault(against model: TaskModel) throws -> String? {
+  func fault(against contents: WorkloadModel) throws -> String? {
+    let model = contents.tasks
     let (now, calendar) = (store.configuration.now(), store.configuration.calendar)
     return try store.read { transaction in
       if let found = try transaction.inconsistencies().first { return "\(found)" }
@@ -102,7 +115,7 @@ struct StoreComparison {
         let expected = model.tasks(in: view, now: now, calendar: calendar)
         if try transaction.view(view).tasks != expected { return "the tasks of \(view.name) differ" }
       }
-      return nil
+      return try contents.records.fault(in: transaction)
     }
   }
 
