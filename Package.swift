@@ -127,7 +127,7 @@ let package = Package(
     // What moves tasks to and from other programs: no embedder of `Tally` builds it.
     .target(
       name: "TallyFormats",
-      dependencies: ["Tally", .product(name: "SystemPackage", package: "swift-system")],
+      dependencies: ["Tally", "TallyEngine", .product(name: "SystemPackage", package: "swift-system")],
       swiftSettings: settings
     ),
     // What several copies of a store make of their changes: no embedder of `Tally` builds it.

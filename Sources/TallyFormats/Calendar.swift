@@ -1,5 +1,6 @@
 import Foundation
 import Tally
+import TallyEngine
 
 /// Reads the to-dos of a calendar; events, journals and other components are skipped.
 final class CalendarSource: ForeignSource {

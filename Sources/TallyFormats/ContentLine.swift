@@ -1,4 +1,5 @@
 import Tally
+import TallyEngine
 
 /// A property of iCalendar: a name, parameters and a value (RFC 5545, section 3.1).
 struct ContentLine: Equatable {

@@ -1,4 +1,5 @@
 import Tally
+import TallyEngine
 
 /// Texts in the encodings that other programs write: UTF-8, UTF-16 with its mark, and what Windows used before.
 enum DecodedText {

@@ -1,6 +1,7 @@
 import Foundation
 public import SystemPackage
 public import Tally
+import TallyEngine
 
 /// The formats in which tasks move in and out; <doc:OtherFormats> lists the values that each can express.
 ///

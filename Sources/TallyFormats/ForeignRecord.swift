@@ -1,5 +1,6 @@
 import Foundation
 import Tally
+import TallyEngine
 
 /// A task in the form of another format: a line, an object, a component.
 ///

@@ -1,5 +1,6 @@
 public import SystemPackage
 public import Tally
+import TallyEngine
 
 /// Reads rows of comma-separated values (RFC 4180), one after the other.
 ///

@@ -1,5 +1,6 @@
 import Foundation
 import Tally
+import TallyEngine
 
 /// Reads what `task export` writes: an array of tasks, or a task on each line.
 ///

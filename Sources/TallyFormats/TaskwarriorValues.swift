@@ -1,5 +1,6 @@
 import Foundation
 import Tally
+import TallyEngine
 
 /// A value of a Taskwarrior task.
 enum TaskwarriorValue: Equatable {

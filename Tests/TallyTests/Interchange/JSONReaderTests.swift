@@ -3,6 +3,7 @@ import TallyTestSupport
 import Testing
 
 @testable import Tally
+@testable import TallyEngine
 
 /// The reader against RFC 8259, in pieces of every size.
 struct JSONReaderTests {

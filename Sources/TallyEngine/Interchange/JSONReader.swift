@@ -1,6 +1,3 @@
-import SystemPackage
-package import TallyEngine
-
 /// Reads JSON (RFC 8259) token by token from bytes that arrive in pieces.
 ///
 /// It is a pull parser: each call of ``next()`` returns one token, and the reader holds only one piece of input and the
@@ -114,7 +111,7 @@ extension JSONReader {
   /// Skips the next key of an object if it is the expected one; otherwise ``next()`` reads the next token.
   ///
   /// Objects of one kind mostly have their keys in the same order: comparing them in place avoids copying each.
-  mutating func skipKey(inQuotes key: [UInt8]) throws -> Bool {
+  package mutating func skipKey(inQuotes key: [UInt8]) throws -> Bool {
     if expectation == .separator, containers.last == true {
       try skipWhiteSpace()
       guard try input.peek() == UInt8(ascii: ",") else { return false }
@@ -130,7 +127,7 @@ extension JSONReader {
   }
 
   /// Skips the value of a key if it is `null`; returns whether it is.
-  mutating func skipNull() throws -> Bool {
+  package mutating func skipNull() throws -> Bool {
     guard expectation == .value, !containers.isEmpty else { return false }
     try skipWhiteSpace()
     tokenPosition = input.position
@@ -390,7 +387,7 @@ extension JSONReader {
   }
 
   /// The error for input that ends before the document does.
-  func truncation() -> TallyError {
+  package func truncation() -> TallyError {
     let remedy = "The file may be cut off: get it whole and try again"
     return fault("The document ends too early", at: input.position, remedy: remedy)
   }
