@@ -11,7 +11,7 @@ import TallyEngine
 /// ```
 ///
 /// Every word must be found, in any order and in any of the three texts; a phrase must be found in one of them. The
-/// last word matches as a prefix unless it is quoted. Case, accents and width do not matter (``TextFolder``). In
+/// last word matches as a prefix unless it is quoted. Case, accents and width do not matter. In
 /// scripts without spaces, such as Chinese, Japanese, Korean and Thai, a word is found inside a longer text.
 public struct SearchQuery: Hashable, Sendable {
   /// How the words of a query are matched.

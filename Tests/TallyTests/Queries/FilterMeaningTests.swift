@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import Tally
+@testable import TallyEngine
 
 /// What conditions mean for single tasks, at Saturday, 2026-11-21, 15:00 in Istanbul.
 struct FilterMeaningTests {

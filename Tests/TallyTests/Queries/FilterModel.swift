@@ -1,6 +1,7 @@
 import Foundation
 
 @testable import Tally
+@testable import TallyEngine
 
 /// What filters mean, as plainly as possible: the evaluation with which all others are compared.
 struct FilterModel {

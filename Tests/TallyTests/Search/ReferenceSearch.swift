@@ -1,6 +1,7 @@
 import Foundation
 
 @testable import Tally
+@testable import TallyEngine
 
 /// What a search finds, said with strings and regular expressions.
 struct ReferenceSearch {

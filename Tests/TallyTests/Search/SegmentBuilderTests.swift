@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import Tally
+@testable import TallyEngine
 
 @Suite struct SegmentBuilderTests {
   @Test func tasksAreNumberedByRankAndTermsComeInOrder() {

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import Tally
+@testable import TallyEngine
 
 @Suite struct TextFolderTests {
   static let examples: [(text: String, folded: String)] = [

@@ -1,5 +1,4 @@
 import Foundation
-import TallyEngine
 
 /// Folds texts for comparison: case, accents and width do not matter.
 ///
@@ -14,7 +13,7 @@ import TallyEngine
 ///
 /// A folder caches the scalars it has seen, because each question to Foundation takes microseconds. Use one
 /// folder for many texts.
-public struct TextFolder: Sendable {
+package struct TextFolder: Sendable {
   /// The foldings seen so far of the scalars below `commonCount`, indexed by scalar; empty until the first one.
   private var common: [ScalarFold] = []
   /// The foldings seen so far of the scalars from `commonCount` on.
@@ -28,10 +27,10 @@ public struct TextFolder: Sendable {
   private static let commonCount = 0x3100
 
   /// Creates a folder with an empty cache.
-  public init() {}
+  package init() {}
 
   /// The folding of a text.
-  public mutating func fold(_ text: String) -> String {
+  package mutating func fold(_ text: String) -> String {
     var text = text
     var folded: [UInt8] = []
     text.withUTF8 { unsafe fold($0.span.bytes, into: &folded) }
@@ -50,7 +49,7 @@ public struct TextFolder: Sendable {
   }
 
   /// Appends the folding of a text, in UTF-8, to `folded`.
-  mutating func fold(_ text: RawSpan, into folded: inout [UInt8]) {
+  package mutating func fold(_ text: RawSpan, into folded: inout [UInt8]) {
     if text.isASCII { return folded.appendFoldedASCII(text) }
     let start = folded.count
     text.withUTF8 { text in
@@ -168,15 +167,15 @@ private struct ScalarFold: Equatable {
 /// String(decoding: folded.utf8, as: UTF8.self)  // "cafe"
 /// folded.originalRange(of: 3..<4)               // 9..<11, the bytes of "é"
 /// ```
-public struct FoldedText: Sendable {
+package struct FoldedText: Sendable {
   /// The folded text.
-  public private(set) var utf8: [UInt8] = []
+  package private(set) var utf8: [UInt8] = []
   /// For each byte of ``utf8``, the range of bytes in the original that it came from; empty if the offsets are
   /// the same.
   private var sources: [Range<Int>] = []
 
   /// Folds a text in one pass.
-  public init(_ text: String, with folder: inout TextFolder) {
+  package init(_ text: String, with folder: inout TextFolder) {
     var text = text
     text.makeContiguousUTF8()
     let bytes = unsafe text.utf8.span.bytes
@@ -194,7 +193,7 @@ public struct FoldedText: Sendable {
 
   /// The range of the original's UTF-8 that a range of ``utf8`` came from, extended to whole scalars with their
   /// accents.
-  public func originalRange(of range: Range<Int>) -> Range<Int> {
+  package func originalRange(of range: Range<Int>) -> Range<Int> {
     guard !sources.isEmpty, !range.isEmpty else { return range }
     let source = sources[range]
     let start = source.map(\.lowerBound).min() ?? range.lowerBound
@@ -293,19 +292,19 @@ extension Unicode.Scalar {
 /// var folder = TextFolder()
 /// FoldedPattern("tax form", with: &folder).isFound(in: "Tax forms", with: &folder)
 /// ```
-public struct FoldedPattern: Sendable, Hashable {
+package struct FoldedPattern: Sendable, Hashable {
   private let bytes: [UInt8]
   /// The letters of the pattern if it is ASCII; otherwise `nil`.
   private let letters: ASCIILetters?
 
   /// Folds the text to search for; an empty one is found everywhere.
-  public init(_ text: String, with folder: inout TextFolder) {
+  package init(_ text: String, with folder: inout TextFolder) {
     bytes = FoldedText(text, with: &folder).utf8
     letters = ASCIILetters(bytes)
   }
 
   /// Whether a text contains the pattern anywhere.
-  public func isFound(in text: String, with folder: inout TextFolder) -> Bool {
+  package func isFound(in text: String, with folder: inout TextFolder) -> Bool {
     var text = text
     text.makeContiguousUTF8()
     return unsafe isFound(in: text.utf8.span.bytes, with: &folder)
@@ -315,7 +314,7 @@ public struct FoldedPattern: Sendable, Hashable {
   ///
   /// The text is compared in place where that is enough. If folding could produce a letter of the pattern, or
   /// remove what stands between two of them, the text is first folded into `folder`'s buffer.
-  func isFound(in text: RawSpan, with folder: inout TextFolder) -> Bool {
+  package func isFound(in text: RawSpan, with folder: inout TextFolder) -> Bool {
     if let letters {
       // Folding keeps ASCII letters in place, so a match before folding is a match after it.
       switch bytes.span.findIgnoringCase(in: text) {
@@ -387,7 +386,7 @@ extension Span<UInt8> {
   }
 
   /// Whether a text contains these folded bytes; ASCII letters of the text may be in either case.
-  func isFoundIgnoringCase(in text: RawSpan) -> Bool { findIgnoringCase(in: text) == .found }
+  package func isFoundIgnoringCase(in text: RawSpan) -> Bool { findIgnoringCase(in: text) == .found }
 
   private func findIgnoringCase(inShort text: RawSpan) -> BytesSearch {
     var start = 0
@@ -431,7 +430,7 @@ extension RawSpan {
   }
 
   /// Whether all bytes are ASCII.
-  var isASCII: Bool {
+  package var isASCII: Bool {
     var union: UInt64 = 0
     var offset = 0
     while offset &+ 8 <= byteCount {
@@ -484,11 +483,10 @@ extension Span<UInt8> {
 }
 
 extension UInt8 {
-  var isASCII: Bool { self < 0x80 }
+  @inlinable package var isASCII: Bool { self < 0x80 }
 
   /// The lowercase form of an ASCII letter; any other byte unchanged.
-  @inline(__always)
-  var foldedASCII: UInt8 { self &- 0x41 < 26 ? self | 0x20 : self }
+  @inlinable package var foldedASCII: UInt8 { self &- 0x41 < 26 ? self | 0x20 : self }
 }
 
 extension [UInt8] {
