@@ -247,55 +247,9 @@ struct TermTable {
   }
 }
 
-/// The terms under which the index finds a text: its words, and each pair of adjacent scalars in scripts
-/// without spaces.
-///
-/// The last scalar of such text is also a term, so that a single scalar is found as the prefix of a term
-/// wherever it occurs.
-enum IndexTerm {
-  /// The maximum size of a term in bytes; longer words are cut to it.
-  ///
-  /// liblmdb allows keys of at most 511 bytes.
-  static let maximumByteCount = 60
-
-  /// Calls `body` with the bytes of each term of a folded text; terms may repeat.
-  static func forEach(in folded: [UInt8], _ body: (Range<Int>) -> Void) {
-    folded.forEachWord { word in
-      if word.isUnspaced {
-        forEachPair(in: folded, word.range, body)
-      } else {
-        body(shortened(word.range, in: folded))
-      }
-    }
-  }
-
+extension IndexTerm {
   /// The terms that every text with a query's word has; the last one may be a prefix.
-  static func terms(of word: SearchTerm.Word) -> [[UInt8]] {
-    let bytes = word.bytes
-    guard word.isUnspaced else { return [Array(bytes[shortened(bytes.startIndex..<bytes.endIndex, in: bytes)])] }
-    var pairs: [[UInt8]] = []
-    forEachPair(in: bytes, bytes.startIndex..<bytes.endIndex) { pairs.append(Array(bytes[$0])) }
-    // In a text, the last scalar may be followed by another and form a pair with it.
-    return pairs.count > 1 ? pairs.dropLast() : pairs
-  }
-
-  private static func forEachPair(in folded: [UInt8], _ word: Range<Int>, _ body: (Range<Int>) -> Void) {
-    var start = word.lowerBound
-    while start < word.upperBound {
-      let second = start + UTF8.width(folded.foldedScalar(at: start))
-      let end = second < word.upperBound ? second + UTF8.width(folded.foldedScalar(at: second)) : second
-      body(start..<end)
-      start = second
-    }
-  }
-
-  private static func shortened(_ word: Range<Int>, in folded: [UInt8]) -> Range<Int> {
-    guard word.count > maximumByteCount else { return word }
-    var end = word.lowerBound + maximumByteCount
-    // Moves the end to a scalar boundary.
-    while folded[end] & 0xC0 == 0x80 { end -= 1 }
-    return word.lowerBound..<end
-  }
+  static func terms(of word: SearchTerm.Word) -> [[UInt8]] { terms(of: word.bytes, isUnspaced: word.isUnspaced) }
 }
 
 /// The tasks of a segment that have a term, in ascending order, each with the best text that contains it.

@@ -241,8 +241,3 @@ struct IndexLookup: Hashable {
     }
   }
 }
-
-extension [UInt8] {
-  /// Whether the bytes are exactly one scalar of a folded text.
-  fileprivate var isSingleScalar: Bool { !isEmpty && UTF8.width(foldedScalar(at: 0)) == count }
-}

@@ -46,6 +46,59 @@ extension [UInt8] {
     var offset = offset
     return span.nextScalar(at: &offset)
   }
+
+  /// Whether the bytes are exactly one scalar of a folded text.
+  package var isSingleScalar: Bool { !isEmpty && UTF8.width(foldedScalar(at: 0)) == count }
+}
+
+/// The terms under which the index finds a text: its words, and each pair of adjacent scalars in scripts
+/// without spaces.
+///
+/// The last scalar of such text is also a term, so that a single scalar is found as the prefix of a term
+/// wherever it occurs.
+package enum IndexTerm {
+  /// The maximum size of a term in bytes; longer words are cut to it.
+  ///
+  /// liblmdb allows keys of at most 511 bytes.
+  package static let maximumByteCount = 60
+
+  /// Calls `body` with the bytes of each term of a folded text; terms may repeat.
+  package static func forEach(in folded: [UInt8], _ body: (Range<Int>) -> Void) {
+    folded.forEachWord { word in
+      if word.isUnspaced {
+        forEachPair(in: folded, word.range, body)
+      } else {
+        body(shortened(word.range, in: folded))
+      }
+    }
+  }
+
+  /// The terms that every text with a word has; the last one may be a prefix.
+  package static func terms(of bytes: [UInt8], isUnspaced: Bool) -> [[UInt8]] {
+    guard isUnspaced else { return [Array(bytes[shortened(bytes.startIndex..<bytes.endIndex, in: bytes)])] }
+    var pairs: [[UInt8]] = []
+    forEachPair(in: bytes, bytes.startIndex..<bytes.endIndex) { pairs.append(Array(bytes[$0])) }
+    // In a text, the last scalar may be followed by another and form a pair with it.
+    return pairs.count > 1 ? pairs.dropLast() : pairs
+  }
+
+  private static func forEachPair(in folded: [UInt8], _ word: Range<Int>, _ body: (Range<Int>) -> Void) {
+    var start = word.lowerBound
+    while start < word.upperBound {
+      let second = start + UTF8.width(folded.foldedScalar(at: start))
+      let end = second < word.upperBound ? second + UTF8.width(folded.foldedScalar(at: second)) : second
+      body(start..<end)
+      start = second
+    }
+  }
+
+  private static func shortened(_ word: Range<Int>, in folded: [UInt8]) -> Range<Int> {
+    guard word.count > maximumByteCount else { return word }
+    var end = word.lowerBound + maximumByteCount
+    // Moves the end to a scalar boundary.
+    while folded[end] & 0xC0 == 0x80 { end -= 1 }
+    return word.lowerBound..<end
+  }
 }
 
 /// The role of a scalar in dividing a folded text into words.

@@ -41,7 +41,7 @@ import Testing
       IndexTerm.forEach(in: folded) { terms.append(Array(folded[$0])) }
       #expect(
         terms.allSatisfy { $0.count <= IndexTerm.maximumByteCount && String(validating: $0, as: UTF8.self) != nil })
-      for term in query.terms.flatMap(\.words).flatMap(IndexTerm.terms) {
+      for term in query.terms.flatMap(\.words).flatMap({ IndexTerm.terms(of: $0) }) {
         #expect(terms.contains { $0.starts(with: term) })
       }
     }
