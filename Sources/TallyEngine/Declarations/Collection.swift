@@ -75,6 +75,11 @@ public enum MemberBuilder<Record: StoredRecord> {
     [Member(index: index.declared, measure: nil)]
   }
 
+  /// An index of texts.
+  public static func buildExpression(_ text: TextIndex<Record>) -> [Member<Record>] {
+    [Member(index: text.declared, measure: nil)]
+  }
+
   /// A measure.
   public static func buildExpression(_ measure: Measure<Record, some CompositeKey>) -> [Member<Record>] {
     [Member(index: nil, measure: measure.declared)]

@@ -120,11 +120,11 @@ struct RecordBatch<Record: StoredRecord> {
     guard oldKeys.bytes != newKeys.bytes || oldKeys.ends != newKeys.ends else { return }
     try checkSize(of: newKeys, index)
     let (former, present) = (oldKeys.sorted, newKeys.sorted)
-    for key in former where !present.contains(key) {
+    for key in former.missing(in: present) {
       try entries[index].removed.add(NoValue(), forKey: EncodedBytes(key))
       if declared.isUnique { entries[index].released.insert(key) }
     }
-    for key in present where !former.contains(key) {
+    for key in present.missing(in: former) {
       try entries[index].inserted.add(NoValue(), forKey: EncodedBytes(key))
       if declared.isUnique { try claim(key, index) }
     }
@@ -248,6 +248,17 @@ extension RecordBatch {
           return true
         }
       }
+    }
+  }
+}
+
+extension [[UInt8]] {
+  /// Those of ascending keys that are not among others, which ascend, too: a record may have thousands.
+  fileprivate func missing(in others: [[UInt8]]) -> [[UInt8]] {
+    var rest = others[...]
+    return filter { key in
+      while let other = rest.first, other.lexicographicallyPrecedes(key) { rest.removeFirst() }
+      return rest.first != key
     }
   }
 }

@@ -283,7 +283,7 @@ struct KeyRange {
 
 extension StoreSnapshot {
   /// The place of an index of a collection.
-  private func place<Record>(
+  func place<Record>(
     of index: DeclaredIndex<Record>, _ tables: RecordTables<Record>
   ) throws -> (number: UInt16, table: Database<EncodedBytes, NoValue>)? {
     try checkIsLive()
