@@ -45,6 +45,8 @@ package struct JSONReader: ~Copyable {
   /// The position at which the latest token begins.
   package private(set) var tokenPosition = TextPosition(line: 1, column: 1)
 
+  /// The most bytes of a key or a string; one that is longer is a fault.
+  package var textByteLimit = Int.max
   package var input: JSONInput
   package let framing: Framing
   var expectation = Expectation.value
@@ -76,6 +78,23 @@ package struct JSONReader: ~Copyable {
       case .nothing: throw fault("There is more text after the end of the document")
       }
     }
+  }
+
+  /// Checks that nothing follows the value of a line, which has ended.
+  package mutating func finishLine() throws {
+    while let byte = try input.peek(), byte != UInt8(ascii: "\n") {
+      guard byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") || byte == UInt8(ascii: "\r") else {
+        throw fault("There is more text after the end of the line's object", at: input.position)
+      }
+      input.skipBlanks()
+    }
+  }
+
+  /// Abandons a line that has a fault, so that the next token is that of the next line.
+  package mutating func skipLine() throws {
+    while let byte = try input.peek(), byte != UInt8(ascii: "\n") { input.skipByte() }
+    containers = []
+    expectation = .value
   }
 
   /// Skips the value that began with a token, at any depth.
@@ -284,6 +303,7 @@ extension JSONReader {
     text.removeAll(keepingCapacity: true)
     while true {
       input.readPlainText(into: &text)
+      guard text.count <= textByteLimit else { throw fault("The text is too long") }
       guard let byte = try input.peek() else { throw truncation() }
       switch byte {
       case UInt8(ascii: "\""):
@@ -303,7 +323,8 @@ extension JSONReader {
     let position = input.position
     input.skipByte()
     guard let byte = try input.peek() else { throw truncation() }
-    input.skipByte()
+    // A line feed must stay where it is, for whoever goes on with the next line.
+    if byte != UInt8(ascii: "\n") { input.skipByte() }
     switch byte {
     case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): text.append(byte)
     case UInt8(ascii: "b"): text.append(0x08)

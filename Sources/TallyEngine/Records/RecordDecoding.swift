@@ -5,12 +5,14 @@ import Foundation
 public final class RecordInput {
   /// The bytes of the record, which the owner sets before each reading.
   @exclusivity(unchecked) private var bytes = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
-  let names: FieldTable
+  @exclusivity(unchecked) var names: FieldTable
+  /// Whether the fields come from a text, which writes ids, dates and bytes as strings.
+  let isText: Bool
   /// The record's field numbers that have been asked for, if somebody wants to know; used in one call at a time.
   @exclusivity(unchecked) private var asked: Set<Int>?
 
-  init(_ names: FieldTable) {
-    self.names = names
+  init(_ names: FieldTable, isText: Bool = false) {
+    (self.names, self.isText) = (names, isText)
   }
 
   /// Reads a record from bytes that outlive the closure.
@@ -72,7 +74,7 @@ extension RecordInput {
   var byteCount: Int { unsafe bytes.count }
 
   @inline(__always)
-  fileprivate func varint(_ offset: inout Int) throws -> UInt64 {
+  func varint(_ offset: inout Int) throws -> UInt64 {
     // Most numbers and lengths take one byte.
     let first = try byte(at: offset)
     guard first >= 0x80 else {
@@ -100,7 +102,7 @@ extension RecordInput {
     return UInt64(bigEndian: unsafe bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
   }
 
-  private func length(_ offset: Int) throws -> Int {
+  func length(_ offset: Int) throws -> Int {
     guard unsafe offset + 4 <= bytes.count else { throw TallyError.cutOffRecord }
     // In bounds, by the check; every bit pattern is a number.
     return Int(UInt32(bigEndian: unsafe bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self)))
@@ -162,6 +164,8 @@ extension RecordInput {
       let bits = try varint(&next)
       if let value = Number(exactly: Int64(bitPattern: bits >> 1) ^ -Int64(bitPattern: bits & 1)) { return value }
     case ValueTag.uint: if let value = Number(exactly: try varint(&next)) { return value }
+    // Some programs write each number with a fraction or an exponent.
+    case ValueTag.double where isText: if let value = Number(exactly: try double(at: offset, path())) { return value }
     default: break
     }
     throw mismatch(Number.self, path())
@@ -179,9 +183,17 @@ extension RecordInput {
     switch try byte(at: offset) {
     case ValueTag.double: Double(bitPattern: try fixed(offset + 1, as: UInt64.self))
     // A field may have been a whole number once.
-    case ValueTag.int, ValueTag.uint: Double(try integer(at: offset, path()) as Int64)
+    case ValueTag.int: Double(try integer(at: offset, path()) as Int64)
+    case ValueTag.uint: Double(try integer(at: offset, path()) as UInt64)
     default: throw mismatch(Double.self, path())
     }
+  }
+
+  func float(at offset: Int, _ path: @autoclosure () -> [any CodingKey] = []) throws -> Float {
+    let value = Float(try double(at: offset, path()))
+    // A text has no infinity, so this one is a number that is too large.
+    guard value.isFinite || !isText else { throw mismatch(Float.self, path()) }
+    return value
   }
 
   func bool(at offset: Int, _ path: @autoclosure () -> [any CodingKey] = []) throws -> Bool {
@@ -193,11 +205,13 @@ extension RecordInput {
   }
 
   func date(at offset: Int, _ path: @autoclosure () -> [any CodingKey] = []) throws -> Date {
+    if isText, let date = try Date(interchange: string(at: offset, path())) { return date }
     guard try byte(at: offset) == ValueTag.date else { throw mismatch(Date.self, path()) }
     return Date(timeIntervalSinceReferenceDate: Double(bitPattern: try fixed(offset + 1, as: UInt64.self)))
   }
 
   func uuid(at offset: Int, _ path: @autoclosure () -> [any CodingKey] = []) throws -> UUID {
+    if isText, let id = try UUID(text: Array(string(at: offset, path()).utf8)) { return id }
     guard try byte(at: offset) == ValueTag.uuid else { throw mismatch(UUID.self, path()) }
     guard unsafe offset + 17 <= bytes.count else { throw TallyError.cutOffRecord }
     // In bounds, by the check; every bit pattern is an id.
@@ -205,6 +219,7 @@ extension RecordInput {
   }
 
   func data(at offset: Int, _ path: @autoclosure () -> [any CodingKey] = []) throws -> Data {
+    if isText, let data = try Data(base64Encoded: string(at: offset, path())) { return data }
     guard try byte(at: offset) == ValueTag.bytes else { throw mismatch(Data.self, path()) }
     var next = offset + 1
     let count = try varint(&next)
@@ -224,7 +239,7 @@ extension RecordInput {
     if Value.self == Bool.self { return typed(try bool(at: offset, path()), as: Value.self) }
     if Value.self == Double.self { return typed(try double(at: offset, path()), as: Value.self) }
     if Value.self == Data.self { return typed(try data(at: offset, path()), as: Value.self) }
-    if Value.self == Float.self { return typed(Float(try double(at: offset, path())), as: Value.self) }
+    if Value.self == Float.self { return typed(try float(at: offset, path()), as: Value.self) }
     return try rarerValue(at: offset, path())
   }
 
@@ -423,7 +438,7 @@ extension FieldTable {
 }
 
 extension RecordInput {
-  fileprivate func text(_ range: Range<Int>) throws -> String {
+  func text(_ range: Range<Int>) throws -> String {
     guard range.upperBound <= byteCount else { throw TallyError.cutOffRecord }
     // In bounds, by the check; the string copies the bytes.
     let text = unsafe UnsafeRawBufferPointer(rebasing: bytes[range]).bytes.wellFormedText

@@ -220,7 +220,7 @@ extension StoreOpening {
 
 extension FilePath {
   /// The path that a file URL names.
-  fileprivate init(of url: URL, else code: TallyError.Code) throws {
+  init(of url: URL, else code: TallyError.Code) throws {
     guard url.isFileURL else {
       throw TallyError(code, "The URL names no file", remedy: "Use a URL that begins with file:///")
     }

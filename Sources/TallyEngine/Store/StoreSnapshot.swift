@@ -73,6 +73,11 @@ public final class StoreSnapshot {
   /// Writes what a write has gathered for the tables of the collections.
   package func store(_ state: inout WriteState, in transaction: inout WriteTransaction) throws {
     try storeFields(in: &transaction)
+    try storeAmounts(&state, in: &transaction)
+  }
+
+  /// Writes the amounts of measures that a write has gathered.
+  func storeAmounts(_ state: inout WriteState, in transaction: inout WriteTransaction) throws {
     for (rows, deltas) in state.deltas.values { try rows.add(deltas, in: &transaction) }
     (state.deltas, pending) = ([:], [:])
   }

@@ -1,6 +1,6 @@
 import LMDB
 
-extension StoreQueries where Self: ~Copyable {
+extension RecordQueries where Self: ~Copyable {
   /// The records that have all words of a query in their texts.
   ///
   /// ```swift
@@ -40,10 +40,10 @@ extension StoreQueries where Self: ~Copyable {
 }
 
 extension Store {
-  /// The records that a search finds, whenever they change; see ``StoreQueries/search(_:_:completesLastWord:limit:)``.
+  /// The records that a search finds, whenever they change; see ``RecordQueries/search(_:_:completesLastWord:limit:)``.
   public func observe<Record>(
     _ index: TextIndex<Record>, _ query: String, completesLastWord: Bool = true, limit: Int = .max
-  ) -> Observation<[Record]> {
+  ) -> StoreObservation<[Record]> {
     values(
       { try $0.search(index, query, completesLastWord: completesLastWord, limit: limit) },
       removingDuplicates: { _, _ in false })
@@ -180,7 +180,7 @@ extension StoreSnapshot {
     guard let place = try place(of: index.declared, tables), limit > 0 else { return Page(records: [], next: nil) }
     // A member that is stale is computed from all records, once.
     let computed =
-      try isReadable(place.number) ? nil : tables.computedKeys(of: index.declared, input(of: tables), in: view)
+      try isReadable(place.number, version: index.declared.version) ? nil : tables.computedKeys(of: index.declared, input(of: tables), in: view)
     func seek(_ start: [UInt8]) throws -> [UInt8]? {
       if let computed { return computed.first(atOrAfter: start) }
       var found: [UInt8]?

@@ -202,6 +202,11 @@ extension Writer {
     }
   }
 
+  /// Writes the amounts that were gathered, so that a long write need not hold them all.
+  mutating func writeAmounts() throws {
+    try snapshot.storeAmounts(&state, in: &base)
+  }
+
   /// Writes what was gathered, the history and the header, and checks that only whole changes are committed.
   mutating func prepareCommit() throws {
     guard !state.isHalfDone else { throw TallyError.halfDone }
@@ -261,7 +266,7 @@ extension MeasureDeltas {
 }
 
 extension TallyError {
-  fileprivate static func unchangeable(_ collection: String) -> TallyError {
+  static func unchangeable(_ collection: String) -> TallyError {
     TallyError(
       .unchangeableRecord, "The collection '\(collection)' is a log of events, and has a record with this id",
       remedy: "Insert another event, or delete this one first")
