@@ -50,7 +50,9 @@ extension Store {
   }
 }
 
-/// The words of a query. This defines what a match is: an index only proposes candidates where that is not enough.
+/// The words of a query.
+///
+/// They define what a match is; an index only proposes candidates where its words are not enough.
 struct TextQuery {
   /// A word that must be found.
   struct Word: Hashable {
@@ -180,7 +182,8 @@ extension StoreSnapshot {
     guard let place = try place(of: index.declared, tables), limit > 0 else { return Page(records: [], next: nil) }
     // A member that is stale is computed from all records, once.
     let computed =
-      try isReadable(place.number, version: index.declared.version) ? nil : tables.computedKeys(of: index.declared, input(of: tables), in: view)
+      try isReadable(place.number, version: index.declared.version)
+      ? nil : tables.computedKeys(of: index.declared, input(of: tables), in: view)
     func seek(_ start: [UInt8]) throws -> [UInt8]? {
       if let computed { return computed.first(atOrAfter: start) }
       var found: [UInt8]?

@@ -73,7 +73,7 @@ struct RecordModel {
     let byKind = entries.values.sorted { ($0.kind, $0.at, $0.id) < ($1.kind, $1.at, $1.id) }
     if try transaction.records(in: Entry.byKind) != byKind { return "the records differ in the order of their kinds" }
     let byAmount = entries.values.sorted { ($1.amount, $0.id) < ($0.amount, $1.id) }
-    if try transaction.records(in: Entry.byAmount) != byAmount { return "the records differ in the order of their amounts" }
+    if try transaction.records(in: Entry.byAmount) != byAmount { return "the records differ in the order of amounts" }
     for kind in Set(entries.values.map(\.kind)) {
       let sum = entries.values.filter { $0.kind == kind }.reduce(0) { $0 + Int64($1.amount) }
       if try transaction.total(Entry.spent, for: kind) != sum { return "the sum of \(kind) differs" }
