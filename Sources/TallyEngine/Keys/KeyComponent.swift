@@ -36,6 +36,17 @@ extension KeyComponent {
   @inlinable public static var keyByteCount: Int? { nil }
 }
 
+extension KeyComponent {
+  /// Whether two values have the same bytes: a date has more digits than its key.
+  @inlinable func isSameKey(as other: Self) -> Bool {
+    if self == other { return true }
+    var (own, others): ([UInt8], [UInt8]) = ([], [])
+    appendKey(to: &own)
+    other.appendKey(to: &others)
+    return own == others
+  }
+}
+
 extension KeyComponent where PlainKey == Self {
   /// The same value.
   @inlinable

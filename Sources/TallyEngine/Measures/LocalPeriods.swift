@@ -1,4 +1,4 @@
-import Foundation
+public import Foundation
 
 /// A unit of local time, by which a series is divided.
 public enum Period: String, Hashable, Codable, Sendable, CaseIterable {
@@ -14,6 +14,34 @@ public enum Period: String, Hashable, Codable, Sendable, CaseIterable {
   case quarter
   /// A calendar year.
   case year
+
+  /// The seconds of a short period of the unit; a change of the clocks may make one shorter still.
+  var shortestSeconds: Int64 {
+    switch self {
+    case .hour: 3_600
+    case .day: 86_400
+    case .week: 7 * 86_400
+    case .month: 28 * 86_400
+    case .quarter: 90 * 86_400
+    case .year: 365 * 86_400
+    }
+  }
+}
+
+/// A number of a series.
+public struct SeriesPoint: Hashable, Sendable {
+  /// When its period begins; the first one may begin before the range of the series.
+  public let start: Date
+  /// The sum of the amounts in the part of the period that is in the range.
+  public let value: Int64
+
+  /// The most points of one series.
+  public static let maximumCount = 1_000_000
+
+  /// The local day on which the period begins.
+  public func day(in timeZone: TimeZone) -> CalendarDay {
+    CalendarDay(containing: Timestamp(clamping: start), in: timeZone)
+  }
 }
 
 /// The instants at which local periods begin in a zone.

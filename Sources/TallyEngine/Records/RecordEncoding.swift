@@ -12,8 +12,8 @@ public final class RecordOutput {
   fileprivate var path: [any CodingKey] = []
   /// The first failure of a call that cannot throw.
   private var failure: (any Error)?
-  /// The numbers of the fields that this record has written.
-  private(set) var written: [Int] = []
+  /// A number below 1 that a `BinaryRecord` has given a field.
+  var refusedNumber: Int?
 
   @usableFromInline
   init() {}
@@ -22,15 +22,13 @@ public final class RecordOutput {
   func reset(keepingNames names: FieldTable? = nil) {
     bytes.removeAll(keepingCapacity: true)
     if let names { self.names = names }
-    (expected, written) = (0, [])
-    written.reserveCapacity(16)
+    expected = 0
   }
 
   /// Writes a value that codes itself.
   @usableFromInline
   func encode(_ value: some Encodable) throws {
     (expected, open, failure) = (0, [], nil)
-    written.removeAll(keepingCapacity: true)
     let start = bytes.count
     try value.encode(to: ValueEncoder(output: self, depth: 0))
     if bytes.count == start { bytes.append(ValueTag.keyed) }
@@ -47,7 +45,6 @@ public final class RecordOutput {
     var number = expected
     if expected >= names.names.count || names.names[expected] != name { number = names.number(of: name) }
     expected = number + 1
-    written.append(number)
     bytes.append(varint: UInt64(number))
   }
 

@@ -9,6 +9,7 @@ public import Foundation
 /// ```
 ///
 /// A `Codable` type needs nothing else: its fields are stored in a binary form, each name once for the whole collection.
+/// Its id is among them, so it is declared with `var`: Swift does not decode a `let` that has a value already.
 /// A type that conforms to ``BinaryRecord`` writes its fields itself, which is several times faster.
 ///
 /// In a module whose default isolation is the main actor, the conformance stands at the type itself; in an extension it
@@ -59,9 +60,13 @@ extension StoredRecord where Self: Codable {
   }
 
   /// Reads the fields that the type codes.
+  ///
+  /// - Throws: `invalidValue` if the type does not decode its id; what its decoding throws.
   @inlinable
   public static func decodeRecord(id: ID, from input: RecordInput) throws -> Self {
-    try input.decode(Self.self)
+    let record = try input.decode(Self.self)
+    guard record.id.isSameKey(as: id) else { throw TallyError.undecodedID(of: Self.self) }
+    return record
   }
 }
 
@@ -128,6 +133,8 @@ enum ValueTag {
 }
 
 /// Writes the fields of a ``BinaryRecord``.
+///
+/// Numbers count from 1: with a lower one, the write of the record throws `invalidValue`.
 public struct FieldOutput {
   @usableFromInline let output: RecordOutput
 
@@ -137,8 +144,8 @@ public struct FieldOutput {
   }
 
   private func begin(_ number: Int) {
-    precondition(number > 0, "the number of a field is positive")
-    output.bytes.append(varint: UInt64(number))
+    if number < 1 { output.refusedNumber = number }
+    output.bytes.append(varint: UInt64(max(number, 1)))
   }
 
   /// Writes a text.
@@ -273,6 +280,14 @@ public struct FieldInput {
   /// Reads bytes that may be left out.
   public mutating func dataIfPresent(_ number: Int) throws -> Data? {
     try find(number).map { try input.data(at: $0) }
+  }
+}
+
+extension TallyError {
+  @usableFromInline static func undecodedID(of type: Any.Type) -> TallyError {
+    TallyError(
+      .invalidValue, "A record of the type \(type) is decoded with another id than the one under which it is stored",
+      remedy: "Declare the id with `var`, and let the type code it: Swift does not decode `let id = UUID()`")
   }
 }
 

@@ -254,7 +254,7 @@ extension RecordTables: ManagedTables {
   func readable(_ key: RawSpan, _ value: RawSpan, _ input: RecordInput) throws -> (ChangeLog.Stamp, Record) {
     let (id, stamp) = (try Self.id(key), try ChangeLog.Stamp(value))
     let record = try decode(value, id, input)
-    guard record.id == id else { throw TallyError.misplacedRecord }
+    guard record.id.isSameKey(as: id) else { throw TallyError.misplacedRecord }
     return (stamp, record)
   }
 

@@ -1,14 +1,6 @@
 public import Foundation
 import LMDB
 
-/// A number of a series.
-public struct SeriesPoint: Hashable, Sendable {
-  /// When its period begins; the first one may begin before the range of the series.
-  public let start: Date
-  /// The sum of the amounts in the part of the period that is in the range.
-  public let value: Int64
-}
-
 /// How many days in a row had an amount.
 public struct Streak: Hashable, Sendable {
   /// The days up to today, or up to yesterday if today has none yet.
@@ -55,7 +47,8 @@ extension RecordQueries where Self: ~Copyable {
   ///   - zone: the time zone whose clocks divide the range. A measure of days ignores it.
   ///   - firstWeekday: the weekday with which weeks begin, from 1 for Monday.
   /// - Returns: a number for each period that overlaps the range, in order.
-  /// - Throws: `invalidIndex` if the collection does not list the measure; what the storage throws.
+  /// - Throws: `valueOutOfRange` for a range with more than ``SeriesPoint/maximumCount`` periods; `invalidIndex` if the
+  ///   collection does not list the measure; what the storage throws.
   public func series<Record>(
     _ measure: Measure<Record, NoKey>, by period: Period, over range: Range<Date>, in zone: TimeZone,
     firstWeekday: Int = 1
@@ -415,6 +408,21 @@ extension StoreSnapshot {
     _ measure: Measure<Record, Group>, _ group: GroupSelection, _ period: Period, _ range: Range<Date>,
     _ zone: TimeZone, _ firstWeekday: Int
   ) throws -> [SeriesPoint] {
+    let microseconds = Self.microseconds(range.upperBound) - Self.microseconds(range.lowerBound)
+    let count = microseconds / 1_000_000 / period.shortestSeconds
+    guard count <= SeriesPoint.maximumCount else {
+      throw TallyError(
+        .valueOutOfRange,
+        "A series by \(period.rawValue) over this range has \(count) numbers, and at most \(SeriesPoint.maximumCount) "
+          + "are given", remedy: "Ask for a shorter range or for longer periods")
+    }
+    return try points(measure, group, period, range, zone, firstWeekday)
+  }
+
+  private func points<Record, Group>(
+    _ measure: Measure<Record, Group>, _ group: GroupSelection, _ period: Period, _ range: Range<Date>,
+    _ zone: TimeZone, _ firstWeekday: Int
+  ) throws -> [SeriesPoint] {
     let (lower, upper) = (Self.microseconds(range.lowerBound), Self.microseconds(range.upperBound))
     guard lower < upper else { return [] }
     let zone = measure.declared.form == .days ? TimeZone.gmt : zone
@@ -439,7 +447,7 @@ extension StoreSnapshot {
       to: Timestamp(clamping: extent.lowerBound).date..<Timestamp(clamping: extent.upperBound).date)
     var rows = Array(repeating: Array(repeating: Int128(0), count: 24), count: 7)
     let periods = LocalPeriods(in: measure.declared.form == .days ? .gmt : zone, firstWeekday: 1)
-    for point in try series(measure, group, .hour, range, zone, 1) where point.value != 0 {
+    for point in try points(measure, group, .hour, range, zone, 1) where point.value != 0 {
       let second = floorDivide(Self.microseconds(point.start), by: 1_000_000)
       let (hour, weekday) = periods.hourAndWeekday(of: second)
       rows[weekday - 1][hour] += Int128(point.value)
@@ -459,7 +467,7 @@ extension StoreSnapshot {
       return Streak(current: 0, longest: 0)
     }
     let range = Timestamp(clamping: first).date..<Timestamp(clamping: end).date
-    let points = try series(measure, group, .day, range, zone, 1)
+    let points = try points(measure, group, .day, range, zone, 1)
     let periods = isOfDays ? LocalPeriods(in: .gmt, firstWeekday: 1) : own
     var (current, longest) = (0, 0)
     for (offset, point) in points.enumerated() {

@@ -158,12 +158,19 @@ extension RecordQueries where Self: ~Copyable {
     try snapshot.page(index.declared, .all, after: position, reversed, limit)
   }
 
+  /// The records with both parts.
+  public func records<Record, A, B>(
+    in index: Index<Record, Key2<A, B>>, _ a: A.PlainKey, _ b: B.PlainKey, limit: Int = .max
+  ) throws -> [Record] {
+    let key = Key2(A.keyComponent(of: a), B.keyComponent(of: b))
+    return try snapshot.page(index.declared, .key(key), after: nil, false, limit).records
+  }
+
   /// The record with a key of a unique index; `nil` if there is none.
   public func record<Record, A, B>(
     in index: Index<Record, Key2<A, B>>, _ a: A.PlainKey, _ b: B.PlainKey
   ) throws -> Record? {
-    let key = Key2(A.keyComponent(of: a), B.keyComponent(of: b))
-    return try snapshot.page(index.declared, .key(key), after: nil, false, 1).records.first
+    try records(in: index, a, b, limit: 1).first
   }
 
   /// The number of keys with a first part.
@@ -220,6 +227,30 @@ extension RecordQueries where Self: ~Copyable {
     limit: Int
   ) throws -> Page<Record> {
     try snapshot.page(index.declared, .key(Key1(A.keyComponent(of: a))), after: position, reversed, limit)
+  }
+
+  /// The records of the whole index, in the order of all parts.
+  public func records<Record, A, B, C>(
+    in index: Index<Record, Key3<A, B, C>>, reversed: Bool = false, limit: Int = .max
+  ) throws -> [Record] {
+    try page(in: index, reversed: reversed, limit: limit).records
+  }
+
+  /// The record with a key of a unique index; `nil` if there is none.
+  public func record<Record, A, B, C>(
+    in index: Index<Record, Key3<A, B, C>>, _ a: A.PlainKey, _ b: B.PlainKey, _ c: C.PlainKey
+  ) throws -> Record? {
+    let key = Key3(A.keyComponent(of: a), B.keyComponent(of: b), C.keyComponent(of: c))
+    return try snapshot.page(index.declared, .key(key), after: nil, false, 1).records.first
+  }
+
+  /// The number of keys with two parts.
+  public func count<Record, A, B, C>(
+    in index: Index<Record, Key3<A, B, C>>, _ a: A.PlainKey, _ b: B.PlainKey, from lower: C.PlainKey? = nil,
+    upTo upper: C.PlainKey? = nil
+  ) throws -> Int {
+    let prefix = KeyRange.prefix(Key2(A.keyComponent(of: a), B.keyComponent(of: b)))
+    return try snapshot.count(index.declared, .range(C.self, prefix, lower, upper))
   }
 
   /// A page of the whole index, from a position on.
@@ -433,5 +464,15 @@ extension Writer {
   ) throws -> Int {
     let prefix = KeyRange.prefix(Key1(A.keyComponent(of: a)))
     return try delete(Record.self, snapshot.ids(index.declared, .range(B.self, prefix, lower, upper)))
+  }
+
+  /// Deletes the records in a range of an index with two parts.
+  @discardableResult
+  public mutating func deleteRecords<Record, A, B, C>(
+    in index: Index<Record, Key3<A, B, C>>, _ a: A.PlainKey, _ b: B.PlainKey, from lower: C.PlainKey? = nil,
+    upTo upper: C.PlainKey? = nil
+  ) throws -> Int {
+    let prefix = KeyRange.prefix(Key2(A.keyComponent(of: a), B.keyComponent(of: b)))
+    return try delete(Record.self, snapshot.ids(index.declared, .range(C.self, prefix, lower, upper)))
   }
 }

@@ -170,6 +170,8 @@ extension RecordTables {
   /// Encodes what follows the stamp of a record, with the fields that its type does not have.
   func contents(of record: Record, _ rest: [(number: Int, value: [UInt8])], _ output: RecordOutput) throws {
     output.bytes.append(varint: UInt64(collection.version))
+    let start = output.bytes.count
+    output.refusedNumber = nil
     do {
       try record.encodeRecord(to: output)
     } catch let error as EncodingError {
@@ -178,7 +180,12 @@ extension RecordTables {
         remedy: "Correct how its type codes itself",
         cause: error.withoutValues)
     }
-    for field in rest where !output.written.contains(field.number) {
+    if let number = output.refusedNumber { throw TallyError.invalidFieldNumber(number, collection.name) }
+    guard !rest.isEmpty else { return }
+    let bytes = Array(output.bytes[start...])
+    // Unsafe by signature only: bytes have no padding.
+    let written = try unsafe RecordInput(output.names).reading(bytes.span.bytes) { try $0.fields().map(\.number) }
+    for field in rest where !written.contains(field.number) {
       output.bytes.append(varint: UInt64(field.number))
       output.bytes += field.value
     }
@@ -256,6 +263,12 @@ protocol ManagedTables: CollectionTables {
 }
 
 extension TallyError {
+  fileprivate static func invalidFieldNumber(_ number: Int, _ collection: String) -> TallyError {
+    TallyError(
+      .invalidValue, "A record of '\(collection)' gives a field the number \(number)",
+      remedy: "Number the fields from 1; nothing was changed")
+  }
+
   static func undecodable(_ collection: String, _ error: DecodingError) -> TallyError {
     let what =
       switch error {

@@ -76,6 +76,13 @@ extension Writer {
     return true
   }
 
+  /// Stores a new record.
+  ///
+  /// - Throws: `duplicateID` if the id is in use; otherwise as ``save(_:)``.
+  public mutating func insert<Record: StoredRecord>(_ record: Record) throws {
+    try insert(contentsOf: CollectionOfOne(record))
+  }
+
   /// Stores new records.
   ///
   /// It is several times faster than saving one after the other, because each table is written once, in the order of
@@ -104,7 +111,7 @@ extension Writer {
   ) throws -> Record? {
     guard var record = try record(type, id) else { return nil }
     try change(&record)
-    guard record.id == id else { throw TallyError.foreignRecord }
+    guard record.id.isSameKey(as: id) else { throw TallyError.foreignRecord }
     try save(record)
     return record
   }

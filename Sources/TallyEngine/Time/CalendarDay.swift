@@ -291,6 +291,21 @@ package struct CivilMonth: Equatable {
   }
 }
 
+extension Range where Bound == CalendarDay {
+  /// The range of instants of these days in a time zone.
+  ///
+  /// ```swift
+  /// let may = try CalendarDay(iso8601: "2026-05-01")..<CalendarDay(iso8601: "2026-06-01")
+  /// let minutes = try store.read { try $0.total(Workout.trained, over: may.dates(in: berlin)) }
+  /// ```
+  ///
+  /// The days of a measure whose time is a `CalendarDay` are those of UTC: `may.dates(in: .gmt)`.
+  public func dates(in timeZone: TimeZone) -> Range<Date> {
+    let (start, end) = (lowerBound.start(in: timeZone), upperBound.start(in: timeZone))
+    return start.date..<Swift.max(start, end).date
+  }
+}
+
 extension CalendarDay {
   /// The instant of this day at which wall clocks show a time.
   ///
