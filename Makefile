@@ -175,7 +175,7 @@ formats: build ## Moves tasks to Taskwarrior, calendars, todo.txt, tables and ch
 page: build ## Checks the page of statistics in a headless Chromium, if there is one.
 	@Scripts/check-page.py
 
-outside: build ## Builds and runs the README's example, the articles and the example in packages outside this one.
+outside: build ## Builds and runs the README's examples, the articles and the examples in packages outside this one.
 	@$(ALONE) Scripts/check-outside.sh
 
 faults: build ## Causes faults of every kind, a few of each: crashes, kills, failing calls, damaged files.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds and runs the code of the documentation in packages outside this one: the article "Getting started" word for
-# word, the README's example, the code of every article, an application's own index, and the example application.
+# word, the README's examples, the code of every article, and the example applications.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -10,9 +10,10 @@ mkdir -p "$outside"
 ln -sfn "$PWD" "$outside/tally"
 Scripts/extract-articles.py "$outside"
 
-# One scratch path for all packages: Tally is built once.
+# One scratch path for all packages: Tally is built once. Without a product everything in the package is built.
 build() {
-  swift build --quiet --package-path "$1" --scratch-path "$outside/build" --disable-build-manifest-caching --product "$2"
+  swift build --quiet --package-path "$1" --scratch-path "$outside/build" --disable-build-manifest-caching \
+    ${2:+--product "$2"}
 }
 
 build "$outside/app" App
@@ -28,12 +29,13 @@ rm -rf "$outside/tasks"
   exit 1
 }
 
-for product in AsMain InFunction InType; do
-  build "$outside/readme" "$product"
+build "$outside/readme"
+for product in AsMain InFunction InType Tasks; do
+  expected='1 90'
+  [[ $product != Tasks ]] || expected=$'Water the plants: notStarted\nRepair the fence: completed'
   rm -rf "$outside/readme-run"
   mkdir "$outside/readme-run"
-  (cd "$outside/readme-run" && "$outside/build/debug/$product") |
-    diff <(printf 'Water the plants: notStarted\nRepair the fence: completed\n') - || {
+  (cd "$outside/readme-run" && "$outside/build/debug/$product") | diff <(echo "$expected") - || {
     echo "check-outside: the README's example ($product) does not print what it should" >&2
     exit 1
   }
@@ -47,6 +49,16 @@ build "$outside/articles" Articles
 }
 Scripts/extract-articles.py "$outside" --verify
 echo 'check-outside: the README, the articles and the comments compile, and the articles print the promised output'
+
+build "$PWD/Examples/Records"
+for example in Workouts Money PageViews Contacts; do
+  rm -rf "$outside/records"
+  "$outside/build/debug/$example" "$outside/records" | diff "Examples/Records/Expected/$example.txt" - || {
+    echo "check-outside: the example $example does not print Examples/Records/Expected/$example.txt" >&2
+    exit 1
+  }
+done
+echo 'check-outside: the examples of records print the expected text'
 
 build "$PWD/Examples/OwnIndex" OwnIndex
 rm -rf "$outside/own-index"

@@ -5,8 +5,9 @@ usage: extract-articles.py FOLDER            creates the packages in a folder
        extract-articles.py FOLDER --verify   compares the articles' output, FOLDER/articles.log, with their promises
 
 `app` is the code of the article "Getting started", word for word. `articles` contains the code of the other articles, one
-function each, and that of the documentation comments, one function per example. `readme` is the README's first example in
-a `main.swift`, in a function and in an `@main` type. The compiler's errors name the line in the documentation.
+function each, and that of the documentation comments, one function per example. `readme` is the README's example of
+records in a `main.swift`, in a function and in an `@main` type, its example of tasks, and the code of docs/engine.md. The
+compiler's errors name the line in the documentation.
 
 A line `print(…)  // RESULT` of an article promises its output; text after a colon and a blank is explanation.
 """
@@ -29,18 +30,24 @@ COMMENT_PARAMETERS = {
     "_ fixedInstant: Timestamp, _ calendar: Calendar, _ today: CalendarDay, _ difference: ViewDifference, "
     "_ sections: [ViewSection], _ folder: URL, _ byTicket: TaskIndex, _ list: TaskList, _ tasks: [TaskItem]",
 }
+# The values that the code of docs/engine.md uses.
+PAGE_PARAMETERS = "folder: URL, workout: Workout, monday: Date, year: Range<Date>, berlin: TimeZone, show: (Any...) -> Void"
 README_MANIFEST = """// swift-tools-version: 6.2
 import PackageDescription
 
+let settings: [SwiftSetting] = [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]
 let package = Package(
   name: "Readme",
   platforms: [.macOS("26.0")],
   dependencies: [.package(path: "../tally", traits: [])],
   targets: ["AsMain", "InFunction", "InType"].map {
     .executableTarget(
-      name: $0, dependencies: [.product(name: "Tally", package: "tally")],
-      swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)])
-  }
+      name: $0, dependencies: [.product(name: "TallyEngine", package: "tally")],
+      // An application's type may be of the main actor, as everything is that it does not mark.
+      swiftSettings: settings + ($0 == "InType" ? [.defaultIsolation(MainActor.self)] : []))
+  } + [
+    .executableTarget(name: "Tasks", dependencies: [.product(name: "Tally", package: "tally")], swiftSettings: settings)
+  ]
 )
 """
 MANIFEST = """// swift-tools-version: 6.2
@@ -114,20 +121,40 @@ def write_app(folder):
     write(folder.parent / "expected-output.txt", fences(article, "text")[0][1])
 
 
+def parts(code):
+    """What stands outside a function of code that is separated by empty lines, and its statements."""
+    found = code.split("\n\n")
+    is_statement = [not re.match(r"import |struct |enum |extension |func ", part) for part in found] + [True]
+    count = is_statement.index(True)
+    return "\n\n".join(found[:count]) + "\n", "\n\n".join(found[count:])
+
+
 def write_readme(folder):
-    """The README's first example, wherever an application may have such code."""
-    line, example = next(
-        (line, code) for line, code in fences((REPOSITORY / "README.md").read_text(), "swift") if code.startswith("import"))
-    imports, _, statements = example.partition("\n\n")
-    body = located("README.md", line + imports.count("\n") + 2, statements)
+    """The README's example of records, wherever an application may have such code, and its example of tasks."""
+    examples = [
+        (line, code) for line, code in fences((REPOSITORY / "README.md").read_text(), "swift") if code.startswith("import")]
+    (line, records), (line_of_tasks, tasks) = examples
+    declarations, statements = parts(records)
+    outside = located("README.md", line, declarations)
+    body = located("README.md", line + declarations.count("\n") + 1, statements)
     write(folder / "Package.swift", README_MANIFEST)
-    write(folder / "Sources/AsMain/main.swift", located("README.md", line, example))
+    write(folder / "Sources/AsMain/main.swift", located("README.md", line, records))
     write(
         folder / "Sources/InFunction/main.swift",
-        f"{imports}\n\nfunc planTheDay() async throws {{\n{body}}}\n\ntry await planTheDay()\n")
+        f"{outside}\nfunc countVisits() async throws {{\n{body}}}\n\ntry await countVisits()\n")
     write(
-        folder / "Sources/InType/PlanTheDay.swift",
-        f"{imports}\n\n@main\nstruct PlanTheDay {{\n  static func main() async throws {{\n{body}  }}\n}}\n")
+        folder / "Sources/InType/CountVisits.swift",
+        f"{outside}\n@main\nstruct CountVisits {{\n  static func main() async throws {{\n{body}  }}\n}}\n")
+    write(folder / "Sources/Tasks/main.swift", located("README.md", line_of_tasks, tasks))
+    # The page of the engine has other types, so that both are in one module.
+    page = REPOSITORY / "docs/engine.md"
+    text = "import Foundation\nimport TallyEngine\n"
+    for number, (line, code) in enumerate(fences(page.read_text(), "swift")):
+        declarations, statements = parts(code)
+        text += located("docs/engine.md", line, declarations)
+        text += f"\nfunc example{number}({PAGE_PARAMETERS}) async throws {{\n"
+        text += located("docs/engine.md", line + declarations.count("\n") + 1, statements) + "}\n"
+    write(folder / "Sources/InFunction/EnginePage.swift", text)
 
 
 def write_article(folder, path):

@@ -27,6 +27,7 @@ struct QueryTests {
         == expenses.last { $0.account == "cash" && $0.category == "travel" })
     #expect(try reader.record(in: Expense.byAccount, "bank", "food", food[3].day) == food[3])
     #expect(try reader.record(in: Expense.byAccount, "cash", "food", food[3].day) == nil)
+    #expect(try reader.count(in: Expense.byAccount, "bank") == 30)
     #expect(try reader.records(in: Expense.byCategory, "food", food[3].day) == [food[3]])
     #expect(try reader.records(in: Expense.byCategory, "food", food[3].day, limit: 0) == [])
   }
@@ -44,6 +45,31 @@ struct QueryTests {
       try temporary.store.read { try $0.records(in: Expense.byAccount, "bank", "food") }
         == food.filter { $0.day < from || $0.day >= to })
     #expect(try temporary.store.verify().isSound)
+  }
+
+  @Test func allRecordsAreReadAndDeletedByWhatTheyHaveInCommon() throws {
+    let temporary = try filledStore()
+    #expect(try temporary.store.read { try $0.records(Expense.self) } == expenses)
+    #expect(try temporary.store.read { try $0.records(Expense.self, limit: 7) } == Array(expenses.prefix(7)))
+    #expect(try temporary.store.read { try $0.records(Expense.self, limit: 0) } == [])
+    #expect(try temporary.store.writeAndWait { try $0.deleteRecords(in: Expense.byAccount, "cash") } == 30)
+    #expect(try temporary.store.writeAndWait { try $0.delete(expenses[0]) })
+    #expect(try temporary.store.writeAndWait { try !$0.delete(expenses[1]) })
+    #expect(
+      try temporary.store.read { try $0.records(Expense.self) }
+        == expenses.dropFirst().filter { $0.account == "bank" })
+  }
+
+  @Test func allPairsOfGroupsAreSummedUp() throws {
+    let temporary = try filledStore()
+    let days = expenses[7].day..<expenses[20].day
+    let expected = expenses[7..<20].reduce(0) { $0 + Int64($1.cents) }
+    let dates = days.dates(in: .gmt)
+    #expect(try temporary.store.read { try $0.total(Expense.paid, over: dates) } == expected)
+    let points = try temporary.store.read { try $0.series(Expense.paid, by: .week, over: dates, in: .gmt) }
+    #expect(points.count > 5 && points.reduce(0) { $0 + $1.value } == expected)
+    #expect(
+      try temporary.store.read { try $0.total(Expense.paid) } == expenses.reduce(0) { $0 + Int64($1.cents) })
   }
 
   @Test(arguments: ["UTC", "Pacific/Honolulu", "Pacific/Apia"]) func aMeasureOfDaysIsAskedByDays(_ name: String) throws
@@ -108,10 +134,12 @@ private struct Expense: StoredRecord, Codable, Hashable {
   static let byAccount = index("byAccount", unique: true) { ($0.account, $0.category, $0.day) }
   static let byCategory = index("byCategory") { ($0.category, $0.day) }
   static let spent = sum("spent", of: \.cents, over: byCategory)
+  static let paid = sum("paid", of: \.cents, over: byAccount)
   static let collection = Collection<Expense>("expenses") {
     byAccount
     byCategory
     spent
+    paid
   }
 }
 

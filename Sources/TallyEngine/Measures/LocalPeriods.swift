@@ -44,6 +44,22 @@ public struct SeriesPoint: Hashable, Sendable {
   }
 }
 
+/// How many days in a row had an amount.
+public struct Streak: Hashable, Sendable {
+  /// The days up to today, or up to yesterday if today has none yet.
+  public let current: Int
+  /// The longest streak.
+  public let longest: Int
+}
+
+/// A sum and that of an earlier period.
+public struct Comparison: Hashable, Sendable {
+  /// The sum of the range.
+  public let value: Int64
+  /// The sum of the earlier range.
+  public let earlier: Int64
+}
+
 /// The instants at which local periods begin in a zone.
 ///
 /// A day begins at midnight. If the clocks go forward over midnight, it begins when they do; if they go back over

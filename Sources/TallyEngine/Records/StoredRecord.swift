@@ -4,7 +4,9 @@ public import Foundation
 ///
 /// ```swift
 /// struct Workout: StoredRecord, Codable {
-///   var id = UUID(), sport: String, start: Date, minutes: Int, notes = ""
+///   var id = UUID()
+///   var sport: String, start: Date, minutes: Int
+///   var notes = ""
 /// }
 /// ```
 ///
@@ -301,6 +303,6 @@ private struct FieldNumber: CodingKey {
   init(_ number: Int) { self.number = number }
   init?(stringValue: String) { nil }
   init?(intValue: Int) { number = intValue }
-  var stringValue: String { "field \(number)" }
+  var stringValue: String { "\(number)" }
   var intValue: Int? { number }
 }

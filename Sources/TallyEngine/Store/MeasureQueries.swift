@@ -1,22 +1,6 @@
 public import Foundation
 import LMDB
 
-/// How many days in a row had an amount.
-public struct Streak: Hashable, Sendable {
-  /// The days up to today, or up to yesterday if today has none yet.
-  public let current: Int
-  /// The longest streak.
-  public let longest: Int
-}
-
-/// A sum and that of an earlier period.
-public struct Comparison: Hashable, Sendable {
-  /// The sum of the range.
-  public let value: Int64
-  /// The sum of the earlier range.
-  public let earlier: Int64
-}
-
 /// The groups that a question about a measure concerns.
 enum GroupSelection {
   case all
@@ -180,6 +164,21 @@ extension RecordQueries where Self: ~Copyable {
   ) throws -> [SeriesPoint] {
     let group = GroupSelection.group(Key2(A.keyComponent(of: a), B.keyComponent(of: b)))
     return try snapshot.series(measure, group, period, range, zone, firstWeekday)
+  }
+
+  /// The sum of all pairs of groups over a range of time.
+  public func total<Record, A, B>(_ measure: Measure<Record, Key2<A, B>>, over range: Range<Date>? = nil) throws
+    -> Int64
+  {
+    try snapshot.total(measure, .all, range)
+  }
+
+  /// The sums of all pairs of groups by local periods.
+  public func series<Record, A, B>(
+    _ measure: Measure<Record, Key2<A, B>>, by period: Period, over range: Range<Date>, in zone: TimeZone,
+    firstWeekday: Int = 1
+  ) throws -> [SeriesPoint] {
+    try snapshot.series(measure, .all, period, range, zone, firstWeekday)
   }
 
   /// The pairs of groups that have an amount in a range, with their sums, in the order of their keys.

@@ -49,6 +49,24 @@ extension RecordQueries where Self: ~Copyable {
     return try tables.handles?.records.count(in: snapshot.view) ?? 0
   }
 
+  /// The records of a collection, in the order of their ids.
+  ///
+  /// - Parameters:
+  ///   - type: the type of the records.
+  ///   - limit: the most records to return.
+  /// - Returns: the records.
+  /// - Throws: what decoding and the storage throw.
+  /// - Complexity: linear in the number of records returned.
+  public func records<Record: StoredRecord>(_ type: Record.Type, limit: Int = .max) throws -> [Record] {
+    var records: [Record] = []
+    guard limit > 0 else { return records }
+    try forEach(type) { record in
+      records.append(record)
+      return records.count < limit
+    }
+    return records
+  }
+
   /// Calls a closure with every record of a collection, in the order of the ids, until it returns false.
   ///
   /// - Complexity: reads the whole collection; memory does not grow with it.
@@ -242,6 +260,11 @@ extension RecordQueries where Self: ~Copyable {
   ) throws -> Record? {
     let key = Key3(A.keyComponent(of: a), B.keyComponent(of: b), C.keyComponent(of: c))
     return try snapshot.page(index.declared, .key(key), after: nil, false, 1).records.first
+  }
+
+  /// The number of keys with a first part.
+  public func count<Record, A, B, C>(in index: Index<Record, Key3<A, B, C>>, _ a: A.PlainKey) throws -> Int {
+    try snapshot.count(index.declared, .key(Key1(A.keyComponent(of: a))))
   }
 
   /// The number of keys with two parts.
@@ -464,6 +487,14 @@ extension Writer {
   ) throws -> Int {
     let prefix = KeyRange.prefix(Key1(A.keyComponent(of: a)))
     return try delete(Record.self, snapshot.ids(index.declared, .range(B.self, prefix, lower, upper)))
+  }
+
+  /// Deletes the records of an index with a first part.
+  @discardableResult
+  public mutating func deleteRecords<Record, A, B, C>(
+    in index: Index<Record, Key3<A, B, C>>, _ a: A.PlainKey
+  ) throws -> Int {
+    try delete(Record.self, snapshot.ids(index.declared, .key(Key1(A.keyComponent(of: a)))))
   }
 
   /// Deletes the records in a range of an index with two parts.

@@ -125,6 +125,15 @@ extension Writer {
     try delete(type, [id]) > 0
   }
 
+  /// Deletes the stored record with the id of another one.
+  ///
+  /// - Returns: whether there was one.
+  /// - Throws: what the storage throws.
+  @discardableResult
+  public mutating func delete<Record: StoredRecord>(_ record: Record) throws -> Bool {
+    try delete(Record.self, record.id)
+  }
+
   /// Deletes records.
   ///
   /// - Returns: how many of the ids had one.
