@@ -53,6 +53,14 @@ struct MistakeTests {
     #expect(try temporary.store.read { try $0.count(Note.self) } == 1)
   }
 
+  @Test func anotherTypeOfIDsIsNamed() throws {
+    let temporary = try TemporaryStore(Schema(Note.collection))
+    try temporary.store.writeAndWait { try $0.save(Note(id: "a")) }
+    try temporary.reopen(Schema(NumberedNote.collection))
+    let error = refusal { _ = try temporary.store.read { try $0.records(NumberedNote.self) } }
+    #expect(error?.code == .damagedStore && error?.message.contains("cannot be read as Int") == true)
+  }
+
   @Test func aSeriesOfTooManyPointsIsRefused() throws {
     let temporary = try TemporaryStore()
     try temporary.store.writeAndWait { try $0.save(Workout(sport: "run", start: Self.start, minutes: 7)) }
@@ -111,6 +119,13 @@ private struct Misnumbered: BinaryRecord, Hashable {
   }
 
   static let collection = Collection<Misnumbered>("misnumbered")
+}
+
+private struct NumberedNote: StoredRecord, Codable {
+  var id: Int
+  var text = ""
+
+  static let collection = Collection<NumberedNote>("notes")
 }
 
 private struct Note: StoredRecord, Codable {

@@ -81,7 +81,7 @@ extension TallyError {
     remedy: "Try again when that has finished")
 
   package static let openInThisProcess = TallyError(
-    .alreadyOpen, "This process has the store open", remedy: "Close or suspend that TaskStore, then try again")
+    .alreadyOpen, "This process has the store open", remedy: "Close or suspend it there, then try again")
 
   package static let inUse = TallyError(
     .storeBusy, "The store is open in another process",

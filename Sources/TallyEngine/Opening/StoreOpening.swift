@@ -389,7 +389,7 @@ extension TallyError {
   }
 
   package static let storeMissing = TallyError(
-    .storeMissing, "There is no store at this path", remedy: "Add a task to create one, or give another path")
+    .storeMissing, "There is no store at this path", remedy: "Add something to create one, or give another path")
 
   package static let storeRemoved = TallyError(
     .storeMissing, "The store's file has been removed while it was open",

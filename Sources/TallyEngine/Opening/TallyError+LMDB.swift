@@ -41,16 +41,19 @@ extension TallyError {
 
   private static func meaning(of error: LMDBError) -> (code: Code, remedy: String?) {
     switch error.code {
-    case .alreadyOpen: (.alreadyOpen, "Keep one TaskStore per directory and share it; any thread may use it")
+    case .alreadyOpen: (.alreadyOpen, "Open a directory once and share the store; any thread may use it")
     case .reentrantWrite: (.reentrantTransaction, "Do all the work in the outer closure, with its transaction")
     case .closed: (.storeClosed, "Open it again")
     case .forked: (.storeClosed, "Open it in the child")
     case .badTransaction: (.storageFailed, "Let storage errors leave the closure; nothing was changed")
     case .busy, .mapResized: (.storeBusy, nil)
     case .readersFull: (.readersFull, nil)
-    case .diskFull: (.diskFull, "Free some space, then try again; deleting tasks may work even so")
+    case .diskFull: (.diskFull, "Free some space, then try again; deleting may work even so")
     case .mapFull:
-      (.storageFailed, "End long reads; if there are none, delete tasks and compact the store, which has no room left")
+      (
+        .storageFailed,
+        "End long reads; if there are none, delete something and compact the full store"
+      )
     case .permissionDenied, .readOnly: (.permissionDenied, nil)
     case .invalidFile, .incompatible: (.notAStore, "Give the directory of a Tally store")
     case .databaseNotFound: (.damagedStore, "Repair the store, or restore a backup")

@@ -73,7 +73,13 @@ extension RecordTables {
 
   static func id(_ key: RawSpan) throws(TallyError) -> Record.ID {
     var offset = 0
-    return try Record.ID.readKey(key, at: &offset)
+    do {
+      return try Record.ID.readKey(key, at: &offset)
+    } catch {
+      throw TallyError(
+        .damagedStore, "The id of a stored record of the type \(Record.self) cannot be read as \(Record.ID.self)",
+        remedy: "Give the type the ids that it had; if it has them, run a repair, which sets the record aside")
+    }
   }
 
   /// Reads the record of an id.
