@@ -31,7 +31,7 @@ COMMENT_PARAMETERS = {
     "_ sections: [ViewSection], _ folder: URL, _ byTicket: TaskIndex, _ list: TaskList, _ tasks: [TaskItem]",
 }
 # The values that the code of docs/engine.md uses.
-PAGE_PARAMETERS = "folder: URL, workout: Workout, monday: Date, year: Range<Date>, berlin: TimeZone, show: (Any...) -> Void"
+PAGE_PARAMETERS = "folder: URL, file: URL, workout: Workout, monday: Date, year: Range<Date>, berlin: TimeZone, show: (Any...) -> Void"
 README_MANIFEST = """// swift-tools-version: 6.2
 import PackageDescription
 
