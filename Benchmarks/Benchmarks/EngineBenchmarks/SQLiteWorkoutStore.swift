@@ -10,8 +10,10 @@ import SystemPackage
 /// which triggers keep: exact in every zone, as the engine's measures are. Without them, an index covers the questions.
 final class SQLiteWorkoutStore: Sendable {
   let pool: DatabasePool
+  private let keepsSums: Bool
 
   init(at file: FilePath, synchronous: SQLiteTaskStore.Synchronous, keepsSums: Bool) throws {
+    self.keepsSums = keepsSums
     pool = try SQLiteTaskStore.openTuned(file, synchronous: synchronous)
     try pool.writeWithoutTransaction { database in
       try database.execute(sql: Self.schema(covering: keepsSums ? "" : ", minutes"))
@@ -193,9 +195,18 @@ extension SQLiteWorkoutStore {
     return try Int?.fetchAll(statement, arguments: [first, last]).compactMap(\.self)
   }
 
-  /// The number of workouts, and their minutes by the sport's name.
-  static func everything(in database: Database) throws -> [Int] {
-    let count = try Int.fetchOne(database, sql: "SELECT count(*) FROM workout") ?? 0
-    return try [count] + Int.fetchAll(database, sql: "SELECT sum(minutes) FROM workout GROUP BY sport ORDER BY sport")
+  /// The number of workouts, and their minutes by the sport's name: from the rows, and the same from the table of sums.
+  func everything() throws -> [Int] {
+    try pool.read { database in
+      let count = try Int.fetchOne(database, sql: "SELECT count(*) FROM workout") ?? 0
+      let minutes = try Int.fetchAll(
+        database, sql: "SELECT sum(minutes) FROM workout GROUP BY sport ORDER BY sport")
+      guard keepsSums else { return [count] + minutes }
+      let sums = try Row.fetchAll(
+        database, sql: "SELECT sum(minutes), sum(sessions) FROM total GROUP BY sport ORDER BY sport")
+      try expectEqual(sums.map { $0[0] as Int }, [minutes.reduce(0, +)] + minutes, "the minutes that triggers keep")
+      try expectEqual(sums.map { $0[1] as Int }.reduce(0, +), 2 * count, "the sessions that triggers keep")
+      return [count] + minutes
+    }
   }
 }

@@ -47,7 +47,7 @@ struct WorkoutPeers<Record: WorkoutRecord>: Sendable {
     }
     let sessions = try tally.read { try $0.total(Record.sessions) }
     try expectEqual(Int(sessions), numbers[0], "sessions")
-    let expected = try sqlite.pool.read { try SQLiteWorkoutStore.everything(in: $0) }
+    let expected = try sqlite.everything()
     try expectSameAnswer(AnswerHash(numbers), AnswerHash(expected), question)
     let ids = sampleIDs.prefix(1_000)
     let ours = try tally.read { reader in try ids.compactMap { try reader.record(Record.self, $0)?.workout } }
