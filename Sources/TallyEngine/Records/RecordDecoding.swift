@@ -5,7 +5,7 @@ import Foundation
 public final class RecordInput {
   /// The bytes of the record, which the owner sets before each reading.
   @exclusivity(unchecked) private var bytes = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
-  @exclusivity(unchecked) var names: FieldTable
+  var names: FieldTable
   /// Whether the fields come from a text, which writes ids, dates and bytes as strings.
   let isText: Bool
   /// The record's field numbers that have been asked for, if somebody wants to know; used in one call at a time.
