@@ -91,8 +91,3 @@ package struct BatchCommit<Transaction: ~Copyable>: Sendable {
     }
   }
 }
-
-/// The error if one of several writes that share a transaction failed after it had changed something.
-package struct EntangledWrites: Error {
-  package init() {}
-}

@@ -111,6 +111,11 @@ package struct WriteState {
   }
 }
 
+/// The error if one of several writes that share a transaction failed after it had changed something.
+package struct EntangledWrites: Error {
+  package init() {}
+}
+
 extension TallyError {
   fileprivate static let tooManySteps = TallyError(
     .valueOutOfRange, "There are too many steps in one write", remedy: "Spread them over several writes")

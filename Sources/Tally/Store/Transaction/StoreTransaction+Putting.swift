@@ -13,7 +13,7 @@ extension StoreTransaction where Base == WriteTransaction {
   /// Unlike ``add(_:to:id:_:)`` and ``update(_:keepingReminder:_:)`` it derives nothing: the times of creation and
   /// change, the sort order and the completion are those of the task, and no next task of a series is created. The
   /// model's rules apply, the statistics are updated, sub-tasks follow their parent to another list, and the change can
-  /// be undone. For many new tasks ``insert(contentsOf:)`` is faster.
+  /// be undone. For many new tasks `insert(contentsOf:)` is faster.
   ///
   /// - Parameter task: the task; its list and its parent must exist.
   /// - Returns: whether anything changed; if the task is already stored, byte for byte, nothing is written.
