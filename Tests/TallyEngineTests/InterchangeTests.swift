@@ -190,6 +190,7 @@ struct InterchangeTests {
     // A line, the code of its error, and the column.
     (#"{"id":1"#, "malformedDocument", 8), (#"{"id":1]"#, "malformedDocument", 8), ("nonsense", "malformedDocument", 1),
     (#"{"id":1,"sport":"run"} {}"#, "malformedDocument", 24), (#"{"id":"\x"}"#, "malformedDocument", 8),
+    (#"{"id":"\"#, "malformedDocument", 8),
     (#"{"id":01}"#, "malformedDocument", 7), (#"{"a":{"b":1,"b":2}}"#, "malformedDocument", 13),
     (#"{"sport":"run","sport":"ride"}"#, "malformedDocument", 16), (#"{"sport":"run"}"#, "malformedDocument", 1),
     ("[]", "malformedDocument", 1), ("3", "malformedDocument", 1),

@@ -92,7 +92,7 @@ extension Writer {
   /// Imports records from a file with one of them a line as JSON.
   ///
   /// The lines are read one after the other, as if their records were saved so: an id that is in two lines is in use for
-  /// the second. Texts are UTF-8; blank lines are skipped. A write in which an import fails commits nothing, even if its
+  /// the second. Texts are UTF-8; blank lines are skipped, and one beyond 64 MiB is refused. A write in which an import fails commits nothing, even if its
   /// closure goes on.
   ///
   /// - Parameters:
@@ -320,22 +320,30 @@ extension RecordImporter {
     let tables = try writer.prepared(Record.self)
     let names = try writer.fieldTable(of: tables)
     var (batch, new, counts) = (try RecordBatch(tables, in: &writer), [Record](), summary)
-    for (record, id, _) in part {
-      guard let stored = try tables.stored(record.id, key: id, names, in: writer.base) else {
-        new.append(record)
-        continue
-      }
-      switch options.existing {
-      case .fail: throw TallyError.idInUse(collection)
-      case .skip: counts.skippedCount += 1
-      case .replace:
+    if options.existing == .fail {
+      // The batch looks for ids that are in use, and quicker.
+      new = part.map(\.record)
+    } else {
+      for (record, id, _) in part {
+        guard let stored = try tables.stored(record.id, key: id, names, in: writer.base) else {
+          new.append(record)
+          continue
+        }
+        guard options.existing == .replace else {
+          counts.skippedCount += 1
+          continue
+        }
         guard !tables.collection.isEventLog else { throw TallyError.unchangeable(collection) }
         if try batch.replace(stored, by: record) { counts.replacedCount += 1 } else { counts.unchangedCount += 1 }
       }
     }
     try batch.insert(new)
     counts.insertedCount += new.count
-    try batch.apply(in: &writer)
+    do {
+      try batch.apply(in: &writer)
+    } catch let error as TallyError where error.code == .duplicateID {
+      throw TallyError.idInUse(collection)
+    }
     summary = counts
   }
 }

@@ -4,7 +4,7 @@ import LMDB
 /// Writes records as lines of JSON: what their own coding gives, in its order.
 ///
 /// A record is encoded as a store encodes it, and the result is written as text. `JSONEncoder` is not used because it
-/// takes several times as long, and orders keys at random or by name.
+/// takes up to twice as long, orders keys at random or by name, and has no exact form of a date.
 struct RecordText {
   /// The lines so far.
   var bytes: [UInt8] = []
