@@ -92,8 +92,8 @@ extension Writer {
   /// Imports records from a file with one of them a line as JSON.
   ///
   /// The lines are read one after the other, as if their records were saved so: an id that is in two lines is in use for
-  /// the second. Texts are UTF-8; blank lines are skipped, and one beyond 64 MiB is refused. A write in which an import fails commits nothing, even if its
-  /// closure goes on.
+  /// the second. Texts are UTF-8; blank lines are skipped, and one beyond 64 MiB is refused. A write in which an import
+  /// fails commits nothing, even if its closure goes on.
   ///
   /// - Parameters:
   ///   - type: the type of the records.

@@ -125,7 +125,9 @@ extension TextQuery.Word {
   }
 }
 
-/// The entries of one term of a query, in the order of what follows the word in a key: the same for all words of a record.
+/// The entries of one term of a query, in the order of what follows the word in a key.
+///
+/// What follows is the same for all words of a record.
 private struct TermEntries {
   /// Each word that the term stands for, as it begins a key, and the rest of its next entry: the first one is last.
   private var heads: [(rest: [UInt8], word: [UInt8])] = []
