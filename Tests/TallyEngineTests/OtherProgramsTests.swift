@@ -156,7 +156,7 @@ struct OtherProgramsTests {
         }
         #expect(try temporary.store.verify().isSound)
         // The next write builds the member that this program has.
-        try temporary.store.writeAndWait { try $0.delete(Parcel.self, -1) }
+        try temporary.store.writeAndWait { try $0.delete(Parcel.self, 100) }
       }
     }
   }
