@@ -7,6 +7,8 @@ enum Action {
   case insert(collection: Int, [(number: Int, content: Content)])
   case update(collection: Int, number: Int, amount: Int, name: String)
   case delete(collection: Int, [Int])
+  /// Two records exchange their codes, which may have to be unique.
+  case exchange(collection: Int, Int, Int)
 
   /// The action without its contents.
   var summary: String {
@@ -15,27 +17,49 @@ enum Action {
     case .insert(let collection, let records): "insert \(collection)/\(records.map(\.number))"
     case .update(let collection, let number, _, _): "update \(collection)/\(number)"
     case .delete(let collection, let numbers): "delete \(collection)/\(numbers)"
+    case .exchange(let collection, let one, let other): "exchange \(collection)/\(one) and \(other)"
     }
   }
 
   /// The numbers of the records of a collection.
   static let numbers = 0..<40
 
-  /// A random action on one of the collections of a schema.
-  static func random(in schema: RandomSchema, isHuge: Bool, using generator: inout SeededGenerator) -> Action {
+  /// A random number; some records change much more often than the others.
+  private static func number(_ generator: inout SeededGenerator) -> Int {
+    Int.random(in: 0..<(generator.oneIn(2) ? numbers.upperBound : 5), using: &generator)
+  }
+
+  /// Random actions on the collections of a schema; many concern a record that one before concerns, too.
+  static func several(
+    _ count: Int, in schema: RandomSchema, isHuge: Bool, startingAt first: (collection: Int, number: Int)? = nil,
+    using generator: inout SeededGenerator
+  ) -> [Action] {
     let present = [schema.parcels != nil, schema.samples != nil, schema.happenings != nil]
-    let collection = (0..<3).filter { present[$0] }.randomElement(using: &generator) ?? 0
-    func number() -> Int { numbers.randomElement(using: &generator) ?? 0 }
+    var place = first ?? (0, 0)
+    return (0..<count).map { index in
+      if index == 0 ? first == nil : generator.oneIn(2) {
+        place.collection = (0..<3).filter { present[$0] }.randomElement(using: &generator) ?? 0
+        place.number = number(&generator)
+      }
+      return random(place.collection, place.number, isHuge: isHuge, using: &generator)
+    }
+  }
+
+  private static func random(
+    _ collection: Int, _ number: Int, isHuge: Bool, using generator: inout SeededGenerator
+  ) -> Action {
+    func others(_ count: Int) -> [Int] { (0..<count).map { _ in Self.number(&generator) } }
     func content() -> Content { .random(isHuge: isHuge, using: &generator) }
-    switch Int.random(in: 0..<10, using: &generator) {
-    case 0..<5: return .save(collection: collection, number: number(), content())
+    switch Int.random(in: 0..<11, using: &generator) {
+    case 0..<5: return .save(collection: collection, number: number, content())
     case 5:
       let count = Int.random(in: 0...7, using: &generator)
-      return .insert(collection: collection, (0..<count).map { _ in (number(), content()) })
+      return .insert(collection: collection, others(count).map { ($0, content()) })
     case 6, 7:
-      return .update(collection: collection, number: number(), amount: content().amount, name: content().name)
-    case 8: return .delete(collection: collection, [number()])
-    default: return .delete(collection: collection, (0..<6).map { _ in number() })
+      return .update(collection: collection, number: number, amount: content().amount, name: content().name)
+    case 8: return .delete(collection: collection, [number])
+    case 9: return .exchange(collection: collection, number, others(1)[0])
+    default: return .delete(collection: collection, others(6))
     }
   }
 
@@ -44,7 +68,7 @@ enum Action {
     let collection =
       switch self {
       case .save(let collection, _, _), .insert(let collection, _), .update(let collection, _, _, _),
-        .delete(let collection, _):
+        .delete(let collection, _), .exchange(let collection, _, _):
         collection
       }
     do {
@@ -61,6 +85,11 @@ enum Action {
     }
   }
 
+  /// The steps in which two records exchange their codes, so that no two ever have one.
+  static func exchange(_ one: Int, _ other: Int, _ codes: [String?]) -> [(number: Int, code: String?)] {
+    [(one, nil), (other, codes[0]), (one, codes[1])]
+  }
+
   private func perform<Record: Thing>(_ type: Record.Type, in writer: inout Writer) throws {
     switch self {
     case .save(_, let number, let content): try writer.save(Record(number: number, content: content))
@@ -72,6 +101,11 @@ enum Action {
         record.content.name = name
       }
     case .delete(_, let numbers): try writer.delete(type, numbers.map { Record.id(of: $0) })
+    case .exchange(_, let one, let other):
+      let codes = try [one, other].map { try writer.record(type, Record.id(of: $0))?.content.code }
+      for (number, code) in Self.exchange(one, other, codes) {
+        try writer.update(type, Record.id(of: number)) { $0.content.code = code }
+      }
     }
   }
 }
@@ -83,9 +117,8 @@ struct LonelyWrite {
 
   init(_ number: Int, seed: Int, in schema: RandomSchema, isHuge: Bool) {
     var generator = SeededGenerator(seed: UInt64(seed) << 20 | UInt64(number))
-    actions = (0..<Int.random(in: 1...4, using: &generator)).map { _ in
-      .random(in: schema, isHuge: isHuge, using: &generator)
-    }
+    let count = Int.random(in: 1...4, using: &generator)
+    actions = Action.several(count, in: schema, isHuge: isHuge, using: &generator)
     isUndoable = !generator.oneIn(4)
   }
 

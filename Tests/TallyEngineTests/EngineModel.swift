@@ -174,6 +174,15 @@ struct EngineModel {
     case .delete(let collection, let numbers):
       for number in numbers { delete(Key(collection: collection, number: number)) }
       return nil
+    case .exchange(let collection, let one, let other):
+      let codes = [one, other].map { content(Key(collection: collection, number: $0))?.code }
+      for (number, code) in Action.exchange(one, other, codes) {
+        let key = Key(collection: collection, number: number)
+        guard var content = content(key) else { continue }
+        content.code = code
+        if let refusal = save(key, content) { return refusal }
+      }
+      return nil
     }
   }
 

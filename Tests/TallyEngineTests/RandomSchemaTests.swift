@@ -10,7 +10,7 @@ import Testing
 
 /// Random histories of stores with random schemas, by several processes, against a plain Swift model.
 struct RandomSchemaTests {
-  private static let historyCount = TestSize.of("TALLY_HISTORIES", quick: 8, long: 2_000)
+  private static let historyCount = TestSize.of("TALLY_HISTORIES", quick: 7, long: 2_000)
 
   @Test func everyAnswerIsThatOfThePlainModelWhateverTheSchema() throws {
     let seed = SeededGenerator.chooseSeed(for: "everyAnswerIsThatOfThePlainModelWhateverTheSchema")
@@ -70,7 +70,7 @@ private final class EngineHistory {
   init(seed: UInt64) throws {
     generator = SeededGenerator(seed: seed)
     isHuge = generator.oneIn(6)
-    stepCount = Int.random(in: 8...24, using: &generator)
+    stepCount = Int.random(in: 10...30, using: &generator)
     directory = FileManager.default.temporaryDirectory.appending(path: "tally-schemas-\(UUID().uuidString)")
     clock = Clock(Content.start + Int64.random(in: 0..<3_456_000_000_000, using: &generator))
     model = EngineModel(RandomSchema(seed: 0, versions: [1, 1, 1], uniques: [-1, -1, -1]))
@@ -104,8 +104,9 @@ private final class EngineHistory {
     clock.advance(Int64.random(in: 0..<100_000_000_000, using: &generator))
     model.now = clock.timestamp.date
     switch Int.random(in: 0..<32, using: &generator) {
-    case 0..<12: try write()
-    case 12..<16: try reverse()
+    case 0..<10: try write()
+    case 10..<13: try reverse()
+    case 13..<16: try contest()
     case 16: try writeWithUndo()
     case 17..<21: try reopen()
     case 21, 22: try writeElsewhere()
@@ -173,14 +174,13 @@ private final class EngineHistory {
 
   // MARK: Writing
 
-  private func randomActions() -> [Action] {
-    (0..<Int.random(in: 1...5, using: &generator)).map { _ in
-      .random(in: model.schema, isHuge: isHuge, using: &generator)
-    }
+  private func randomActions(startingAt first: (collection: Int, number: Int)? = nil) -> [Action] {
+    let count = Int.random(in: 1...5, using: &generator)
+    return Action.several(count, in: model.schema, isHuge: isHuge, startingAt: first, using: &generator)
   }
 
-  private func write() throws {
-    let (actions, isUndoable) = (randomActions(), !generator.oneIn(4))
+  private func write(startingAt first: (collection: Int, number: Int)? = nil) throws {
+    let (actions, isUndoable) = (randomActions(startingAt: first), !generator.oneIn(4))
     let name = generator.oneIn(3) ? "Change \(steps.count)" : nil
     note("write, \(isUndoable ? "undoable" : "not undoable"): \(actions.map(\.summary))")
     let before = model
@@ -271,12 +271,24 @@ private final class EngineHistory {
 
   // MARK: Undo
 
+  /// Changes one record several times, and undoes one of the writes.
+  private func contest() throws {
+    let present = (0..<3).filter { model.version(of: $0) != nil }
+    guard let collection = present.randomElement(using: &generator) else { return }
+    let place = (collection, Int.random(in: 0..<5, using: &generator))
+    for _ in 0..<Int.random(in: 2...3, using: &generator) {
+      try write(startingAt: place)
+      try compare()
+    }
+    try reverse()
+  }
+
   private func reverse() throws {
     let before = model
     model.begin()
-    let kind = Int.random(in: 0..<5, using: &generator)
-    let place = model.entries.indices.randomElement(using: &generator)
-    note(kind == 4 ? "undo the write \(place ?? -1)" : kind == 3 ? "redo" : "undo")
+    let kind = Int.random(in: 0..<6, using: &generator)
+    let place = model.entries.indices.suffix(generator.oneIn(2) ? 5 : .max).randomElement(using: &generator)
+    note(kind > 3 ? "undo the write \(place ?? -1)" : kind == 3 ? "redo" : "undo")
     try commit(before) { writer in
       try Self.reverse(kind, place, &model, &writer)
     }
@@ -289,7 +301,7 @@ private final class EngineHistory {
     let copy = model
     var (expected, refusal): (Int?, TallyError.Code?) = (nil, nil)
     do {
-      if kind == 4, let place {
+      if kind > 3, let place {
         expected = try model.undo(place)
       } else if kind == 3 {
         expected = try model.redo()
@@ -301,7 +313,7 @@ private final class EngineHistory {
     }
     do {
       let found: Reversal
-      if kind == 4, let id = place.flatMap({ model.entries[$0].id }) {
+      if kind > 3, let id = place.flatMap({ model.entries[$0].id }) {
         found = try writer.undo(id)
       } else if kind == 3 {
         found = try writer.redo()
