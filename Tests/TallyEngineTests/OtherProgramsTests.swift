@@ -170,6 +170,12 @@ struct OtherProgramsTests {
     try openElsewhere(temporary, try schema([2, 1, 1], "byName", 1))
     let error = #expect(throws: TallyError.self) { try temporary.store.writeAndWait { try $0.save(parcel) } }
     #expect(error?.code == .newerFormat)
+    // A second try in the same write does not get past the check.
+    let other = Parcel(number: 2, content: .random(isHuge: false, using: &generator))
+    try temporary.store.writeAndWait { writer in
+      for _ in 0..<2 { #expect(throws: TallyError.self) { try writer.save(other) } }
+    }
+    #expect(try temporary.store.read { try $0.count(Parcel.self) } == 1)
     #expect(try temporary.store.read { try $0.record(Parcel.self, parcel.id) } == parcel)
     #expect(try temporary.store.verify().isSound)
   }

@@ -175,6 +175,16 @@ struct EngineObservationTests {
     #expect(runCount.withLock { $0 } == 2)
   }
 
+  @Test(.timeLimit(.minutes(30))) func theFirstRecordIsSeenWithItsNewFields() async throws {
+    let temporary = try TemporaryStore()
+    let store = temporary.store
+    var iterator = store.observe(Workout.bySport, "run").makeAsyncIterator()
+    #expect(try await iterator.next() == [])
+    let workout = Workout(sport: "run", start: Self.start, minutes: 7, rating: 4)
+    try await store.write { _ = try $0.save(workout) }
+    #expect(try await iterator.next() == [workout])
+  }
+
   @Test(.timeLimit(.minutes(30))) func noChangeIsLost() async throws {
     let temporary = try TemporaryStore()
     let store = temporary.store

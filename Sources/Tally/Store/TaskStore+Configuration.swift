@@ -51,7 +51,11 @@ extension TaskStore {
     /// ```
     ///
     /// A store that has been opened for writing with a schema is refused by versions of Tally without collections.
-    /// Collections are not synchronised, and documents do not have them.
+    /// Collections are not synchronised, and documents do not have them. If a newer version of the application has given
+    /// a collection another version, the whole store opens for reading only. A new unique index that two records
+    /// contradict is an error of opening, `duplicateKey`; so is a wrong declaration, `invalidIndex`. A store that is opened
+    /// for reading only, and never was opened for writing with a schema, answers questions about records with
+    /// `invalidIndex`.
     public var schema = Schema()
     /// The generator of the ids of new tasks and lists; with a seed, tests get the same ids in each run.
     ///

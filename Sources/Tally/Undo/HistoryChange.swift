@@ -45,7 +45,7 @@ public struct HistoryChange: Sendable, Identifiable {
   public let savedFilters: [Difference<SavedFilter>]
   /// The keys of the applications' values that changed.
   public let values: Set<ValueKey>
-  /// How many records of the application's collections changed, by the collection's name.
+  /// The number of records of the application's collections that were written, by the collection's name.
   ///
   /// Those of collections that the store was opened without are counted under an empty name.
   public let records: [String: Int]

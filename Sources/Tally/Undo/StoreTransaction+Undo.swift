@@ -47,8 +47,9 @@ extension StoreTransaction where Base == WriteTransaction {
   /// let result = try store.writeAndWait { try $0.undo() }
   /// ```
   ///
-  /// - Returns: the tasks and lists that have changed.
-  /// - Throws: `nothingToUndo`; `undoConflict` if another change prevents it. On an error nothing is changed.
+  /// - Returns: the tasks, lists and records that have changed.
+  /// - Throws: `nothingToUndo`; `undoConflict` if another change prevents it, or if the write has changed records of
+  ///   collections with which the store was not opened. On an error nothing is changed.
   /// - Complexity: reads the heads of the history since that write, and the images of that write and of later ones.
   @discardableResult
   public mutating func undo() throws -> UndoResult {
@@ -67,9 +68,10 @@ extension StoreTransaction where Base == WriteTransaction {
   /// If the write was undone and then redone, the redo is undone.
   ///
   /// - Parameter change: the write's ``changeID``; `nil`, the id of a write without changes, is never found.
-  /// - Returns: the tasks and lists that have changed.
+  /// - Returns: the tasks, lists and records that have changed.
   /// - Throws: `nothingToUndo` if the write has been undone, changed nothing or is no longer in the history;
-  ///   `undoConflict` if a later change of the same task or list has not been undone. On an error nothing is changed.
+  ///   `undoConflict` if a later change of the same task, list or record has not been undone, and as ``undo()``. On an
+  ///   error nothing is changed.
   /// - Complexity: reads the heads of the history, and the images of that write and of later ones.
   @discardableResult
   public mutating func undo(_ change: ChangeID?) throws -> UndoResult {

@@ -25,7 +25,8 @@ public struct UndoResult: Hashable, Sendable {
   public let deletedFilters: [SavedFilter]
   /// The keys of the applications' values that were restored, changed or removed.
   public let values: Set<ValueKey>
-  /// How many records of the application's collections were restored, changed or deleted, by the collection's name.
+  /// The number of records of the application's collections that were restored, changed or deleted, by the collection's
+  /// name.
   public let records: [String: Int]
   /// The fields that keep their values because another replica has changed the task or list since.
   ///

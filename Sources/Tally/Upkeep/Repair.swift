@@ -38,8 +38,9 @@ struct Repair {
     try setAside(from: .values, in: &transaction) { key, _ in ValueKey(canonically: key) == nil }
     // This program may not know the functions of these indexes.
     try tables.ownIndexes.removeAll(in: &transaction)
-    let (sequence, setAsideCount) = try collections.repair(
-      after: lastSequence(tables, in: transaction), in: &transaction)
+    let (sequence, setAsideCount, haveCollections) = try collections.repair(
+      after: lastSequence(tables, in: transaction), isHeaderLost: usableHeader(tables, in: transaction) == nil,
+      in: &transaction)
     try moveTasksOfUnknownLists(tables, at: sequence, in: &transaction)
     try freeInvalidSubtasks(tables, at: sequence, in: &transaction)
     try LedgerRepair(tables: tables).run(in: &transaction)
@@ -51,7 +52,7 @@ struct Repair {
     var header = try usableHeader(tables, in: transaction) ?? newHeader(in: &transaction)
     header.sequence = sequence
     // Whoever follows the collections reads everything again.
-    if !collections.isEmpty { header.logStart = sequence }
+    if haveCollections { header.logStart = sequence }
     try tables.meta.put(header, forKey: .header, in: &transaction)
   }
 

@@ -59,6 +59,8 @@ extension TaskStore {
 extension StoreTransaction where Base == WriteTransaction {
   /// Deletes all tasks, lists and completions and the history, so that it cannot be undone.
   ///
+  /// Records of the application's collections stay: delete them first.
+  ///
   /// ```swift
   /// try await store.write { try $0.eraseAll() }
   /// ```

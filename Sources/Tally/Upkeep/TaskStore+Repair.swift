@@ -45,6 +45,7 @@ extension TaskStore {
           .damagedStore, "The table of tasks is missing, from which everything else follows",
           remedy: "Restore a backup or import an export")
       }
+      if let refusal = try layout.collections.refusalOfRepair(on: store.environment) { throw refusal }
       let kept = try opening.keepSafetyCopy(of: store.environment, because: .repair)
       let repair = Repair(report: before, collections: layout.collections, now: configuration.now())
       try store.environment.write { transaction in try repair.run(in: &transaction) }

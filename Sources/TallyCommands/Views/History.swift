@@ -197,6 +197,10 @@ struct ChangeWords {
     for difference in change.tasks.prefix(limit) { sentences.append(try sentence(of: difference, in: transaction)) }
     sentences += change.lists.map(sentence) + change.savedFilters.map(sentence)
     if !change.values.isEmpty { sentences.append("Changed \(change.values.count.counted("value")).") }
+    for (name, count) in change.records.sorted(by: { $0.key < $1.key }) {
+      let owner = name.isEmpty ? "an application" : name.quotedForMessage
+      sentences.append("Wrote \(count.counted("record")) of \(owner).")
+    }
     // Any other undo that changed nothing is left out of the history.
     if change.kind == .undo, sentences.isEmpty { sentences.append("Too large to record: it cannot be redone.") }
     if change.kind == .cut { sentences.append("Too large to record: it and what came before cannot be undone.") }

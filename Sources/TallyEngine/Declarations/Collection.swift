@@ -124,7 +124,9 @@ public struct Schema: Sendable {
     for collection in collections {
       try Self.check(collection.memberNames, "members of '\(collection.name)'")
       guard collection.versions.allSatisfy((1...Int(UInt32.max)).contains) else {
-        throw .invalidSchema("A version in '\(collection.name)' is not positive", remedy: "Count versions from 1")
+        throw .invalidSchema(
+          "A version in '\(collection.name)' is not from 1 to 4,294,967,295, or to 16,777,215 for an index of texts",
+          remedy: "Count versions from 1")
       }
     }
   }

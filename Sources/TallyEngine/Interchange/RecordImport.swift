@@ -114,7 +114,7 @@ extension Writer {
     var importer = try RecordImporter<Record>(from: input, options, try prepared(type).collection.name)
     do {
       let summary = try importer.run(in: &self)
-      guard !options.mustBeUndoable || !state.images.isTooLarge else { throw TallyError.irreversibleImport }
+      guard !options.mustBeUndoable || state.isUndoable else { throw TallyError.irreversibleImport }
       return summary
     } catch {
       // Some lines may have been stored, and must not be committed.

@@ -46,6 +46,9 @@ package struct BatchCommit<Transaction: ~Copyable>: Sendable {
       // This is rare, and nothing has been flushed yet. Running all jobs again costs less than isolating each of them
       // every time.
       try commit(jobs, isolated: true)
+    } catch let error as TallyError where error.code == .valueOutOfRange && jobs.count > 1 {
+      // The commit found a sum of one of them too large; alone, each of them learns its own outcome.
+      try commit(jobs, isolated: true)
     }
     watch.noteCommit()
   }

@@ -45,19 +45,19 @@ struct FieldTable: Equatable, Sendable {
 
 /// The names that committed records have used, for all readers of a collection.
 final class KnownFields: Sendable {
-  private let known = Monitor((table: FieldTable(), byteCount: 0))
+  private let known = Monitor((table: FieldTable(), row: [UInt8]()))
 
-  /// The newest table that has been read.
-  var newest: FieldTable { known.withLock(\.table) }
-
-  /// The table that a row of the catalogue holds; a row of the same length as the last one is the same.
+  /// The table that a row of the catalogue holds, which is seldom another one than before.
+  ///
+  /// The rows are compared by their bytes: one that was read in a transaction may have been aborted with it.
   func table<T: LMDBTransaction & ~Copyable>(
     ofRow row: String, in catalogue: Database<String, [UInt8]>, _ transaction: borrowing T
   ) throws -> FieldTable {
     guard let row = try catalogue.bytes(forKey: row, in: transaction) else { return FieldTable() }
-    let (table, byteCount) = known.withLock(\.self)
-    if row.byteCount == byteCount { return table }
-    let read = (table: try FieldTable(stored: row.bytes(from: 0)), byteCount: row.byteCount)
+    let (table, last) = known.withLock(\.self)
+    if row.isEqual(to: last) { return table }
+    let bytes = row.bytes(from: 0)
+    let read = (table: try FieldTable(stored: bytes), row: bytes)
     known.withLock { $0 = read }
     return read.table
   }
@@ -89,6 +89,13 @@ extension [UInt8] {
 }
 
 extension RawSpan {
+  /// Whether these are the bytes of an array.
+  fileprivate func isEqual(to other: [UInt8]) -> Bool {
+    guard byteCount == other.count else { return false }
+    for (offset, byte) in other.enumerated() where load(bigEndianAt: offset, as: UInt8.self) != byte { return false }
+    return true
+  }
+
   /// Reads a number that `append(varint:)` has written.
   func readVarint(at offset: inout Int) throws(TallyError) -> UInt64 {
     var (result, shift): (UInt64, UInt64) = (0, 0)

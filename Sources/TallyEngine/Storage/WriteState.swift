@@ -11,8 +11,8 @@ package struct WriteState {
   package var hasChanges = false
   /// Whether a change began and did not finish; such a transaction must not commit.
   package var isHalfDone = false
-  /// Whether a record was deleted.
-  package var hasDeleted = false
+  /// How many records there are more than before; negative if more were deleted than added.
+  package var recordBalance = 0
   /// The images of changes that are not in the history yet.
   package var images = BeforeImages()
   /// Whether images are kept; false if the disk has no room for them.

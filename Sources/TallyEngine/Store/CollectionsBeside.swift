@@ -43,6 +43,14 @@ package struct CollectionsBeside: Sendable {
     try meta.put(header, forKey: .header, in: &transaction)
   }
 
+  /// The refusal of a repair, if something is missing from which everything else follows, or if a newer version of the
+  /// program has given a collection another version.
+  package func refusalOfRepair(on environment: LMDBEnvironment) throws -> TallyError? {
+    let header = try StoreOpening.header(in: environment)
+    guard header?.requiredFeatures.contains(.ownCollections) == true else { return nil }
+    return try report(on: environment).refusalOfRepair ?? layout.newerVersion(in: environment)
+  }
+
   /// Compares the tables with the records, and names the collections that the schema does not have.
   package func report(on environment: LMDBEnvironment) throws -> StoreReport {
     let header = try StoreOpening.header(in: environment)
@@ -65,15 +73,18 @@ package struct CollectionsBeside: Sendable {
   ///
   /// - Parameters:
   ///   - sequence: the last commit that anything else of the store names.
+  ///   - isHeaderLost: whether the header is lost, which would name the last one.
   ///   - transaction: the transaction of the repair.
-  /// - Returns: the commit of the repair, and how many records were set aside.
+  /// - Returns: the commit of the repair, how many records were set aside, and whether the store has collections.
   /// - Throws: as ``Store/repair(at:schema:configuration:settingUndecodableAside:)``.
   package func repair(
-    after sequence: UInt64, in transaction: inout WriteTransaction
-  ) throws -> (sequence: UInt64, setAsideCount: Int) {
-    guard try !isEmpty && Self.areStored(in: &transaction) else {
-      return (min(sequence, StoreHeader.lastSequence - 1) + 1, 0)
+    after sequence: UInt64, isHeaderLost: Bool, in transaction: inout WriteTransaction
+  ) throws -> (sequence: UInt64, setAsideCount: Int, areStored: Bool) {
+    guard try Self.areStored(in: &transaction) else {
+      return (min(sequence, StoreHeader.lastSequence - 1) + 1, 0, false)
     }
-    return try StoreRepair(layout: layout, takesUndecodable: false).repairCollections(after: sequence, in: &transaction)
+    let result = try StoreRepair(layout: layout, takesUndecodable: false).repairCollections(
+      after: sequence, isHeaderLost: isHeaderLost, in: &transaction)
+    return (result.sequence, result.setAsideCount, true)
   }
 }

@@ -183,10 +183,13 @@ extension RecordTables: ManagedTables {
     return entry.number
   }
 
-  func keys(of id: [UInt8], in view: borrowing TransactionView) throws -> [(index: UInt16, keys: [[UInt8]])]? {
+  func keys(
+    of id: [UInt8], _ catalogue: Catalogue, in view: borrowing TransactionView
+  ) throws -> [(index: UInt16, keys: [[UInt8]])]? {
     guard let handles, let bytes = try handles.records.bytes(forKey: EncodedBytes(id), in: view) else { return nil }
     // Unsafe by signature only: bytes have no padding.
-    let record = try unsafe decode(bytes, Self.id(id.span.bytes), RecordInput(known.newest))
+    let names = try known.table(ofRow: fieldsRow, in: catalogue.table, view)
+    let record = try unsafe decode(bytes, Self.id(id.span.bytes), RecordInput(names))
     return zip(handles.indexes, collection.indexes).map { handle, index in
       var keys = EncodedKeys()
       index.encode([record], &keys)

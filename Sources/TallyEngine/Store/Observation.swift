@@ -100,7 +100,7 @@ extension StoreSnapshot {
     try tables.log.forEach(since: sequence, in: view) { object, _, _ in
       guard !isTouched else { return }
       isTouched = try regions.isTouched(by: object) {
-        try tables.tables(number: object.collection)?.keys(of: object.id, in: view)
+        try tables.tables(number: object.collection)?.keys(of: object.id, tables.catalogue, in: view)
       }
     }
     return isTouched

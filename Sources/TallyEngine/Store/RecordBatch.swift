@@ -186,7 +186,7 @@ extension RecordBatch {
     writer.setFieldTable(output.names, of: tables)
     try writer.change { writer throws in
       try addImages(to: &writer.state.images)
-      writer.state.hasDeleted = writer.state.hasDeleted || !removed.isEmpty
+      writer.state.recordBalance += changes.count { $0.old == nil } - removed.count
       for id in removed { try handles.records.remove(forKey: EncodedBytes(id), in: &writer.base) }
       try handles.records.put(&records, in: &writer.base)
       try noteChanges(in: &writer)
@@ -196,19 +196,6 @@ extension RecordBatch {
       }
       for index in groups.indices { writer.add(groups[index], totals[index], to: handles.measures[index]) }
     }
-  }
-
-  /// Checks that the new ids and unique keys are free.
-  ///
-  /// - Throws: `duplicateID` or `duplicateKey`.
-  mutating func checkKeys(in transaction: borrowing WriteTransaction) throws {
-    if let taken = try handles.records.firstTakenKey(ofNew: &records, changes.count, of: changes, in: transaction) {
-      throw TallyError(
-        .duplicateID, "A new record of '\(tables.collection.name)' has an id that is in use, or that another one has",
-        remedy: "Save the record instead, which replaces the old one; nothing was changed",
-        cause: DuplicateID(bytes: taken))
-    }
-    try checkUniqueness(in: transaction)
   }
 
   private func addImages(to images: inout BeforeImages) throws {

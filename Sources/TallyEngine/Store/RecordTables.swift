@@ -221,7 +221,9 @@ protocol ManagedTables: CollectionTables {
   ) throws -> any ManagedTables
 
   /// The keys that a stored record has in each index; `nil` if it does not exist.
-  func keys(of id: [UInt8], in view: borrowing TransactionView) throws -> [(index: UInt16, keys: [[UInt8]])]?
+  func keys(
+    of id: [UInt8], _ catalogue: Catalogue, in view: borrowing TransactionView
+  ) throws -> [(index: UInt16, keys: [[UInt8]])]?
 
   /// The bytes of a stored record; `nil` if it does not exist.
   func storedBytes(of id: [UInt8], in view: borrowing TransactionView) throws -> [UInt8]?

@@ -215,7 +215,7 @@ extension Store {
       var writer = Writer(base: base, tables: tables, now: configuration.now(), state: state)
       // The closure's own error takes precedence over the refusal to commit an unfinished change.
       let result = Swift.Result {
-        defer { hasDeleted = writer.state.hasDeleted }
+        defer { hasDeleted = writer.state.recordBalance < 0 }
         let result = try body(&writer)
         try writer.prepareCommit()
         // A commit to a removed file would succeed, but its changes would be lost once no process has the file open.

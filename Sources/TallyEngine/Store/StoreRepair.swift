@@ -17,7 +17,8 @@ struct StoreRepair {
     let meta = try StoreHeader.table(creatingIn: &transaction)
     let found = (try? meta.value(forKey: .header, in: transaction)) ?? nil
     var header = found?.hasNextSequence == true ? found : nil
-    let (sequence, setAsideCount) = try repairCollections(after: header?.sequence ?? 0, in: &transaction)
+    let (sequence, setAsideCount) = try repairCollections(
+      after: header?.sequence ?? 0, isHeaderLost: header == nil, in: &transaction)
     let history = try Database<HistoryKey, HistoryRecord>(opening: "history", creating: true, in: &transaction)
     // An undo must not restore a state that contradicts what was set aside.
     let isHistoryOfUse = try setAsideCount == 0 && HistoryRecord.areReadable(history, in: transaction)
@@ -37,11 +38,12 @@ struct StoreRepair {
   /// - Returns: the commit of the repair, which is later than all that the records name, and how many records were set
   ///   aside.
   func repairCollections(
-    after sequence: UInt64, in transaction: inout WriteTransaction
+    after sequence: UInt64, isHeaderLost: Bool, in transaction: inout WriteTransaction
   ) throws -> (sequence: UInt64, setAsideCount: Int) {
     let catalogue = Catalogue(table: try Database(opening: Catalogue.tableName, creating: true, in: &transaction))
     let log = try ChangeLog(creatingIn: &transaction)
-    var (last, setAsideCount) = (sequence, 0)
+    // Where the header is lost, records of collections that the schema does not have may be newer than all others.
+    var (last, setAsideCount) = (isHeaderLost ? max(sequence, try log.lastSequence(in: transaction)) : sequence, 0)
     for tables in layout.declared {
       let found = try tables.setAsideUnreadable(takesUndecodable: takesUndecodable, catalogue, in: &transaction)
       (last, setAsideCount) = (max(last, found.last), setAsideCount + found.count)
@@ -80,6 +82,16 @@ extension ChangeLog {
   init(creatingIn transaction: inout WriteTransaction) throws(LMDBError) {
     changes = try Database(opening: Self.tableNames[0], creating: true, in: &transaction)
     deleted = try Database(opening: Self.tableNames[1], creating: true, in: &transaction)
+  }
+
+  /// The last commit that a row of a known form names.
+  fileprivate func lastSequence(in transaction: borrowing WriteTransaction) throws -> UInt64 {
+    var last: UInt64 = 0
+    try changes.raw.forEach(reversed: true, in: transaction) { key, _ in
+      last = key.byteCount > 10 ? key.load(bigEndianAt: 0) : .max
+      return last >= StoreHeader.lastSequence
+    }
+    return last < StoreHeader.lastSequence ? last : 0
   }
 
   /// Removes the rows of living and deleted records, and those of deletions that cannot be read.

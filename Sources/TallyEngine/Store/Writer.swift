@@ -169,7 +169,10 @@ extension Writer {
     try snapshot.checkIsLive()
     let tables = try snapshot.tables.tables(of: type)
     guard let handles = tables.handles else { throw TallyError.missingCollection(tables.collection.name) }
-    if state.checkedCollections.insert(handles.number).inserted { try markForeignMembers(of: tables) }
+    if !state.checkedCollections.contains(handles.number) {
+      try markForeignMembers(of: tables)
+      state.checkedCollections.insert(handles.number)
+    }
     return tables
   }
 
@@ -183,11 +186,16 @@ extension Writer {
       // A newer program has opened the store since this one did.
       throw TallyError.newerCollection(name, Int(entry.version), known: version)
     }
-    if try tables.needsWork(catalogue, in: base) { try tables.prepare(catalogue, in: &base) }
+    let needsWork = try tables.needsWork(catalogue, in: base)
+    // What has been built in part must not be committed.
+    guard !state.isHalfDone else { throw TallyError.halfDone }
+    state.isHalfDone = true
+    if needsWork { try tables.prepare(catalogue, in: &base) }
     let (indexes, measures) = (tables.collection.indexes.map(\.name), tables.collection.measures.map(\.name))
     try tables.markAsStale(in: catalogue, in: &base) { kind, name in
       !(kind == .index ? indexes : measures).contains(name)
     }
+    state.isHalfDone = false
     tables.checkedGeneration.store(try catalogue.generation(in: base), ordering: .relaxed)
   }
 

@@ -217,6 +217,75 @@ private struct Meetings: Equatable {
     }
   }
 
+  @Test func aSumThatOverflowsFailsItsOwnWriteAlone() async throws {
+    try await withStore(.withMeetings) { store in
+      let large = Meeting(room: "red", start: noon, minutes: .max)
+      _ = try await store.write { try $0.save(large) }
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for number in 0..<20 {
+          group.addTask {
+            if number == 7 {
+              let other = Meeting(room: "red", start: noon.addingTimeInterval(1), minutes: 1)
+              await #expect(throws: TallyError.self) { try await store.write { _ = try $0.save(other) } }
+            } else {
+              _ = try await store.write { try $0.add("\(number)") }
+            }
+          }
+        }
+        try await group.waitForAll()
+      }
+      #expect(try store.read { try $0.taskCount } == 19)
+      #expect(try Meetings(of: store).all == [large])
+    }
+  }
+
+  @Test func aRepairRefusesWhatItCannotKnow() throws {
+    try withTemporaryDirectory { directory in
+      let place = directory.appending("store")
+      let store = try TaskStore(at: place, configuration: .withMeetings)
+      try store.writeAndWait { _ = try $0.save(meeting("red")) }
+      try store.close()
+      for table in ["@meetings", "catalogue"] {
+        var options = LMDBEnvironment.Options()
+        options.maxDatabases = 64
+        let environment = try LMDBEnvironment(path: place, options: options)
+        try environment.write { transaction in
+          try Database<[UInt8], [UInt8]>(opening: table, creating: false, in: &transaction).drop(in: &transaction)
+        }
+        try environment.close()
+        expect(.damagedStore) { _ = try TaskStore.repair(at: place, configuration: .withMeetings) }
+      }
+    }
+  }
+
+  @Test func aRepairOfALostHeaderGoesOnAfterTheRecords() throws {
+    try withTemporaryDirectory { directory in
+      let place = directory.appending("store")
+      let store = try TaskStore(at: place, configuration: .withMeetings)
+      try store.writeAndWait { _ = try $0.add("A task") }
+      for hour in 0..<20 { try store.writeAndWait { _ = try $0.save(meeting("red", hour: hour)) } }
+      let before = try Meetings(of: store)
+      try store.close()
+      do {
+        let environment = try LMDBEnvironment(path: place, options: .init())
+        try environment.write { transaction in
+          let meta = try StoreHeader.table(creatingIn: &transaction)
+          _ = try meta.remove(forKey: .header, in: &transaction)
+        }
+        try environment.close()
+      }
+      // The program that repairs the store does not know the collection.
+      try TaskStore.repair(at: place, configuration: .testing())
+      let repaired = try TaskStore(at: place, configuration: .withMeetings)
+      #expect(try Meetings(of: repaired) == before)
+      var changed = before.inOrder[19]
+      changed.minutes = 1
+      try repaired.writeAndWait { [changed] in _ = try $0.save(changed) }
+      try checkInvariants(of: repaired)
+      try repaired.close()
+    }
+  }
+
   @Test func damageIsFoundAndRepaired() throws {
     try withTemporaryDirectory { directory in
       let place = directory.appending("store")

@@ -68,7 +68,8 @@ extension LMDBEnvironment {
         if keepsImages { try transaction.catchUpIndexes(since: header) }
         let count = try transaction.taskCount
         let result = try body(&transaction)
-        hasDeleted = try transaction.state.hasDeleted || transaction.taskCount < count
+        let (tasks, records) = (try transaction.taskCount - count, transaction.state.recordBalance)
+        hasDeleted = min(tasks, records) < 0 && max(tasks, records) <= 0
         try transaction.prepareCommit()
         // A commit to a removed file would succeed, but its changes would be lost once no process has the file open.
         if transaction.state.hasChanges, try isFileRemoved() { throw TallyError.storeRemoved }

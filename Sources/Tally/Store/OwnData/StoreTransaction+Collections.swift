@@ -32,7 +32,8 @@ extension StoreTransaction where Base == WriteTransaction {
   /// - Returns: whether anything changed.
   /// - Throws: `duplicateKey` if another record has the same key in a unique index; `invalidKey` if the id or a key is
   ///   too long; `unchangeableRecord` if the collection is a log of events and has the record; `invalidIndex` if the
-  ///   schema has no collection of the type; what the record's encoding and the storage throw.
+  ///   schema has no collection of the type; what the record's encoding and the storage throw. If a measure overflows, the
+  ///   write itself throws `valueOutOfRange` after the closure.
   @discardableResult
   public mutating func save<Record: StoredRecord>(_ record: Record) throws -> Bool {
     try withWriter { try $0.save(record) }
@@ -44,6 +45,13 @@ extension StoreTransaction where Base == WriteTransaction {
   ///   stored.
   public mutating func insert<Record: StoredRecord>(contentsOf records: some Sequence<Record>) throws {
     try withWriter { try $0.insert(contentsOf: records) }
+  }
+
+  /// Stores a new record of the application.
+  ///
+  /// - Throws: as ``insert(contentsOf:)``.
+  public mutating func insert<Record: StoredRecord>(_ record: Record) throws {
+    try withWriter { try $0.insert(record) }
   }
 
   /// Changes a stored record of the application.
@@ -75,6 +83,21 @@ extension StoreTransaction where Base == WriteTransaction {
     _ type: Record.Type, _ ids: some Sequence<Record.ID>
   ) throws -> Int {
     try withWriter { try $0.delete(type, ids) }
+  }
+
+  /// Deletes the records in a range of an index of one part.
+  ///
+  /// ```swift
+  /// try await store.write { try $0.deleteRecords(in: PageView.byTime, upTo: aYearAgo) }
+  /// ```
+  ///
+  /// - Returns: how many were deleted.
+  /// - Throws: `invalidIndex` if the collection does not list the index; what the storage throws.
+  @discardableResult
+  public mutating func deleteRecords<Record, A>(
+    in index: TallyEngine.Index<Record, Key1<A>>, from lower: A.PlainKey? = nil, upTo upper: A.PlainKey? = nil
+  ) throws -> Int {
+    try withWriter { try $0.deleteRecords(in: index, from: lower, upTo: upper) }
   }
 
   /// Continues the write as one of the engine.
