@@ -113,6 +113,13 @@ def write(path, text):
         path.write_text(text)
 
 
+def remove_others(folder, names):
+    """Removes sources of an earlier version from a folder that is built again."""
+    for path in folder.rglob("*.swift"):
+        if str(path.relative_to(folder)) not in names:
+            path.unlink()
+
+
 def write_app(folder):
     article = (REPOSITORY / CATALOGUES[1] / "GettingStarted.md").read_text()
     code = [block for _, block in fences(article, "swift")]
@@ -155,6 +162,9 @@ def write_readme(folder):
         text += f"\nfunc example{number}({PAGE_PARAMETERS}) async throws {{\n"
         text += located("docs/engine.md", line + declarations.count("\n") + 1, statements) + "}\n"
     write(folder / "Sources/InFunction/EnginePage.swift", text)
+    remove_others(
+        folder / "Sources",
+        ["AsMain/main.swift", "InFunction/main.swift", "InFunction/EnginePage.swift", "InType/CountVisits.swift", "Tasks/main.swift"])
 
 
 def write_article(folder, path):
