@@ -39,16 +39,8 @@ extension TaskStore {
     public var indexes: [TaskIndex] = []
     /// The application's own collections, which share transactions, history and upkeep with the tasks.
     ///
-    /// ```swift
-    /// var configuration = TaskStore.Configuration()
-    /// configuration.schema = Schema(Workout.collection)
-    /// let store = try TaskStore(at: folder, configuration: configuration)
-    /// try await store.write { transaction in
-    ///   let task = try transaction.add("Run")
-    ///   try transaction.save(Workout(sport: "run", start: .now, minutes: 40, task: task.id))
-    /// }
-    /// let runs = try store.read { try $0.records(in: Workout.bySport, "run", limit: 50) }
-    /// ```
+    /// The module TallyEngine declares them: `configuration.schema = Schema(Workout.collection)`. A transaction then has
+    /// `save` and the other ways to change records, and every question that a `Store` answers.
     ///
     /// A store that has been opened for writing with a schema is refused by versions of Tally without collections.
     /// Collections are not synchronised, and documents do not have them. If a newer version of the application has given

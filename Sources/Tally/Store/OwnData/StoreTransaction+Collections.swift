@@ -49,7 +49,7 @@ extension StoreTransaction where Base == WriteTransaction {
 
   /// Stores a new record of the application.
   ///
-  /// - Throws: as ``insert(contentsOf:)``.
+  /// - Throws: `duplicateID` if the id is in use; otherwise as ``save(_:)``.
   public mutating func insert<Record: StoredRecord>(_ record: Record) throws {
     try withWriter { try $0.insert(record) }
   }
@@ -85,11 +85,7 @@ extension StoreTransaction where Base == WriteTransaction {
     try withWriter { try $0.delete(type, ids) }
   }
 
-  /// Deletes the records in a range of an index of one part.
-  ///
-  /// ```swift
-  /// try await store.write { try $0.deleteRecords(in: PageView.byTime, upTo: aYearAgo) }
-  /// ```
+  /// Deletes the records in a range of an index of one part, such as the events of more than a year ago.
   ///
   /// - Returns: how many were deleted.
   /// - Throws: `invalidIndex` if the collection does not list the index; what the storage throws.
