@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import TallyEngine
 
 @testable import TallyEngineTestHelper
@@ -372,4 +373,26 @@ extension EngineModel {
     }
     return found
   }
+}
+
+/// A clock that stands still unless it is moved.
+final class Clock: Sendable {
+  private let microseconds: Mutex<Int64>
+
+  init(_ microseconds: Int64) {
+    self.microseconds = Mutex(microseconds)
+  }
+
+  var timestamp: Timestamp { Timestamp(clamping: microseconds.withLock(\.self)) }
+
+  func advance(_ distance: Int64) {
+    microseconds.withLock { $0 += distance }
+  }
+}
+
+/// The place after a page of an index.
+struct Place {
+  let index: String
+  let position: Position
+  let order: [Value]
 }

@@ -159,13 +159,8 @@ extension RecordTables {
     _ catalogue: Catalogue, _ log: ChangeLog, at sequence: UInt64, in transaction: inout WriteTransaction
   ) throws {
     guard let number = try catalogue.entry(row, in: transaction)?.number else { return }
-    let members =
-      collection.indexes.map { row(.index, $0.name) } + collection.measures.map { row(.measure, $0.name) }
-    for member in members {
-      guard var entry = try catalogue.entry(member, in: transaction) else { continue }
-      entry.isStale = true
-      try catalogue.put(entry, member, in: &transaction)
-    }
+    // What damaged the members of this program may have damaged those of others, too.
+    try markAsStale(in: catalogue, in: &transaction) { _, _ in true }
     try prepare(catalogue, in: &transaction)
     try rebuildLog(log, number, at: sequence, in: &transaction)
   }
