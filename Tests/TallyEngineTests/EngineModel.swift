@@ -111,9 +111,9 @@ struct EngineModel {
   }
 
   /// Whether a sum of the schema's measures cannot be stored: those of one group within sixteen days, in their order.
-  func isOverflowing(_ collections: Set<Int>? = nil) -> Bool {
+  func isOverflowing() -> Bool {
     func check<Record: Thing>(_ part: RandomSchema.Part<Record>?, _ collection: Int) -> Bool {
-      guard let part, collections?.contains(collection) ?? true else { return false }
+      guard let part else { return false }
       let contents = rows.keys.filter { $0.collection == collection }.compactMap { content($0) }
       return part.choices.contains { choice in
         guard let sums = choice.sums else { return false }
