@@ -11,7 +11,7 @@ package struct WriteState {
   package var hasChanges = false
   /// Whether a change began and did not finish; such a transaction must not commit.
   package var isHalfDone = false
-  /// How many records there are more than before; negative if more were deleted than added.
+  /// The number of records that were added, less that of those that were deleted.
   package var recordBalance = 0
   /// The images of changes that are not in the history yet.
   package var images = BeforeImages()

@@ -245,7 +245,7 @@ extension RecordTables: ManagedTables {
     }
   }
 
-  /// What an undo restores of a record that has been changed since by a write without undo.
+  /// The record that an undo restores, if a write without undo has changed it since.
   private func merged(_ restored: Record?, with current: Record?) throws -> Record {
     guard let merge = collection.merge, let restored, let current, let merged = merge(restored, current) else {
       throw TallyError.changedSince(collection.name)

@@ -3,7 +3,7 @@ import LMDB
 /// The records that an undo or a redo restores, as the write has left them in the history.
 package struct RecordReversal {
   private var order: [ChangeLog.Object] = []
-  /// What each record was before the write; `nil` for a record that did not exist.
+  /// The state of each record before the write; `nil` for a record that did not exist.
   private var images: [ChangeLog.Object: [UInt8]?] = [:]
 
   /// The restoration of records, once nothing can refuse it any more.
@@ -35,12 +35,12 @@ package struct RecordReversal {
     }
   }
 
-  /// How many records of each collection there are, by its name; those of unknown collections have an empty name.
+  /// The number of records of each collection, by its name; those of unknown collections have an empty name.
   package func counts(in snapshot: StoreSnapshot?) -> [String: Int] {
     Dictionary(order.map { (snapshot?.tables.tables(number: $0.collection)?.name ?? "", 1) }, uniquingKeysWith: +)
   }
 
-  /// Checks that the records can be restored, and returns what does it.
+  /// Checks that the records can be restored, and returns the step that restores them.
   ///
   /// - Parameters:
   ///   - entry: the write that is reversed.
@@ -73,14 +73,14 @@ package struct RecordReversal {
       for group in groups { steps.append(try group.tables.restoring(group.images, in: &writer)) }
     } catch let error as TallyError where error.code == .duplicateKey {
       throw TallyError(
-        .undoConflict, "The change cannot be undone: another record has now a key that must be unique",
+        .undoConflict, "The change cannot be undone: another record now has a key that must be unique",
         remedy: "Give the other record another key; nothing was changed", cause: error)
     }
     return { [steps] writer in for step in steps { try step(&writer) } }
   }
 }
 
-/// What a record was before a write.
+/// The state of a record before a write.
 struct RecordImage {
   /// The record's key.
   let id: [UInt8]
@@ -90,7 +90,7 @@ struct RecordImage {
   let isConflict: Bool
 }
 
-/// What later writes of the history have done to some records.
+/// The changes of some records by later writes of the history.
 struct LaterStates {
   /// The records that a later write, which has not been undone, has changed.
   var conflicting: Set<ChangeLog.Object> = []

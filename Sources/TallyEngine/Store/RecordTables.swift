@@ -228,7 +228,7 @@ protocol ManagedTables: CollectionTables {
   /// The bytes of a stored record; `nil` if it does not exist.
   func storedBytes(of id: [UInt8], in view: borrowing TransactionView) throws -> [UInt8]?
 
-  /// Checks that records can be restored to what their images say, and returns what does it.
+  /// Checks that records can be restored to their images, and returns the step that restores them.
   ///
   /// - Throws: `undoConflict` if a record has been changed since by a write without undo and cannot be merged;
   ///   `duplicateKey`; what the storage throws.
