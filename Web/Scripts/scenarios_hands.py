@@ -80,7 +80,7 @@ def order(page, tally, name):
         stored = [task["title"] for task in json.loads(tally("today", "--json"))["sections"][0]["tasks"]]
         assert stored == titles, stored
 
-    page.drag(f"{row('three')}.querySelector('.handle')", row("one"), below=-12)
+    page.drag(f"{row('three')}.querySelector('.handle')", row("one"), below=-12, is_mouse=True)
     expect(["three", "one", "two"])
     page.evaluate(f"{row('two')}.querySelector('.title').focus()")
     page.press("ArrowUp", ALT)
@@ -90,7 +90,7 @@ def order(page, tally, name):
     check(page, f"the menu, {name}")
     page.click("[...document.querySelectorAll('[role=menuitem]')].find(item => item.textContent === 'Move up')")
     expect(["two", "three", "one"])
-    page.touch_drag(f"{row('one')}.querySelector('.handle')", row("two"), below=-12)
+    page.drag(f"{row('one')}.querySelector('.handle')", row("two"), below=-12, is_mouse=False)
     expect(["one", "two", "three"])
     if page.size[0] > 1000:
         page.drag(f"{row('one')}.querySelector('.handle')", "document.querySelector('#places a[href=\"/upcoming\"]')")
@@ -362,12 +362,11 @@ def drops(page, tally, name):
         return task.get("list"), task.get("scheduledDate")
 
     place = ".places" if page.size[0] > 1000 else ".tabs"
-    drag = page.drag if page.size[0] > 1000 else page.touch_drag
     today = stored("one")[1]
-    drag(f"{row('one')}.querySelector('.handle')", f"document.querySelector('{place} a[href=\"/inbox\"]')")
+    page.drag(f"{row('one')}.querySelector('.handle')", f"document.querySelector('{place} a[href=\"/inbox\"]')")
     page.wait(f"!{row('one')}", "the task to leave today")
     assert stored("one") == (None, None), stored("one")
-    drag(f"{row('two')}.querySelector('.handle')", f"document.querySelector('{place} a[href=\"/upcoming\"]')")
+    page.drag(f"{row('two')}.querySelector('.handle')", f"document.querySelector('{place} a[href=\"/upcoming\"]')")
     page.wait(f"!{row('two')}", "the task to leave today")
     assert stored("two")[0] == "Work" and stored("two")[1] > today, stored("two")
     # The menu does the same, by keyboard alone.
@@ -384,19 +383,20 @@ def drops(page, tally, name):
     assert stored("three") == (None, today), stored("three")
     page.click(f"{row('three')}.querySelector('.handle')")
     page.click("[...document.querySelectorAll('[role=menuitem]')].find(item => item.textContent.startsWith('Plan for a day'))")
+    page.wait("document.querySelector('dialog[open] input')", "the field of the day")
     page.evaluate("document.querySelector('dialog input').value = '2031-05-06'")
     check(page, f"the day of the menu, {name}")
     page.press("Enter")
     page.wait(f"!{row('three')}", "the planned task to go")
     assert stored("three") == (None, "2031-05-06"), stored("three")
     if page.size[0] < 1000:
-        page.touch_drag(f"{row('four')}.querySelector('.handle')", "document.querySelector('.tabs a[href=\"/lists\"]')")
+        page.drag(f"{row('four')}.querySelector('.handle')", "document.querySelector('.tabs a[href=\"/lists\"]')")
         page.wait("document.querySelector('dialog[open] h2')?.textContent === 'Move to a list'", "the lists")
         page.press("Escape")
     # Onto a day of another screen.
     tally("add", "five", "--on", "+2d")
     page.visit("/upcoming")
-    drag(f"{row('two')}.querySelector('.handle')", "document.querySelectorAll('.day')[1]")
+    page.drag(f"{row('two')}.querySelector('.handle')", "document.querySelectorAll('.day')[1]")
     page.wait(f"{row('two')}?.dataset.day === {row('five')}?.dataset.day", "the other day")
 
 

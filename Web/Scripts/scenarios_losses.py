@@ -845,7 +845,7 @@ def honest_drags(page, tally, name):
     def carry(title, over, below, to="row"):
         """Drags a row over another one, and returns what was shown before it was dropped."""
         target = over if to == "place" else row(over)
-        return page.carry(f"{row(title)}.querySelector('.handle')", target, below)
+        return page.drag(f"{row(title)}.querySelector('.handle')", target, below)
 
     assert shown() == ["parent", "one", "two", "done"], shown()
     before = tally("history", "--plain")
@@ -912,7 +912,7 @@ def swipes(page, tally, name):
     for start in [".handle", ".title"]:
         page.visit("/today")
         first, second = page.titles()[:2]
-        page.touch_drag(f"{row(second)}.querySelector('{start}')", row(first), below=-12)
+        page.drag(f"{row(second)}.querySelector('{start}')", row(first), below=-12, is_mouse=False)
         page.wait(f"document.querySelector('#rows .title').textContent === {json.dumps(second)}", f"the carried row from {start}")
         assert page.evaluate("location.pathname") == "/today"
     page.call("Emulation.setTouchEmulationEnabled", enabled=False)

@@ -181,69 +181,61 @@ class Page(Browser):
                 return
         raise AssertionError(f"{expression} moves away from each press")
 
-    def drag(self, start, end, below=0):
-        """Drags from one element to another, some pixels below its middle."""
-        x, y = self.center(start)
-        box = self.evaluate(f"(() => {{ const box = ({end}).getBoundingClientRect(); return [box.x + box.width / 2, box.y + box.height / 2]; }})()")
-        self.call("Input.dispatchMouseEvent", type="mousePressed", x=x, y=y, button="left", clickCount=1)
-        for step in range(1, 6):
-            self.call(
-                "Input.dispatchMouseEvent", type="mouseMoved", x=x + (box[0] - x) * step / 5,
-                y=y + (box[1] + below - y) * step / 5, button="left", buttons=1)
-        self.call("Input.dispatchMouseEvent", type="mouseReleased", x=box[0], y=box[1] + below, button="left", clickCount=1)
+    def drag(self, start, end, below=0, is_mouse=None):
+        """Drags from one element to some pixels below another, with a finger on a narrow screen unless told.
 
-    def carry(self, start, end, below=0):
-        """Drags from one element to another, and returns the classes of the line or outline that were shown before the drop."""
-        x, y = self.still_center(start)
-        box = self.evaluate(f"(() => {{ const box = ({end}).getBoundingClientRect(); return [box.x + box.width / 2, box.y + box.height / 2]; }})()")
-        # Of a row with sub-tasks: its own line.
-        head = self.evaluate(f"(() => {{ const words = ({end}).querySelector(':scope > .words'); const box = (words ?? ({end})).getBoundingClientRect(); return [box.x + box.width / 2, box.y + box.height / 2]; }})()")
+        Returns the classes of the line or outline that were shown before the drop.
+        """
+        is_mouse = self.size[0] > 1000 if is_mouse is None else is_mouse
+        x, y = self.take(start, is_mouse)
+        # Nothing moves while the row is held. A row with sub-tasks: its own line.
+        box, head = self.evaluate(
+            f"[({end}), ({end}).querySelector(':scope > .words') ?? ({end})].map(element => element.getBoundingClientRect())"
+            ".map(box => [box.x + box.width / 2, box.y + box.height / 2])")
         goal_x, goal_y = head[0], (box[1] if below > 0 else head[1]) + below
-        is_mouse = self.size[0] > 1000
-        if is_mouse:
-            self.call("Input.dispatchMouseEvent", type="mousePressed", x=x, y=y, button="left", clickCount=1)
-        else:
-            self.lift(x, y)
         for step in range(1, 6):
-            point = {"x": x + (goal_x - x) * step / 5, "y": y + (goal_y - y) * step / 5}
-            if is_mouse:
-                self.call("Input.dispatchMouseEvent", type="mouseMoved", button="left", buttons=1, **point)
-            else:
-                self.call("Input.dispatchTouchEvent", type="touchMove", touchPoints=[point])
+            self.point("mouseMoved" if is_mouse else "touchMove", x + (goal_x - x) * step / 5, y + (goal_y - y) * step / 5)
         self.draw()
         shown = self.evaluate(
             "[...document.querySelectorAll('.drop-before, .drop-after, .target')].map(element =>"
             " ['drop-before', 'drop-after', 'target'].find(name => element.classList.contains(name))).join()")
-        if is_mouse:
-            self.call("Input.dispatchMouseEvent", type="mouseReleased", x=goal_x, y=goal_y, button="left", clickCount=1)
-        else:
-            self.call("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
+        self.point("mouseReleased" if is_mouse else "touchEnd", goal_x, goal_y)
         return shown
+
+    def take(self, start, is_mouse):
+        """Presses an element, and leaves a finger there until the page carries the row; returns the place.
+
+        Presses again if something that came above the element just then has moved it away.
+        """
+        for _ in range(3):
+            x, y = self.still_center(start)
+            self.evaluate(
+                f"window.pressed = null; document.addEventListener('pointerdown', event => {{ window.pressed = ({start}).contains(event.target); }},"
+                " { capture: true, once: true })")
+            self.point("mousePressed" if is_mouse else "touchStart", x, y)
+            self.wait("window.pressed !== null", "the press")
+            if self.evaluate("window.pressed"):
+                if not is_mouse:
+                    self.wait("document.querySelector('.row.dragged')", "the row under the finger to be carried")
+                return x, y
+            self.point("mouseReleased" if is_mouse else "touchCancel", x, y)
+        raise AssertionError(f"{start} moves away from each press")
+
+    def point(self, kind, x, y):
+        """Sends a movement of the mouse with its left button, or of a finger."""
+        if kind.startswith("mouse"):
+            return self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", buttons=int(kind == "mouseMoved"), clickCount=int(kind != "mouseMoved"))
+        points = [] if kind in ["touchEnd", "touchCancel"] else [{"x": x, "y": y}]
+        return self.call("Input.dispatchTouchEvent", type=kind, touchPoints=points)
 
     def swipe(self, start, distance):
         """Moves a finger at once, over a distance."""
-        x, y = self.center(start)
+        x, y = self.still_center(start)
         self.call("Input.dispatchTouchEvent", type="touchStart", touchPoints=[{"x": x, "y": y}])
         for step in range(1, 11):
             self.call("Input.dispatchTouchEvent", type="touchMove", touchPoints=[{"x": x, "y": y + distance * step / 10}])
             time.sleep(0.02)
         self.call("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
-
-    def touch_drag(self, start, end, below=0):
-        """Drags with a finger, which stays for a while before it moves."""
-        x, y = self.center(start)
-        box = self.evaluate(f"(() => {{ const box = ({end}).getBoundingClientRect(); return [box.x + box.width / 2, box.y + box.height / 2]; }})()")
-        self.lift(x, y)
-        for step in range(1, 6):
-            point = {"x": x + (box[0] - x) * step / 5, "y": y + (box[1] + below - y) * step / 5}
-            self.call("Input.dispatchTouchEvent", type="touchMove", touchPoints=[point])
-        self.draw()
-        self.call("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
-
-    def lift(self, x, y):
-        """Puts a finger on a row and leaves it there until the page carries the row."""
-        self.call("Input.dispatchTouchEvent", type="touchStart", touchPoints=[{"x": x, "y": y}])
-        self.wait("document.querySelector('.row.dragged')", "the row under the finger to be carried")
 
     def draw(self):
         """Waits until the page has handled what was sent to it, and has drawn it."""
