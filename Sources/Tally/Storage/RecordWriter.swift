@@ -33,6 +33,7 @@ struct RecordWriter {
     if let record = change.new {
       images.add(change.old, ofKey: record.key)
       try table.put(record, forKey: record.key, in: &transaction)
+      try require(record.requiredFeatures, in: &transaction)
       if change.old == nil { try removeTombstone(TombstoneKey(Record.kind, record.item.id), in: &transaction) }
     } else if let record = change.old {
       images.add(record, ofKey: record.key)
@@ -41,6 +42,15 @@ struct RecordWriter {
     }
     for index in Record.indexes(in: tables) { try index.replace(change, &transaction) }
     try syncNotes?.note(change, in: &transaction)
+  }
+
+  /// Sets features in the store's header, so that programs without them refuse the store.
+  func require(_ features: StoreFeatures, in transaction: inout WriteTransaction) throws(LMDBError) {
+    guard !features.isEmpty, var header = try tables.meta.value(forKey: .header, in: transaction),
+      !header.requiredFeatures.isSuperset(of: features)
+    else { return }
+    header.requiredFeatures.formUnion(features)
+    try tables.meta.put(header, forKey: .header, in: &transaction)
   }
 
   /// Writes the tombstone of a deleted object, so that the log of changes lists the deletion.

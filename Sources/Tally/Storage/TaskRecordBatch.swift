@@ -16,6 +16,7 @@ struct TaskRecordBatch {
   /// The keys of new tasks, whose tombstones must be removed; empty in a store without deleted objects.
   private var created: [IDKey] = []
   private let hasDeleted: Bool
+  private var requiredFeatures: StoreFeatures = []
   /// The changes to record for synchronisation, if the store synchronises.
   private var noted: [SyncNotes.Change] = []
   /// New tasks, each of which may be a deleted one that exists again; empty in a store without deleted objects.
@@ -38,6 +39,7 @@ struct TaskRecordBatch {
     images.add(old, ofKey: old.key)
     if let record = change.new {
       try records.add(record, forKey: record.key)
+      requiredFeatures.formUnion(record.requiredFeatures)
     } else {
       removed.append(old)
     }
@@ -52,6 +54,7 @@ struct TaskRecordBatch {
     for record in new {
       images.add(nil as TaskRecord?, ofKey: record.key)
       try records.add(record, forKey: record.key)
+      requiredFeatures.formUnion(record.requiredFeatures)
       if hasDeleted { created.append(record.key) }
     }
     for index in indexes { try index.insert(new) }
@@ -82,6 +85,7 @@ struct TaskRecordBatch {
     }
     for key in created { try writer.removeTombstone(TombstoneKey(.task, key.id), in: &transaction) }
     try tables.tasks.put(&records, in: &transaction)
+    try writer.require(requiredFeatures, in: &transaction)
     for index in indexes { try index.apply(&transaction) }
     if let notes = writer.syncNotes {
       var changes = noted

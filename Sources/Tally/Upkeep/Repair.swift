@@ -49,7 +49,7 @@ struct Repair {
     try CounterRebuild(tables: tables).run(in: &transaction)
     try tables.search.removeAll(in: &transaction)
     if !isHistoryOfUse || setAsideCount > 0 { try tables.history.removeAll(in: &transaction) }
-    var header = try usableHeader(tables, in: transaction) ?? newHeader(in: &transaction)
+    var header = try usableHeader(tables, in: transaction) ?? newHeader(tables, in: &transaction)
     header.sequence = sequence
     // Whoever follows the collections reads everything again.
     if haveCollections { header.logStart = sequence }
@@ -128,10 +128,11 @@ struct Repair {
     return last
   }
 
-  private func newHeader(in transaction: inout WriteTransaction) throws -> StoreHeader {
+  private func newHeader(_ tables: Tables, in transaction: inout WriteTransaction) throws -> StoreHeader {
     var header = StoreHeader(storeID: UUIDv7.next(), sequence: 0)
     if try SyncTables.areUsed(in: &transaction) { header.writerFeatures.insert(.synchronizes) }
     if try CollectionsBeside.areStored(in: &transaction) { header.requiredFeatures.insert(.ownCollections) }
+    try TaskRecord.forEach(of: tables, in: transaction) { header.requiredFeatures.formUnion($0.requiredFeatures) }
     return header
   }
 

@@ -115,11 +115,18 @@ package struct StoreFeatures: OptionSet, Hashable, Sendable {
   /// A store of another kind has collections of an application beside its own tables.
   package static let ownCollections = StoreFeatures(rawValue: 1 << 3)
 
+  /// Tasks have states or fields that a program without this feature would misread or leave out of an index.
+  ///
+  /// The first write of such a task sets it.
+  package static let taskLife = StoreFeatures(rawValue: 1 << 4)
+
   /// Writes record their changes for other replicas.
   package static let synchronizes = StoreFeatures(rawValue: 1 << 0)
 
   /// The required features that this version knows.
-  package static let knownRequired: StoreFeatures = [.taggedRecords, .journal, .collections, .ownCollections]
+  package static let knownRequired: StoreFeatures = [
+    .taggedRecords, .journal, .collections, .ownCollections, .taskLife,
+  ]
   /// The writer features that this version knows.
   package static let knownWriter: StoreFeatures = [.synchronizes]
 }

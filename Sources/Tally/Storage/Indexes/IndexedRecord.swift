@@ -81,6 +81,8 @@ protocol ObjectRecord: IndexedRecord, BinaryCodable where PrimaryKey == IDKey, V
   var stamp: ChangeStamp { get }
   /// The fields that only a newer version knows.
   var unknown: UnknownFields { get }
+  /// The features that a store has from the first record with such contents.
+  var requiredFeatures: StoreFeatures { get }
 
   init(item: Item, stamp: ChangeStamp, unknown: UnknownFields)
   init(id: UUID, decoding bytes: RawSpan) throws(LMDBError)
@@ -88,6 +90,7 @@ protocol ObjectRecord: IndexedRecord, BinaryCodable where PrimaryKey == IDKey, V
 
 extension ObjectRecord {
   var key: IDKey { IDKey(item.id) }
+  var requiredFeatures: StoreFeatures { [] }
 
   init(key: IDKey, decoding bytes: RawSpan) throws(LMDBError) {
     try self.init(id: key.id, decoding: bytes)

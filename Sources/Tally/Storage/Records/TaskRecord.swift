@@ -36,6 +36,8 @@ struct TaskRecord: ObjectRecord {
     }
     return count
   }
+
+  var requiredFeatures: StoreFeatures { item.isOfFirstVersion ? [] : .taskLife }
 }
 
 extension TaskRecord {
@@ -72,6 +74,9 @@ extension TaskRecord {
 }
 
 extension TaskItem {
+  /// Whether every version of the program can store the task; see ``StoreFeatures/taskLife``.
+  var isOfFirstVersion: Bool { true }
+
   /// Whether two tasks are equal byte for byte.
   ///
   /// `==` also accepts texts that Unicode considers equivalent; a store must preserve the difference.
