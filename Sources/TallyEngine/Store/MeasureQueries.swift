@@ -302,7 +302,9 @@ extension StoreSnapshot {
         walk.move(amount, before: partial[index])
       }
     }
-    return try walk.sums.map { try Self.narrow($0, measure.name) }
+    // A closure that held the measure would look its generic type up for each number.
+    let name = measure.name
+    return try walk.sums.map { try Self.narrow($0, name) }
   }
 
   /// A sum as an answer, which has 64 bits.
@@ -451,7 +453,8 @@ extension StoreSnapshot {
       let (hour, weekday) = periods.hourAndWeekday(of: second)
       rows[weekday - 1][hour] += Int128(point.value)
     }
-    return try rows.map { try $0.map { try Self.narrow($0, measure.name) } }
+    let name = measure.name
+    return try rows.map { try $0.map { try Self.narrow($0, name) } }
   }
 
   func streak<Record, Group>(
