@@ -42,13 +42,13 @@ public enum HubFault: Error, Hashable, CustomStringConvertible {
   public var description: String {
     switch self {
     case .status(let status, let reason): reason.isEmpty ? "The hub answered with status \(status)." : reason
-    case .tooMany(let reason, _): reason.isEmpty ? "The hub takes no more requests for now." : reason
+    case .tooMany(let reason, _): reason.isEmpty ? "The hub is too busy. Try again later." : reason
     case .revoked: "This device was revoked."
     case .unreachable(let reason): "The hub does not answer: \(reason)"
     case .alreadySynchronises: "The store belongs to a space already."
     case .noToken: "The store belongs to no space at a hub."
     case .noInvitation: "The text is not an invitation to a space at a hub."
-    case .otherSpace: "The invitation is to another space than that of the store."
+    case .otherSpace: "The invitation is to another space than the store's."
     case .unexpected: "The answer is not that of a hub of this version."
     }
   }

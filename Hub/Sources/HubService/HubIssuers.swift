@@ -137,7 +137,7 @@ extension HubIssuers {
   private static func load(_ file: String) async throws -> Keys {
     let data = Data(try OperatorFile.bytes(of: file))
     guard let set = try? JSONDecoder().decode(KeySet.self, from: data), !set.keys.isEmpty else {
-      throw InvalidKeys(description: "The file has no set of keys.")
+      throw InvalidKeys(description: "The file holds no set of keys.")
     }
     let collection = JWTKeyCollection()
     var algorithms: [String: String] = [:]
@@ -164,14 +164,14 @@ extension HubIssuers {
     case "HS256": .sha256
     case "HS384": .sha384
     case "HS512": .sha512
-    default: throw InvalidKeys(description: "A symmetric key has the 'alg' HS256, HS384 or HS512.")
+    default: throw InvalidKeys(description: "A symmetric key needs the 'alg' HS256, HS384 or HS512.")
     }
   }
 
   /// At least as long as the shortest digest, as RFC 7518 demands.
   private static func bytes(of secret: String) throws -> Data {
     guard let bytes = bytes(ofBase64: secret), bytes.count >= 32 else {
-      throw InvalidKeys(description: "A symmetric key has 'k' with 32 bytes at least, in base64url.")
+      throw InvalidKeys(description: "A symmetric key needs 'k' with at least 32 bytes in base64url.")
     }
     return bytes
   }

@@ -23,7 +23,7 @@ extension HubService {
       let slice = try await store.part(
         number, of: name, from: cursor.offset, count: Self.pageByteCount, in: member.space)
       if slice == nil, cursor.offset == 0 {
-        throw HTTPError(.notFound, message: "The snapshot or the part of it is not there.")
+        throw HTTPError(.notFound, message: "The snapshot, or this part of it, does not exist.")
       }
       let byteCount = cursor.byteCount ?? slice?.byteCount ?? 0
       let (bytes, next) = try slice.next(after: cursor.offset, of: byteCount)

@@ -63,7 +63,7 @@ extension HubService {
     let role = try HubRole(rawValue: message.role ?? HubRole.writer.rawValue).orBadRequest("The role is unknown.")
     let seconds = message.validInSeconds ?? 7 * 86_400
     guard (1...Self.longestInvitationInSeconds).contains(seconds) else {
-      throw HTTPError(.badRequest, message: "An invitation is valid for a second at least and a year at most.")
+      throw HTTPError(.badRequest, message: "An invitation is valid for at least a second and at most a year.")
     }
     let token = HubToken()
     guard let hash = token.hash else { throw HTTPError(.internalServerError) }

@@ -21,7 +21,7 @@ extension HubService {
     )
     guard message.seconds.isFinite else { throw HTTPError(.badRequest, message: "'seconds' is not a number.") }
     guard (1...HubLimits.mostSpacesOfAWait).contains(message.spaces.count) else {
-      throw HTTPError(.badRequest, message: "Name one space at least and \(HubLimits.mostSpacesOfAWait) at most.")
+      throw HTTPError(.badRequest, message: "Name from one to \(HubLimits.mostSpacesOfAWait) spaces.")
     }
     var (known, members): ([SpaceID: UInt64], Set<UUID>) = ([:], [])
     for (text, wait) in message.spaces {
@@ -72,7 +72,7 @@ extension HubService {
 
   private func changes(since known: [SpaceID: UInt64]) async throws -> [String: UInt64] {
     let counts = try await store.changeCounts(of: Array(known.keys))
-    guard counts.count == known.count else { throw HubStoreError.unavailable("The space is not here now.") }
+    guard counts.count == known.count else { throw HubStoreError.unavailable("The space is being moved. Try again later.") }
     return Dictionary(uniqueKeysWithValues: counts.filter { known[$0.key] != $0.value }.map { ("\($0.key)", $0.value) })
   }
 }

@@ -218,13 +218,13 @@ extension HubService {
     -> [UInt8]
   {
     let length = request.headers[.contentLength].flatMap(Int.init)
-    if let length, length > limit { throw HTTPError(.contentTooLarge, message: "A body may have \(limit) bytes.") }
+    if let length, length > limit { throw HTTPError(.contentTooLarge, message: "The body is longer than \(limit) bytes.") }
     flows.noteReceiving(true, by: context.channel)
     defer { flows.noteReceiving(false, by: context.channel) }
     var bytes: [UInt8] = []
     for try await buffer in request.body {
       guard bytes.count + buffer.readableBytes <= limit else {
-        throw HTTPError(.contentTooLarge, message: "A body may have \(limit) bytes.")
+        throw HTTPError(.contentTooLarge, message: "The body is longer than \(limit) bytes.")
       }
       try await flows.hold(buffer.readableBytes * Self.copiesOfBodies, for: context.channel)
       flows.noteReceiving(true, by: context.channel)
@@ -232,7 +232,7 @@ extension HubService {
     }
     // A connection that ends early ends the body, too.
     guard length.map({ $0 == bytes.count }) ?? true else {
-      throw HTTPError(.badRequest, message: "The body is not whole.")
+      throw HTTPError(.badRequest, message: "The body ends before its stated length.")
     }
     return bytes
   }

@@ -27,7 +27,7 @@ package enum OperatorFile {
       switch reason {
       case .system(let error): "'\(path)' cannot be read: \(error)."
       case .notAFile: "'\(path)' is a directory, a device or a pipe: give a regular file."
-      case .tooLarge: "'\(path)' has more than \(mostBytes) bytes: such a file is small."
+      case .tooLarge: "'\(path)' has more than \(mostBytes) bytes: give a smaller file."
       case .empty: "'\(path)' is empty: write the text into it."
       }
     }

@@ -5,7 +5,7 @@ import SystemPackage
 
 /// The options that name a hub's store.
 struct StoreOptions: ParsableArguments {
-  @Option(help: "A directory with all that the hub keeps, for one hub.") var data: String?
+  @Option(help: "The directory with everything that the hub keeps, for one hub.") var data: String?
   @Option(help: "The connection string of a PostgreSQL database, for one hub or several.") var database: String?
   @Option(
     help:
@@ -66,7 +66,7 @@ struct StoreOptions: ParsableArguments {
   /// The databases; none for a directory.
   func databaseMap() throws -> DatabaseMap {
     if let database { return DatabaseMap(rest: database) }
-    guard let databases else { throw ValidationError("A directory has no databases.") }
+    guard let databases else { throw ValidationError("Give --database or --databases: a directory has no databases.") }
     return try DatabaseMap(text: try OperatorFile.text(of: databases))
   }
 }
@@ -124,7 +124,7 @@ struct DatabaseMap: Equatable {
         continue
       }
       guard prefix.allSatisfy(\.isHexDigit), prefix.count <= 32, !rules.contains(where: { $0.prefix == prefix }) else {
-        throw ValidationError("'\(prefix)' is not the beginning of an id, or is there twice.")
+        throw ValidationError("'\(prefix)' is not the beginning of an id, or appears twice.")
       }
       rules.append(Rule(prefix: prefix, address: address))
     }

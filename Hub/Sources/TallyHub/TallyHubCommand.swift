@@ -24,8 +24,8 @@ struct TallyHubCommand: AsyncParsableCommand {
     @OptionGroup var place: StoreOptions
     @Option(help: "The address to listen on.") var host = "127.0.0.1"
     @Option(help: "The port; 0 for any free one.") var port = 8420
-    @Option(help: "How many requests of a device are answered each second, for long.") var requestsPerSecond = 60.0
-    @Option(help: "How many of them are answered in a row.") var burst = 600.0
+    @Option(help: "How many requests a second a device may send on average.") var requestsPerSecond = 60.0
+    @Option(help: "How many requests a device may send at once.") var burst = 600.0
     @Option(help: "How many spaces an account may have.") var spacesPerAccount = 100
     @Option(help: "Create accounts only for those who send the text in this file.") var secretFile: String?
     @Option(help: "Serve /metrics on this port of 127.0.0.1.") var metricsPort: Int?
@@ -33,12 +33,12 @@ struct TallyHubCommand: AsyncParsableCommand {
     @Option(help: "The key of the certificate, as PEM.") var privateKey: String?
 
     @Option(help: "Create accounts for users whose tokens a key of this JWKS file has signed.") var jwtKeys: String?
-    @Option(help: "What 'aud' of these tokens must name.") var jwtAudience: String?
+    @Option(help: "The audience that 'aud' of these tokens must name.") var jwtAudience: String?
 
-    @Option(help: "Go on this long after SIGTERM, no longer ready.") var drainSeconds = 0
+    @Option(help: "Serve this long after SIGTERM, while reporting that the hub is not ready.") var drainSeconds = 0
 
     @Option(help: "Post to this address which spaces have new segments.") var webhook: String?
-    @Option(help: "The text in this file signs what the webhook gets.") var webhookSecretFile: String?
+    @Option(help: "Sign the messages to the webhook with the text in this file.") var webhookSecretFile: String?
 
     func validate() throws {
       guard (webhook == nil) == (webhookSecretFile == nil) else {

@@ -63,7 +63,7 @@ struct AccountCommand: AsyncParsableCommand {
   struct Erase: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Erase an account and its tokens.",
-      discussion: "An account with spaces is not erased, unless --with-spaces erases them and all that they have, too.")
+      discussion: "An account that has spaces is erased only with --with-spaces, which erases them, too.")
 
     @OptionGroup var place: StoreOptions
     @Argument(help: "The account.") var account: String

@@ -14,7 +14,7 @@ struct MoveCommand: ParsableCommand {
 
   @Argument(help: "The id of the space.") var space: String
   @Option(help: "The connection string of the database that has it.") var from: String
-  @Option(help: "That of the other one.") var to: String
+  @Option(help: "The connection string of the database that gets it.") var to: String
   @Flag(help: "Delete it from the old database.") var finish = false
   @Flag(help: "Thaw it in the old database.") var cancel = false
 
@@ -27,7 +27,7 @@ struct MoveCommand: ParsableCommand {
     let move = try PostgreSQLMove(of: id, from: from, to: to)
     if finish {
       try move.finish()
-      print("The space is in the new database alone.")
+      print("The space is now only in the new database.")
     } else if cancel {
       try move.cancel()
       print("The space is in use again in the old database.")

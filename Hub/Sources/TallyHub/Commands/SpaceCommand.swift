@@ -15,7 +15,7 @@ struct SpaceCommand: AsyncParsableCommand {
       abstract: "List the spaces in the order of their ids, an object of JSON on each line.")
 
     @OptionGroup var place: StoreOptions
-    @Option(help: "Only those of this account.") var account: String?
+    @Option(help: "List only the spaces of this account.") var account: String?
 
     func run() async throws {
       try await place.withStore { store in
@@ -32,7 +32,7 @@ struct SpaceCommand: AsyncParsableCommand {
 
   struct Erase: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Erase a space and all that it has.",
+      abstract: "Erase a space with everything in it.",
       discussion: "Its devices keep their tasks, and are refused from now on.")
 
     @OptionGroup var place: StoreOptions

@@ -80,7 +80,7 @@ extension WebService {
     let query = try request.query()
     let view = try TaskView(text: query["view"] ?? "")
     guard let first = Int(query["from"] ?? "0"), let count = Int(query["count"] ?? "100"), first >= 0, count > 0 else {
-      throw HTTPError(.badRequest, message: "Rows have numbers.")
+      throw HTTPError(.badRequest, message: "The numbers of the rows are missing or invalid.")
     }
     let window = try await feeds.feed(of: view, by: DayRules(request)).window(
       from: first, count: min(count, Self.longestWindowInRows))

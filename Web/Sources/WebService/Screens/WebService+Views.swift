@@ -31,7 +31,7 @@ extension WebService {
   /// A screen of a view: the first rows, or those from a position on.
   func show(_ screen: Screen, for request: Request, _ more: [String: Any] = [:]) async throws -> Response {
     let first = Int(try request.query()["from"] ?? "0") ?? 0
-    guard first >= 0 else { throw HTTPError(.badRequest, message: "Rows have numbers.") }
+    guard first >= 0 else { throw HTTPError(.badRequest, message: "The numbers of the rows are missing or invalid.") }
     // The selection of a refused form is kept.
     let chosen = Set(RefusedForm.typed("change")?.all("id") ?? [])
     let window = try await feeds.feed(of: screen.view, by: DayRules(request)).window(
