@@ -66,6 +66,21 @@ def random_rule(numbers, start):
     if frequency != "WEEKLY" and numbers.random() < 0.4:
         days = [number for number in range(-31, 32) if number]
         rule["BYMONTHDAY"] = ",".join(map(str, numbers.sample(days, numbers.randint(1, 4))))
+    if frequency == "YEARLY" and numbers.random() < 0.25:
+        days = [number for number in range(-366, 367) if number]
+        rule["BYYEARDAY"] = ",".join(map(str, numbers.sample(days, numbers.randint(1, 5))))
+    if frequency == "YEARLY" and all(len(code) == 2 for code in rule.get("BYDAY", ["1MO"])) and numbers.random() < 0.4:
+        weeks = [number for number in range(-53, 54) if number]
+        rule["BYWEEKNO"] = ",".join(map(str, numbers.sample(weeks, numbers.randint(1, 4))))
+    # dateutil fails at ordinals beyond the end of the year.
+    has_large_ordinals = any(abs(int(code[:-2] or 0)) > 5 for code in rule.get("BYDAY", []))
+    if not has_large_ordinals and numbers.random() < 0.4:
+        rule["BYMONTH"] = ",".join(map(str, numbers.sample(range(1, 13), numbers.randint(1, 6))))
+    if len(rule.keys() - {"FREQ", "INTERVAL"}) > 0 and numbers.random() < 0.3:
+        # Most positions are small, as in people's rules; a day alone is the first and the last.
+        limit = numbers.choice({"DAILY": [1], "WEEKLY": [3], "MONTHLY": [3, 3, 20]}.get(frequency, [3, 3, 366]))
+        positions = [number for number in range(-limit, limit + 1) if number]
+        rule["BYSETPOS"] = ",".join(map(str, numbers.sample(positions, numbers.randint(1, 3))))
     if numbers.random() < 0.3:
         rule["WKST"] = numbers.choice(WEEKDAYS)
     end = numbers.random()
@@ -73,6 +88,12 @@ def random_rule(numbers, start):
         rule["COUNT"] = str(numbers.randint(1, 60))
     elif end < 0.4:
         rule["UNTIL"] = (start + timedelta(days=numbers.randrange(-3, 9_000))).strftime("%Y%m%d")
+    if "BYSETPOS" in rule and frequency == "WEEKLY":
+        # dateutil counts the positions of the first week from the start, not from the first day of the week.
+        rule["WKST"] = WEEKDAYS[start.weekday()]
+    if numbers.random() < 0.2:
+        days = [start + timedelta(days=numbers.randrange(-3, 4_000)) for _ in range(numbers.randint(1, 300))]
+        rule["EXDATE"] = ",".join(day.strftime("%Y%m%d") for day in days)
     return rule
 
 
@@ -81,20 +102,42 @@ def text_of(rule):
 
 
 def expected_days(rule, start):
-    """The days by dateutil, without end; those of weekdays with and without ordinals are the days of both."""
+    """The days by dateutil, without those that are left out, without end."""
+    exceptions = set(rule.get("EXDATE", "").split(","))
+    days = given_days({name: value for name, value in rule.items() if name != "EXDATE"}, start)
+    return (day for day in days if day.strftime("%Y%m%d") not in exceptions)
+
+
+def given_days(rule, start):
     weekdays = rule.get("BYDAY", [])
     groups = [[code for code in weekdays if (len(code) == 2) == plain] for plain in (True, False)]
     midnight = datetime.combine(start, datetime.min.time())
+    if "BYWEEKNO" in rule and not {"BYDAY", "BYMONTHDAY", "BYYEARDAY"} & rule.keys():
+        # dateutil takes all days of the week; by RFC 5545 the weekday is that of the start.
+        rule = rule | {"BYDAY": [WEEKDAYS[start.weekday()]]}
+        groups = [rule["BYDAY"], []]
     if not all(groups):
         yield from (moment.date() for moment in rrulestr(text_of(rule), dtstart=midnight))
         return
     # dateutil takes only the days of both kinds; RFC 5545 those of either.
-    texts = [text_of({k: v for k, v in rule.items() if k != "COUNT"} | {"BYDAY": group}) for group in groups]
-    days = set()
+    positions = [int(number) for number in rule.get("BYSETPOS", "").split(",") if number]
+    texts = [
+        text_of({k: v for k, v in rule.items() if k not in ("COUNT", "UNTIL", "BYSETPOS")} | {"BYDAY": group})
+        for group in groups]
+    first = start.replace(month=1, day=1) if rule["FREQ"] == "YEARLY" else start.replace(day=1)
+    begin = datetime.combine(first, datetime.min.time())
     limit = datetime.combine(start + timedelta(days=366 * 60), datetime.min.time())
+    days = set()
     for text in texts:
-        days |= {moment.date() for moment in rrulestr(text, dtstart=midnight).between(midnight, limit, inc=True)}
-    yield from itertools.islice(sorted(days), int(rule["COUNT"]) if "COUNT" in rule else None)
+        days |= {moment.date() for moment in rrulestr(text, dtstart=begin).between(begin, limit, inc=True)}
+    if positions:
+        period = (lambda day: day.year) if rule["FREQ"] == "YEARLY" else (lambda day: (day.year, day.month))
+        groups = [list(group) for _, group in itertools.groupby(sorted(days), period)]
+        days = {group[number - 1 if number > 0 else number] for group in groups for number in positions
+                if abs(number) <= len(group)}
+    last = rule.get("UNTIL", "99991231")
+    days = [day for day in sorted(days) if day >= start and day.strftime("%Y%m%d") <= last]
+    yield from itertools.islice(days, int(rule["COUNT"]) if "COUNT" in rule else None)
 
 
 def ask(helper, questions):
@@ -114,6 +157,8 @@ def check_days(helper, numbers):
         days = list(itertools.takewhile(lambda day: day <= limit, expected_days(rule, start)))
         # One more than there are, unless the next one may be thousands of years away.
         extra = int("COUNT" in rule or "UNTIL" in rule)
+        if "EXDATE" in rule:
+            assert not set(rule["EXDATE"].split(",")) & {day.strftime("%Y%m%d") for day in days}
         questions.append(f"days {start} {len(days) + extra} {text_of(rule)}")
         expectations.append((days, limit))
     found = 0

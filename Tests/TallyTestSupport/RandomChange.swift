@@ -85,7 +85,9 @@ public enum RandomChange {
     let end = CalendarDay(clamping: Int64(today.dayNumber) + .random(in: -1...5, using: &generator))
     let texts = [
       "FREQ=DAILY", "FREQ=DAILY;INTERVAL=3;COUNT=3", "FREQ=WEEKLY;BYDAY=MO,FR", "FREQ=MONTHLY;BYMONTHDAY=-1",
-      "FREQ=MONTHLY;BYDAY=2TU", "FREQ=YEARLY", "FREQ=DAILY;UNTIL=\(end.iso8601.replacing("-", with: ""))",
+      "FREQ=MONTHLY;BYDAY=2TU", "FREQ=YEARLY", "FREQ=WEEKLY;INTERVAL=2;BYDAY=TU;EXDATE=20261124,20261208",
+      "FREQ=MONTHLY;BYMONTHDAY=28,29,30;BYSETPOS=-1", "FREQ=YEARLY;BYMONTH=11,12;BYDAY=MO,TU,WE",
+      "FREQ=DAILY;UNTIL=\(end.iso8601.replacing("-", with: ""))",
     ]
     if generator.oneIn(4) { return nil }
     let interval = try? RecurrenceInterval(.random(in: 1...9, using: &generator), generator.oneIn(2) ? .day : .week)

@@ -18,10 +18,19 @@ extension TaskModel {
     let isNewRule = task.recurrence != old?.recurrence
     if isNewRule, !task.isCompleted, case .rule(let rule)? = task.recurrence {
       if case .until(let last) = rule.end, last < today { return .invalidRecurrence }
-      if !hasDay(task) { task.scheduledDate = rule.occurrences(from: today).first { $0 >= today } }
+      if !hasDay(task) { task.scheduledDate = firstDay(of: rule, today) }
     }
     beginSeries(of: &task, replacing: old, timeZone)
     return nil
+  }
+
+  /// The first day from today on by the rule for every day, week, month or year.
+  private static func firstDay(of rule: RecurrenceRule, _ today: CalendarDay) -> CalendarDay? {
+    let text = rule.text.replacing(/INTERVAL=[0-9]+;?/, with: "")
+    guard case .rule(let each)? = try? Recurrence(text: text.hasSuffix(";") ? String(text.dropLast()) : text) else {
+      return nil
+    }
+    return each.occurrences(from: today).first { $0 >= today }
   }
 
   private static func beginSeries(of task: inout TaskItem, replacing old: TaskItem?, _ timeZone: TimeZone) {

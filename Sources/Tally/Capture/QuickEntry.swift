@@ -28,7 +28,7 @@ public import TallyEngine
 ///            | ("!" | "p:" | "pri:" | "priority:") priority | "p1" | "p2" | "p3" | "p4"
 ///            | ("list:" | "project:" | "proj:") (NAME | '"' NAME '"') | "for" NAME
 ///            | ["on"] ["the"] ORDINAL ["day" | WEEKDAY] ["of"] ("every" | "each") "month"
-/// recurrence = a phrase of Recurrence, as in "every 2 weeks on monday" or "every! 3 days"
+/// recurrence = a phrase of Recurrence, as in "every 2 weeks on monday", "every day except sunday" or "every! 3 days"
 /// priority   = "high" | "medium" | "med" | "low" | "none" | "1" | "2" | "3" | "4"
 /// ```
 public struct QuickEntry: Hashable, Sendable {
@@ -318,27 +318,18 @@ struct QuickEntryDates {
   ) -> Bool {
     self.recurrence = recurrence
     let hasRoom = expression.map { schedule.add($0) } ?? true
-    return hasRoom && first(of: recurrence, from: reference.today) != nil
+    return hasRoom && recurrence.firstDay(onOrAfter: reference.today) != nil
   }
 
   /// Gives the recurrence an end, unless it already has one or would end before it begins.
   private mutating func add(lastDay: DateExpression, reference: DateReference) -> Bool {
     guard case .rule(let rule)? = recurrence, rule.end == .never, let day = try? lastDay.day(against: reference),
-      let ending = try? RecurrenceRule(
-        every: rule.interval, on: rule.weekdays, onMonthDays: rule.monthDays, end: .until(day),
-        weekStart: rule.weekStart)
+      day >= reference.today
     else { return false }
+    var ending = rule
+    ending.end = .until(day)
     recurrence = .rule(ending)
-    return first(of: .rule(ending), from: reference.today) != nil
-  }
-
-  /// The first day of a recurrence on or after a day; its intervals are counted from there.
-  private func first(of recurrence: Recurrence, from day: CalendarDay) -> CalendarDay? {
-    guard case .rule(let rule) = recurrence, let interval = try? RecurrenceInterval(1, rule.interval.unit),
-      let each = try? RecurrenceRule(
-        every: interval, on: rule.weekdays, onMonthDays: rule.monthDays, end: rule.end)
-    else { return day }
-    return each.occurrences(from: day).first { _ in true }
+    return recurrence?.firstDay(onOrAfter: reference.today) != nil
   }
 }
 
@@ -381,7 +372,6 @@ struct DateSlot {
 extension QuickEntryDates {
   /// Resolves the dates and stores them in an entry.
   mutating func apply(to entry: inout QuickEntry, reference: DateReference) {
-    entry.recurrence = recurrence
     if remindsOfDay, schedule.isEmpty { _ = schedule.add(DateExpression(.time(.morning))) }
     let start = start(against: reference)
     entry.scheduledDate = start?.day
@@ -398,21 +388,25 @@ extension QuickEntryDates {
     case nil: entry.reminderDate = start?.instant
     }
     if !reminder.isEmpty, let instant = start?.instant { entry.dueDate = instant }
+    let first =
+      entry.scheduledDate ?? day ?? entry.reminderDate.map { CalendarDay(containing: $0, in: reference.timeZone) }
+    entry.recurrence = recurrence?.inWords(beginningOn: first ?? reference.today)
   }
 
   /// The planned day, and the time on it.
   private func start(against reference: DateReference) -> (day: CalendarDay, instant: Timestamp?)? {
     let resolved = schedule.resolved(against: reference)
     switch resolved {
-    case .day(let day)?: return (day, nil)
+    case .day(let day)?: return (recurrence?.firstDay(onOrAfter: day) ?? day, nil)
     case .instant(let instant)?:
       let day = CalendarDay(containing: instant, in: reference.timeZone)
-      guard schedule.day == nil, let time = schedule.time, let recurrence, let first = first(of: recurrence, from: day)
-      else { return (day, instant) }
+      guard let time = schedule.time, let first = recurrence?.firstDay(onOrAfter: day), first != day else {
+        return (day, instant)
+      }
       return (first, first.instant(atMinute: time.minute, in: reference.timeZone))
     case nil:
       guard due.day == nil, due.instant == nil, let recurrence else { return nil }
-      return first(of: recurrence, from: reference.today).map { ($0, nil) }
+      return recurrence.firstDay(onOrAfter: reference.today).map { ($0, nil) }
     }
   }
 
@@ -485,10 +479,15 @@ extension QuickEntryParser {
     return endOfLiteralDate(at: index).map { (.recurrence, $0) }
   }
 
-  /// Finds `every 8 hours` and other recurrences that no rule can express.
+  /// Finds `every 8 hours`, `every day except holidays` and other recurrences that no rule can express.
+  ///
+  /// `Every good boy` is a title: words of dates must follow, and then the end of the sentence, another part or a word
+  /// such as `and`. `Daily stand-up` is one, too: after `daily` and the like, `except` must follow.
   private func impossibleRecurrence(at index: Int) -> (QuickEntry.Reason, Int)? {
-    guard isEvery(index), !isClaimed(at: index), !isInName(index) else { return nil }
-    var (end, current, isDate) = (index + 1, index + 1, false)
+    let isAdverb = isAdverb(index) && isLimited(index + 1)
+    let isPronoun = tokens[index].text == "each" && index + 1 < tokens.count && tokens[index + 1].text == "other"
+    guard isEvery(index) && !isPronoun || isAdverb, !isClaimed(at: index), !isInName(index) else { return nil }
+    var (end, current, isDate) = (index + 1, index + 1, isAdverb)
     if current < tokens.count, tokens[current].text == "!", tokens[current].isGlued { current += 1 }
     while current < min(tokens.count, index + Self.mostWordsOfRecurrence) {
       let word = tokens[current].text
@@ -500,11 +499,19 @@ extension QuickEntryParser {
       }
       current += 1
     }
+    // The words after `except` belong to it, whatever they are, up to another part.
+    if isDate, isLimited(end), !isEndOfText(end + 1) {
+      end += 2
+      while !isEnd(end) || !isBoundary(end) { end += 1 }
+      return (.recurrence, end)
+    }
     // A phrase that can be parsed was left in the title because of the words after it.
     let isReadable = phrase(at: index).map { $0.end >= end } ?? false
     guard isDate, !isReadable, isEnd(end), isBoundary(end) else { return nil }
     return (.recurrence, end)
   }
+
+  private func isEndOfText(_ index: Int) -> Bool { index >= tokens.count }
 
   private static func isOfDates(_ word: String) -> Bool {
     let singular = word.hasSuffix("s") ? String(word.dropLast()) : word

@@ -286,7 +286,8 @@ extension QuickEntryParser {
     let mayBegin = isEvery || (tokens[index].kind == .number || word == "a") && isUnit(index + 1)
     guard mayBegin, let match = phrase(at: index) else { return nil }
     if let match = withPartOfDay(match) { return match }
-    let isOpening = index == 0 && isEvery && !isFollowedByVerb(match.end)
+    // `Each day counts` is a title.
+    let isOpening = index == 0 && isEvery && word != "each" && !isFollowedByVerb(match.end)
     return isOpening || isBoundary(match.end) ? match : nil
   }
 
@@ -321,9 +322,9 @@ extension QuickEntryParser {
     return Match(finding: .lastDay(DateExpression(.day(day))), end: parser.index)
   }
 
-  /// Whether a token is `every` or `ev`; `EV` is a car.
+  /// Whether a token is `every`, `each` or `ev`; `EV` is a car.
   func isEvery(_ index: Int) -> Bool {
-    tokens[index].text == "every" || tokens[index].text == "ev" && !isCapitalized(index)
+    tokens[index].text == "every" || tokens[index].text == "each" || tokens[index].text == "ev" && !isCapitalized(index)
   }
 
   /// Reads `on the 1st of every month`, `the last friday of each month` or `15th each month`.
@@ -335,7 +336,9 @@ extension QuickEntryParser {
       ["month", "year"].contains(tokens[each + 1].text)
     else { return nil }
     let words = phraseWords(from: start)
-    guard let (recurrence, count) = Recurrence.prefix(of: ["every"] + words.map(\.text)), count > 1 else { return nil }
+    guard let (recurrence, count) = Recurrence.prefix(of: ["every"] + words.map(\.text), today: reference.today),
+      count > 1
+    else { return nil }
     let end = words[count - 2].end
     guard end > each + 1, isEnd(end), isBoundary(end), !isLimited(end) else { return nil }
     return Match(finding: .recurrence(recurrence, nil), end: end)
@@ -375,17 +378,23 @@ extension QuickEntryParser {
   /// Reads a phrase of ``Recurrence/init(phrase:)``.
   func phrase(at index: Int) -> Match? {
     let words = phraseWords(from: index)
-    guard let (recurrence, count) = Recurrence.prefix(of: words.map(\.text)), count > 0 else { return nil }
+    guard let (recurrence, count) = Recurrence.prefix(of: words.map(\.text), today: reference.today), count > 0 else {
+      return nil
+    }
     let end = words[count - 1].end
     return isEnd(end) && !isLimited(end) ? Match(finding: .recurrence(recurrence, nil), end: end) : nil
   }
 
-  /// Whether a recurrence is limited in a way that no rule can express: `except sundays`, `in june`.
-  private func isLimited(_ index: Int) -> Bool {
+  /// Whether a recurrence is limited in a way that was not understood: `except holidays`, `unless it rains`.
+  func isLimited(_ index: Int) -> Bool {
     guard index < tokens.count else { return false }
     let hasMonth = index + 1 < tokens.count && CalendarNames.commonMonth(tokens[index + 1].text) != nil
-    return tokens[index].text == "except" || tokens[index].text == "in" && hasMonth
+    let text = tokens[index].text
+    return ["except", "excluding", "unless"].contains(text) || text == "in" && hasMonth
   }
+
+  /// Whether a token is `daily` or the like.
+  func isAdverb(_ index: Int) -> Bool { Self.adverbs.contains(tokens[index].text) }
 
   /// The words from a token on as a phrase needs them: split at blanks, with punctuation as separate words.
   private func phraseWords(from start: Int) -> [(text: String, end: Int)] {

@@ -387,9 +387,10 @@ extension TaskItem {
 
   /// Plans a task without a day for the first day of the rule that it has just been given.
   mutating func planFirstOccurrence(replacing old: TaskItem?, today: CalendarDay) {
-    guard extrasBox != nil, case .rule(let rule)? = recurrence, old?.recurrence != recurrence, !isCompleted, !hasDays
-    else { return }
-    scheduledDate = rule.next(after: CalendarDay(clamping: Int64(today.dayNumber) - 1), from: today)
+    guard extrasBox != nil, case .rule? = recurrence, old?.recurrence != recurrence, !isCompleted, !hasDays else {
+      return
+    }
+    scheduledDate = recurrence?.firstDay(onOrAfter: today)
   }
 
   private var hasDays: Bool { scheduledDate != nil || dueDay != nil || dueDate != nil || reminderDate != nil }
@@ -397,6 +398,11 @@ extension TaskItem {
   /// The day of the first occurrence: the first of the task's days that is set, or the day of its creation.
   private func firstDay(in calendar: Calendar) -> CalendarDay {
     scheduledDate ?? dueDay ?? CalendarDay(containing: dueDate ?? reminderDate ?? createdAt, in: calendar)
+  }
+
+  /// The first of the task's days that is set; `nil` for a task without days.
+  func ownFirstDay(in timeZone: TimeZone) -> CalendarDay? {
+    scheduledDate ?? dueDay ?? (dueDate ?? reminderDate).map { CalendarDay(containing: $0, in: timeZone) }
   }
 }
 

@@ -127,6 +127,11 @@ extension RecurrenceWeekday {
     (weekday, ordinal) = (day.weekday, nil)
   }
 
+  /// From Monday to Friday.
+  static let workdays = (1...5).compactMap { try? RecurrenceWeekday($0) }
+  /// Saturday and Sunday.
+  static let weekend = (6...7).compactMap { try? RecurrenceWeekday($0) }
+
   /// The codes of the weekdays in RFC 5545, from Monday on.
   static let codes = ["MO", "TU", "WE", "TH", "FR", "SA", "SU"]
 
@@ -268,12 +273,18 @@ extension Recurrence {
   /// - `daily`, `weekly`, `fortnightly`, `monthly`, `quarterly`, `yearly`; `every 3 days`, `every other week`;
   /// - `every weekday`, `every weekend`, `every monday and thursday`, `every other friday`;
   /// - `every 15th`, `every last friday of the month`, `every last day of the month`;
+  /// - `every last weekday of the month`, `every first workday`, `every last friday of november`;
+  /// - `every 1 march and 15 september`, `every year on 24 december`, `every last day of february`;
   /// - `every 2 weeks on monday and friday`, `every month on the last friday`, `yearly on the 20th monday`;
   /// - `after 3 days`, `every 3 days after completion`;
   ///
-  /// Except after completion, a phrase may end with `until 31 December 2026`, `until 2026-12-31` or `for 10
-  /// times`. Case does not matter, and the names of weekdays and months may be cut after three letters. Every
-  /// text that ``words`` returns is a phrase.
+  /// Except after completion, a phrase may go on with months (`in june and july`), with what is left out (`except
+  /// sundays`, `except in august`, `except 24 december 2026`), and with its end: `until 31 December 2026`, `until
+  /// 2026-12-31` or `for 10 times`. Case does not matter, and the names of weekdays and months may be cut after three
+  /// letters. Every text that ``words`` returns is a phrase.
+  ///
+  /// In months that are too short for a day, the phrase means the last day: `every month on the 30th` is February 28,
+  /// too, unless `skipping shorter months` follows. What depends on the first day is in ``WrittenRecurrence``.
   ///
   /// - Throws: `invalidRecurrence` for any other text.
   public init(phrase text: String) throws(TallyError) {
@@ -288,105 +299,77 @@ extension Recurrence {
 
   /// Reads the longest recurrence at the start of some words, where the sentence continues with something else.
   ///
-  /// - Parameter words: The words, with each comma as a separate word.
+  /// - Parameters:
+  ///   - words: The words, with each comma as a separate word.
+  ///   - today: The day from which dates without a year are meant; `nil` if there can be none.
   /// - Returns: The recurrence and the number of its words; `nil` if the words do not begin with one.
-  package static func prefix(of words: [String]) -> (recurrence: Recurrence, wordCount: Int)? {
+  package static func prefix(
+    of words: [String], today: CalendarDay? = nil
+  ) -> (recurrence: Recurrence, wordCount: Int)? {
     var phrase = RecurrencePhrase(words: words)
+    phrase.today = today
     return (try? phrase.recurrence()).map { ($0, phrase.index) }
   }
 }
 
-extension Recurrence {
-  /// The recurrence in English: `every 2 weeks on Monday and Thursday, until 31 December 2026`.
+/// A recurrence as people write it, whose meaning depends on the day on which its series begins.
+///
+/// ```swift
+/// let written = try WrittenRecurrence("every month starting 31 january", reference: reference)
+/// written.start                                  // January 31
+/// written.apply(to: &task, reference: reference) // planned for January 31, then for the last day of each month
+/// ```
+public struct WrittenRecurrence: Hashable, Sendable {
+  /// The recurrence, before it is known when the series begins.
+  public let recurrence: Recurrence
+  /// The earliest day of the series, if the words name one.
+  public let start: CalendarDay?
+  /// Whether it is written as a rule of RFC 5545, which means the same on every first day.
+  private let isRule: Bool
+
+  /// Reads a phrase of ``Recurrence/init(phrase:)``, in which dates need no year, and which may have a first day:
+  /// `starting 1 march`, `starting next monday`.
   ///
-  /// ``init(phrase:)`` reads it back.
-  public var words: String {
-    switch self {
-    case .rule(let rule): rule.words
-    case .afterCompletion(let interval): "\(interval.counted) after completion"
+  /// - Throws: `invalidRecurrence` for any other text.
+  public init(_ text: String, reference: DateReference) throws(TallyError) {
+    isRule = text.contains("=")
+    guard !isRule else {
+      (recurrence, start) = (try Recurrence(text: text), nil)
+      return
     }
+    var phrase = RecurrencePhrase(text)
+    (phrase.today, phrase.reference) = (reference.today, reference)
+    recurrence = try phrase.recurrence()
+    start = phrase.start
+    guard phrase.isAtEnd else { throw phrase.fault }
   }
-}
 
-extension Recurrence: CustomStringConvertible {
-  /// The same as ``words``.
-  public var description: String { words }
-}
+  /// The recurrence of a series that begins on a day.
+  public func recurrence(beginningOn day: CalendarDay) -> Recurrence {
+    isRule ? recurrence : recurrence.inWords(beginningOn: day)
+  }
 
-extension RecurrenceRule {
-  /// The rule in English.
-  var words: String {
-    var words = "every " + (nameOfWeekly ?? "\(interval.words)\(limits)")
-    if weekStart != 1 { words += ", with weeks from \(CalendarNames.weekdays[weekStart - 1])" }
-    switch end {
-    case .never: break
-    case .count(let count): words += ", \(count) time\(count == 1 ? "" : "s")"
-    case .until(let day): words += ", until \(day.day) \(CalendarNames.months[day.month - 1]) \(day.year)"
+  /// Makes a task repeat.
+  ///
+  /// A task without a day is planned for the first day of the recurrence from today on, or from the day that the words
+  /// name. A new task that is planned for a day is planned for the first day from that one on.
+  ///
+  /// - Parameters:
+  ///   - task: The task.
+  ///   - isNew: Whether the task is being added, so that its planned day is where the recurrence begins.
+  ///   - reference: The present, and the zone.
+  public func apply(to task: inout TaskItem, isNew: Bool = false, reference: DateReference) {
+    let own = task.ownFirstDay(in: reference.timeZone)
+    let earliest = start ?? (isNew ? task.scheduledDate : nil) ?? (own == nil ? reference.today : nil)
+    guard !task.isCompleted, let earliest, let first = recurrence.firstDay(onOrAfter: earliest) else {
+      task.recurrence = recurrence(beginningOn: own ?? reference.today)
+      return
     }
-    return words
-  }
-
-  /// The weekdays of a rule for every week: `weekday`, `Monday and Thursday`; `nil` for any other rule.
-  private var nameOfWeekly: String? {
-    guard interval.unit == .week, interval.count == 1, !weekdays.isEmpty else { return nil }
-    return weekdays.map(\.weekday) == Array(1...5) ? "weekday" : Self.list(weekdays.map(\.name), "and")
-  }
-
-  private var limits: String {
-    let days = monthDays.map { "the \($0.ordinalNumber)" + ($0 < 0 ? " day" : "") }
-    switch interval.unit {
-    case .day:
-      let names = [Self.list(days, "or"), Self.list(weekdays.map { $0.words(each: "a ") }, "or")].filter { !$0.isEmpty }
-      return names.isEmpty ? "" : " if it is \(names.joined(separator: " and "))"
-    case .week: return weekdays.isEmpty ? "" : " on \(Self.list(weekdays.map(\.name), "and"))"
-    case .month, .year:
-      guard !days.isEmpty else {
-        return weekdays.isEmpty ? "" : " on \(Self.list(weekdays.map { $0.words(each: "each ") }, "and"))"
-      }
-      let months = interval.unit == .year ? " of each month" : ""
-      let condition = weekdays.isEmpty ? "" : " if it is \(Self.list(weekdays.map { $0.words(each: "a ") }, "or"))"
-      return " on \(Self.list(days, "and"))\(months)\(condition)"
+    task.recurrence = recurrence(beginningOn: first)
+    // The transaction plans a task with a rule and without days itself, and knows that no person has written that day.
+    if case .rule? = task.recurrence, own == nil, task.recurrence?.firstDay(onOrAfter: reference.today) == first {
+      return
     }
-  }
-
-  /// Joins names: `a`, `a and b`, `a, b and c`.
-  private static func list(_ names: [String], _ conjunction: String) -> String {
-    guard let last = names.last, names.count > 1 else { return names.first ?? "" }
-    return "\(names.dropLast().joined(separator: ", ")) \(conjunction) \(last)"
-  }
-}
-
-extension RecurrenceWeekday {
-  fileprivate var name: String { CalendarNames.weekdays[weekday - 1] }
-
-  /// The weekday in English: `the last Friday`, or `each Friday`.
-  fileprivate func words(each: String) -> String {
-    ordinal.map { "the \($0.ordinalWord) \(name)" } ?? "\(each)\(name)"
-  }
-}
-
-extension Int {
-  /// The words for the smallest ordinals, beginning with the first.
-  static let ordinalWords = ["first", "second", "third", "fourth", "fifth"]
-
-  /// The number as an ordinal in digits: `1st`, `22nd`, `11th`; counted from the end: `last`, `2nd to last`.
-  fileprivate var ordinalNumber: String { ordinal { "\($0)\($0.ordinalEnding)" } }
-
-  /// The number as an ordinal in words: `first`, `20th`; counted from the end: `last`, `second to last`.
-  fileprivate var ordinalWord: String {
-    ordinal { $0 <= Self.ordinalWords.count ? Self.ordinalWords[$0 - 1] : "\($0)\($0.ordinalEnding)" }
-  }
-
-  private func ordinal(_ name: (Int) -> String) -> String {
-    self > 0 ? name(self) : self == -1 ? "last" : "\(name(-self)) to last"
-  }
-
-  var ordinalEnding: String {
-    switch (self % 10, self / 10 % 10) {
-    case (1, let tens) where tens != 1: "st"
-    case (2, let tens) where tens != 1: "nd"
-    case (3, let tens) where tens != 1: "rd"
-    default: "th"
-    }
+    task.scheduledDate = first
   }
 }

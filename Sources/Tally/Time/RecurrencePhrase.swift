@@ -3,28 +3,40 @@ import TallyEngine
 /// Reads a recurrence in English, word by word; case does not matter.
 ///
 /// ```
-/// recurrence = "after" interval | ["every"] interval "after completion" | "every!" interval
-///            | repeats [", with weeks from" WEEKDAY] [end]
-/// repeats    = every ["on" days] ["if it is" days] | "every" days | "every other" days
+/// recurrence = "after" interval | ["every"] interval "after completion" | "every!" interval | repeats {clause}
+/// repeats    = every ["on" days] ["if it is" days] | "every" days | "every" dates | "every other" days
 /// every      = "daily" | "weekly" | "fortnightly" | "monthly" | "quarterly" | "yearly" | "annually"
 ///            | "every" interval | "every other" UNIT | "every" ORDINAL UNIT | ["every"] ("weekday" | "workday") | ["every"] "weekend"
 /// interval   = [NUMBER | "a"] UNIT     UNIT: day, week, fortnight, month, quarter, year; NUMBER: 2, two
 /// days       = DAY {["," | "and" | "or"] DAY} ["of the month" | ["of"] "each month" | "of the year"]
+///            | DAY {["," | "and"] DAY} ("in" | "of") months | dates
 ///            | NUMBER {"," NUMBER}                  in digits, at least two: days of the month
 /// DAY        = WEEKDAY | ("each" | "a") WEEKDAY | ["the"] ORDINAL WEEKDAY | ["the"] ORDINAL ["day"]
+///            | ["the"] ORDINAL ("weekday" | "workday" | "weekend day") | ["the"] ORDINAL "or else the last day"
+/// dates      = date {["," | "and"] date}            date: 1 march, march 1, the 1st of march, the last day of february
 /// ORDINAL    = "first" | "1st" | "last" | "second to last" | …
-/// end        = [","] "until" DATE | [","] ["for"] NUMBER "times"
+/// clause     = "in week" NUMBER | "in" months | [","] "but only" ORDINAL {"and" ORDINAL} "of these"
+///            | [","] "skipping shorter months" | [","] "with weeks from" WEEKDAY | [","] "except" exceptions
+///            | [","] "until" DATE | [","] ["for"] NUMBER "times" | "starting" DATE
+/// exceptions = WEEKDAY | "weekends" | ["in"] MONTH | DATE, several of them joined by "," or "and"
 /// DATE       = "2026-12-31" | "31 December 2026" | "December 31, 2026"
 /// ```
 ///
-/// `ev` is short for `every`, and `every!` counts from each completion. A phrase with two meanings is refused: `every
-/// second Monday` can be every other Monday or the second of each month. `every 3rd friday` means the third Friday of
-/// the month, and `every 3rd day` means every three days. Weekdays may follow each other without a comma or `and`;
-/// no other days may.
+/// `ev` is short for `every`, so is `each`, and `every!` counts from each completion. A phrase with two meanings is
+/// refused: `every second Monday` can be every other Monday or the second of each month. `every 3rd friday` means the
+/// third Friday of the month, and `every 3rd day` means every three days. Weekdays may follow each other without a
+/// comma or `and`; no other days may. Only with ``today`` may a date have no year, and only with ``reference`` may the
+/// phrase have a first day.
 struct RecurrencePhrase {
   let words: [String]
   /// The next word to read.
-  private(set) var index = 0
+  var index = 0
+  /// The day from which a date without a year is meant; `nil` if each date needs one.
+  var today: CalendarDay?
+  /// The reference of other words for days, such as `next monday`; `nil` if there can be none.
+  var reference: DateReference?
+  /// The first day, if the words name one.
+  var start: CalendarDay?
   /// Whether a number had more digits than any valid number.
   private var hasTooLargeNumber = false
 
@@ -48,6 +60,11 @@ struct RecurrencePhrase {
     guard !hasTooLargeNumber else {
       return .invalidRecurrence("A number of the recurrence is too large", remedy: "Give a number from 1 to 9999")
     }
+    guard !words.contains(where: ["hour", "hours", "hourly", "minute", "minutes"].contains) else {
+      return .invalidRecurrence(
+        "Hours and minutes are not a way to repeat: a task repeats on days",
+        remedy: "Make a task with a reminder for each time of the day, each with 'every day'")
+    }
     let count = words.prefix(index).count { $0 != "," }
     return .invalidRecurrence(
       count == 0 ? "The text is not a way to repeat" : "The recurrence is not understood after word \(count)",
@@ -60,21 +77,27 @@ struct RecurrencePhrase {
   /// - Throws: `invalidRecurrence` if there is none.
   mutating func recurrence() throws(TallyError) -> Recurrence {
     if let interval = attempt({ $0.intervalAfterCompletion() }) {
+      start = attempt { $0.firstDay() }
       return .afterCompletion(try RecurrenceInterval(interval.count, interval.unit))
     }
     guard var repeats = attempt({ $0.repeats() }) else { throw ambiguity ?? fault }
     if repeats.days.isEmpty, let days = attempt({ $0.days(after: "on", where: { $0.canFollow(repeats.unit) }) }) {
       repeats.days = days
     }
-    if repeats.canHaveCondition, let days = attempt({ $0.days(after: "if", "it", "is", where: { $0.scope == nil }) }) {
+    if repeats.canHaveCondition, let days = attempt({ $0.days(after: "if", "it", "is", where: \.areCondition) }) {
       repeats.days.weekdays += days.weekdays
       repeats.days.monthDays += days.monthDays
+      repeats.days.months += days.months
     }
-    let weekStart = attempt { $0.skipAfterComma("with", "weeks", "from") ? $0.weekday() : nil }
-    return .rule(
-      try RecurrenceRule(
-        every: RecurrenceInterval(repeats.count, repeats.unit), on: repeats.days.weekdays,
-        onMonthDays: repeats.days.monthDays, end: attempt { $0.end() } ?? .never, weekStart: weekStart ?? 1))
+    let end = index
+    var clauses = Clauses()
+    while let more = attempt({ $0.clauses(addedTo: clauses, after: repeats) }) { clauses = more }
+    guard let parts = RecurrenceParts(repeats, clauses) else {
+      index = end
+      throw fault
+    }
+    let rule = try parts.rule()
+    return .rule(clauses.skipsShortMonths ? rule : rule.clamped)
   }
 
   private var ambiguity: TallyError? {
@@ -148,10 +171,21 @@ extension RecurrencePhrase {
   struct Days {
     var weekdays: [RecurrenceWeekday] = []
     var monthDays: [Int] = []
+    /// The days of the year, as in `the 100th day of the year`.
+    var yearDays: [Int] = []
+    /// Dates of each year.
+    var dates: [DayOfYear] = []
+    /// The weekdays among which `the first weekday` counts, and the ordinals.
+    var group: [RecurrenceWeekday] = []
+    var positions: [Int] = []
+    /// The months in `the last friday in november`.
+    var months: [Int] = []
     /// Whether a weekday has neither an ordinal nor `each`, so that it is ambiguous within a month.
     var hasBareWeekday = false
     /// The ordinals that can only count weekdays within a month.
     var certainOrdinals: Set<Int> = []
+    /// Whether `or else the last day` follows a day of the month.
+    var isOrElseLast = false
     /// The unit in `of the month` or `of the year`.
     var scope: RecurrenceUnit?
   }
@@ -167,12 +201,13 @@ extension RecurrencePhrase {
     if let numbers = attempt({ $0.bareMonthDays() }) { return numbers }
     guard var days = attempt({ $0.day(addedTo: Days()) }) else { return nil }
     while let longer = attempt({ phrase in
-      let hasComma = phrase.skip(",")
-      let isJoined = phrase.skip("and") || phrase.skip("or") || hasComma
+      let isJoined = phrase.skipJoint()
       return isJoined || days.endsWithWeekday && phrase.isAtWeekday ? phrase.day(addedTo: days) : nil
     }) {
       days = longer
     }
+    // A date has its month: in `on dec 5 every month`, the rest is another recurrence.
+    guard days.dates.isEmpty else { return days }
     days.scope = attempt { phrase in
       // `15th each month` needs no `of`; `monday each month` does not say which Monday.
       let hasOf = phrase.skip("of")
@@ -181,10 +216,21 @@ extension RecurrencePhrase {
       else { return nil }
       return unit == .month || hasOf && unit == .year ? unit : nil
     }
+    if days.scope == .year { (days.yearDays, days.monthDays) = (days.monthDays, []) }
+    // `every monday in june` is a rule for weeks, whose months follow as a clause.
+    if days.dates.isEmpty, days.weekdays.allSatisfy({ $0.ordinal != nil }) {
+      days.months = attempt { $0.monthsAfterPreposition() } ?? []
+    }
     return days
   }
 
   private var isAtWeekday: Bool { words.dropFirst(index).first.flatMap(CalendarNames.weekday) != nil }
+
+  /// Skips a comma, `and` or `or`, or a comma before one of these words.
+  mutating func skipJoint() -> Bool {
+    let hasComma = skip(",")
+    return skip("and") || skip("or") || hasComma
+  }
 
   /// Reads `2, 15, 27`, but not a single number.
   private mutating func bareMonthDays() -> Days? {
@@ -198,25 +244,86 @@ extension RecurrencePhrase {
 
   private mutating func day(addedTo list: Days) -> Days? {
     var days = list
+    if let date = attempt({ $0.dayOfYear() }) {
+      guard days.weekdays.isEmpty, days.group.isEmpty else { return nil }
+      // In `the 1st and 15th of march`, both are in March.
+      days.dates += days.monthDays.map { DayOfYear(month: date.month, day: $0) } + [date]
+      days.monthDays = []
+      return days
+    }
+    guard days.dates.isEmpty else { return nil }
     let isEach = skip("each") || skip("every") || skip("a") || skip("an")
     let isOne = !isEach && skip("the")
     // `3rd friday` counts within the month; `second monday` may mean every other one.
     let isCertain = words.dropFirst(index).first?.first?.isNumber ?? false
     if !isEach, let ordinal = ordinal() {
-      if let weekday = weekday() {
+      let group = attempt { $0.group() } ?? []
+      guard days.isEmpty || days.group == group else { return nil }
+      if !group.isEmpty {
+        if ordinal > 2, isCertain { days.certainOrdinals.insert(ordinal) }
+        days.group = group
+        days.positions.append(ordinal)
+      } else if let weekday = weekday() {
         if ordinal > 2, isCertain { days.certainOrdinals.insert(ordinal) }
         guard let weekday = try? RecurrenceWeekday(weekday, ordinal: ordinal) else { return nil }
         days.weekdays.append(weekday)
       } else {
         guard skip("day") || ordinal > 0 else { return nil }
         days.monthDays.append(ordinal)
+        if ordinal > 28, skip("or", "else", "the", "last", "day") { days.isOrElseLast = true }
       }
       return days
     }
-    guard !isOne, let weekday = weekday().flatMap({ try? RecurrenceWeekday($0) }) else { return nil }
+    guard !isOne, days.group.isEmpty, let weekday = weekday().flatMap({ try? RecurrenceWeekday($0) }) else {
+      return nil
+    }
     days.weekdays.append(weekday)
     days.hasBareWeekday = days.hasBareWeekday || !isEach
     return days
+  }
+
+  /// Reads `weekday` or `weekend day` after an ordinal.
+  private mutating func group() -> [RecurrenceWeekday]? {
+    if skip("weekday") || skip("workday") || skip("working", "day") { return RecurrenceWeekday.workdays }
+    return skip("weekend", "day") ? RecurrenceWeekday.weekend : nil
+  }
+
+  /// Reads `1 march`, `march 1`, `the 1st of march` or `the last day of february`.
+  private mutating func dayOfYear() -> DayOfYear? {
+    var date: DayOfYear?
+    if let month = word(CalendarNames.month) {
+      _ = skip("the")
+      date = dayOfMonth().map { DayOfYear(month: month, day: $0) }
+    } else {
+      _ = skip("the")
+      if let day = dayOfMonth() {
+        if skip("day"), !words.dropFirst(index).starts(with: ["of"]) { return nil }
+        _ = skip("of")
+        date = word(CalendarNames.month).map { DayOfYear(month: $0, day: day) }
+      }
+    }
+    // In years without it, the day is the last of February.
+    if date == DayOfYear(month: 2, day: 29) { date?.day = -1 }
+    return date.flatMap { $0.isInEveryYear ? $0 : nil }
+  }
+
+  private mutating func dayOfMonth() -> Int? {
+    let number = attempt { $0.ordinal() } ?? word { $0.smallNumber }
+    return number.flatMap { (1...31).contains(abs(clamping: $0)) ? $0 : nil }
+  }
+
+  /// Reads months after `in` or `of`.
+  mutating func monthsAfterPreposition() -> [Int]? {
+    guard skip("in") || skip("of") else { return nil }
+    return months()
+  }
+
+  /// Reads a list of months.
+  mutating func months() -> [Int]? {
+    guard let first = word(CalendarNames.month) else { return nil }
+    var months = [first]
+    while let month = attempt({ $0.skipJoint() ? $0.word(CalendarNames.month) : nil }) { months.append(month) }
+    return months
   }
 
   /// Reads `first`, `1st`, `last` or `second to last`; ordinals from the end are negative.
@@ -228,43 +335,59 @@ extension RecurrencePhrase {
 }
 
 extension RecurrencePhrase.Days {
-  var isEmpty: Bool { weekdays.isEmpty && monthDays.isEmpty }
+  var isEmpty: Bool {
+    weekdays.isEmpty && [monthDays, yearDays, positions].joined().isEmpty && dates.isEmpty
+  }
   /// Whether another weekday may follow without a comma, as in `mon wed fri`.
   var endsWithWeekday: Bool { monthDays.isEmpty && weekdays.last.map { $0.ordinal == nil } ?? false }
   private var hasOrdinals: Bool { weekdays.contains { $0.ordinal != nil } }
 
   /// Whether they are plain weekdays, as a weekly rule has.
-  var areWeekdays: Bool { monthDays.isEmpty && !hasOrdinals && scope == nil }
+  var areWeekdays: Bool {
+    [monthDays, yearDays, positions].joined().isEmpty && dates.isEmpty && !hasOrdinals && scope == nil
+  }
+
+  /// Whether they may follow `if it is`.
+  var areCondition: Bool { scope == nil && dates.isEmpty && positions.isEmpty && !isOrElseLast }
 
   /// Whether they are days of a month, or numbered weekdays of one.
-  private var areOfPeriod: Bool { weekdays.isEmpty || (monthDays.isEmpty && !hasBareWeekday) }
+  private var areOfPeriod: Bool {
+    dates.isEmpty && (weekdays.isEmpty || (monthDays.isEmpty && !hasBareWeekday))
+  }
 
   /// Whether they may follow `on` in a rule with this unit.
   func canFollow(_ unit: RecurrenceUnit) -> Bool {
     switch unit {
-    case .day: false
-    case .week: areWeekdays
-    case .month: areOfPeriod && scope != .year
-    case .year: areOfPeriod && (weekdays.isEmpty ? scope == .month : scope != .month)
+    case .day: return false
+    case .week: return areWeekdays
+    case .month: return areOfPeriod && scope != .year
+    case .year:
+      guard dates.isEmpty, !isOrElseLast else { return !dates.isEmpty }
+      let areOfMonths = !positions.isEmpty || !months.isEmpty || scope != nil
+      return areOfPeriod && (weekdays.isEmpty ? areOfMonths && (positions.isEmpty || scope != .month) : scope != .month)
     }
   }
 
   /// The unit of a rule where `every` comes directly before these days, as in `every last friday of the month`.
   var unitAfterEvery: RecurrenceUnit? {
+    if !dates.isEmpty { return .year }
     if areWeekdays { return .week }
-    let isOfPeriod = weekdays.isEmpty ? scope != .year : monthDays.isEmpty && weekdays.allSatisfy { $0.ordinal != nil }
-    return isOfPeriod && !isAmbiguous ? scope ?? .month : nil
+    let isOfPeriod = weekdays.isEmpty || monthDays.isEmpty && weekdays.allSatisfy { $0.ordinal != nil }
+    guard isOfPeriod, !isAmbiguous else { return nil }
+    // A position counts in all months of a year together.
+    return scope ?? (months.isEmpty || !positions.isEmpty || isOrElseLast ? .month : .year)
   }
 
   /// Whether an ordinal could also count weeks.
   var isAmbiguous: Bool {
-    scope == nil && weekdays.contains { $0.ordinal.map { $0 > 1 && !certainOrdinals.contains($0) } ?? false }
+    scope == nil && months.isEmpty
+      && (weekdays.compactMap(\.ordinal) + positions).contains { $0 > 1 && !certainOrdinals.contains($0) }
   }
 }
 
 extension String {
   /// The number of an ordinal: `first` to `fifth`, or digits with their ending.
-  fileprivate var ordinalNumber: Int? {
+  var ordinalNumber: Int? {
     if let index = Int.ordinalWords.firstIndex(of: self) { return index + 1 }
     guard let number = dropLast(2).smallNumber, hasSuffix(number.ordinalEnding) else { return nil }
     return number > 0 ? number : nil
@@ -281,7 +404,7 @@ extension RecurrencePhrase {
     /// Whether `if it is` may follow: only if the rule is by days, or by days of the month, since those are not
     /// limited to weekdays.
     var canHaveCondition: Bool {
-      unit == .day || (unit != .week && !days.monthDays.isEmpty)
+      unit == .day || (unit != .week && ![days.monthDays, days.yearDays].joined().isEmpty)
     }
   }
 
@@ -296,12 +419,13 @@ extension RecurrencePhrase {
   /// Reads how often something repeats.
   mutating func repeats() -> Repeats? {
     if let (count, unit) = word({ Self.adverbs[$0] }) { return Repeats(count: count, unit: unit) }
-    let isEvery = skip("every")
+    let isEvery = skip("every") || skip("each")
     if let days = word({ Self.groups[$0]?.compactMap { try? RecurrenceWeekday($0) } }) {
       return Repeats(count: 1, unit: .week, days: Days(weekdays: days))
     }
     guard isEvery else { return nil }
-    if skip("other") {
+    // `each other` is a pronoun.
+    if words[index - 1] == "every", skip("other") {
       if let interval = attempt({ $0.unitInterval() }) {
         return Repeats(count: 2 * interval.count, unit: interval.unit)
       }
@@ -339,81 +463,7 @@ extension RecurrencePhrase {
     "quarterly": (3, .month), "yearly": (1, .year), "annually": (1, .year),
   ]
 
-  private static let groups: [String: ClosedRange<Int>] = [
+  static let groups: [String: ClosedRange<Int>] = [
     "weekday": 1...5, "weekdays": 1...5, "workday": 1...5, "workdays": 1...5, "weekend": 6...7, "weekends": 6...7,
   ]
-}
-
-extension RecurrencePhrase {
-  /// Reads the end of a recurrence: a last day, or a number of times.
-  mutating func end() -> RecurrenceEnd? {
-    if skipAfterComma("until") { return date().map { .until($0) } }
-    _ = skip(",")
-    _ = skip("for")
-    guard let count = number(), skip("times") || skip("time") else { return nil }
-    return .count(count)
-  }
-
-  /// Reads `2026-12-31`, `31 December 2026` or `December 31, 2026`.
-  private mutating func date() -> CalendarDay? {
-    if let day = word({ try? CalendarDay(iso8601: $0) }) { return day }
-    let day: Int?
-    let month: Int?
-    if let number = number() {
-      (day, month) = (number, word(CalendarNames.month))
-    } else {
-      (month, day) = (word(CalendarNames.month), number())
-      _ = skip(",")
-    }
-    guard let day, let month, let year = word({ $0.smallNumber }) else { return nil }
-    return try? CalendarDay(year: year, month: month, day: day)
-  }
-}
-
-/// The English names of weekdays and months.
-public enum CalendarNames {
-  /// From Monday on.
-  public static let weekdays = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
-  /// From January on.
-  public static let months = [
-    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
-    "December",
-  ]
-
-  /// The number of a weekday, from 1 for Monday, given its name in any case: in full, in the plural, or cut
-  /// after three or more letters (`mon`, `tues`).
-  static func weekday(_ word: String) -> Int? {
-    number(of: word, among: weekdays)
-      ?? (word.hasSuffix("s") ? number(of: String(word.dropLast()), among: weekdays) : nil)
-  }
-
-  /// The number of a month, from 1 for January, given its name in any case, in full or cut after three or more letters.
-  static func month(_ word: String) -> Int? {
-    number(of: word, among: months)
-  }
-
-  private static func number(of word: String, among names: [String]) -> Int? {
-    guard word.utf8.count >= 3 else { return nil }
-    return names.firstIndex { $0.lowercased().hasPrefix(word.lowercased()) }.map { $0 + 1 }
-  }
-}
-
-extension CalendarNames {
-  /// The number of a weekday, given its name or a common abbreviation in lower case.
-  ///
-  /// Stricter than ``weekday(_:)``: in a sentence, a name cut at any letter is more often another word.
-  static func commonWeekday(_ word: String) -> Int? {
-    let isCommon = word.utf8.count == 3 || ["tues", "weds", "thur", "thurs"].contains(word)
-    // `weds` is the only abbreviation that is not a prefix of the name.
-    return number(of: word == "weds" ? "wed" : word, among: weekdays, isAbbreviated: isCommon)
-  }
-
-  /// The number of a month, given its name or a common abbreviation in lower case; `Marc` is not one.
-  static func commonMonth(_ word: String) -> Int? {
-    number(of: word, among: months, isAbbreviated: word.utf8.count == 3 || word == "sept")
-  }
-
-  private static func number(of word: String, among names: [String], isAbbreviated: Bool) -> Int? {
-    names.firstIndex { $0.lowercased() == word || isAbbreviated && $0.lowercased().hasPrefix(word) }.map { $0 + 1 }
-  }
 }

@@ -3,8 +3,8 @@ public import TallyEngine
 
 /// A rule for days at regular places of the calendar: every other Monday, the last day of each month.
 ///
-/// A subset of the recurrence rules of RFC 5545, section 3.3.10: `FREQ` from `DAILY` to `YEARLY`, `INTERVAL`, `BYDAY`,
-/// `BYMONTHDAY`, `COUNT`, `UNTIL` and `WKST`. Its occurrences are days, without a time.
+/// The recurrence rules of RFC 5545, section 3.3.10, with `FREQ` from `DAILY` to `YEARLY`, and days that are left out
+/// (`EXDATE`). Its occurrences are days, without a time, so the parts for hours, minutes and seconds are not supported.
 ///
 /// ```swift
 /// let rule = try RecurrenceRule(every: RecurrenceInterval(2, .week), on: [RecurrenceWeekday(1), RecurrenceWeekday(4)])
@@ -15,35 +15,63 @@ public import TallyEngine
 /// Two rules are equal if their parts are equal, in whatever order the parts were given.
 public struct RecurrenceRule: Hashable, Sendable {
   /// The distance between the days, weeks, months or years that have occurrences: `FREQ` and `INTERVAL`.
-  public let interval: RecurrenceInterval
+  public internal(set) var interval: RecurrenceInterval
   /// The weekdays on which occurrences fall, sorted: `BYDAY`; empty if there is no such limit.
-  public let weekdays: [RecurrenceWeekday]
+  ///
+  /// In a rule for years, an ordinal counts within each of the ``months``, or within the year if there are none.
+  public internal(set) var weekdays: [RecurrenceWeekday]
   /// The days of the month on which occurrences fall, sorted: `BYMONTHDAY`; empty if there is no such limit.
   ///
   /// From 1 to 31, or from -31 to -1 counted from the end of the month. Months that are too short are skipped.
-  public let monthDays: [Int]
+  public internal(set) var monthDays: [Int]
+  /// The days of the year on which occurrences fall, sorted: `BYYEARDAY`; empty if there is no such limit.
+  ///
+  /// From 1 to 366, or from -366 to -1 counted from the end of the year.
+  public internal(set) var yearDays: [Int] = []
+  /// The numbers of the weeks in which occurrences fall, sorted: `BYWEEKNO`; empty if there is no such limit.
+  ///
+  /// From 1 to 53, or from -53 to -1 counted from the end of the year. The first week of a year is the first that has
+  /// at least four days of it.
+  public internal(set) var weekNumbers: [Int] = []
+  /// The months in which occurrences fall, from 1 for January, sorted: `BYMONTH`; empty if there is no such limit.
+  public internal(set) var months: [Int] = []
+  /// Which of the days of each period are occurrences, sorted: `BYSETPOS`; empty for all of them.
+  ///
+  /// 1 is the first day that the other parts give within a day, week, month or year, and -1 the last.
+  public internal(set) var positions: [Int] = []
+  /// The days that are left out although the rule gives them, sorted: `EXDATE`.
+  ///
+  /// They count as occurrences for ``RecurrenceEnd/count(_:)``.
+  public internal(set) var exceptions: [CalendarDay] = []
   /// When the rule ends: `COUNT` or `UNTIL`.
-  public let end: RecurrenceEnd
+  public internal(set) var end: RecurrenceEnd
   /// The first day of the week, from 1 for Monday to 7 for Sunday: `WKST`.
   ///
   /// It decides which weeks a rule such as every other week means, and is 1 where it makes no difference.
-  public let weekStart: Int
+  public internal(set) var weekStart: Int
 
   /// Creates a rule.
   ///
-  /// Without weekdays and days of the month, occurrences fall on the start's weekday, on its day of the month,
-  /// or on its month and day, depending on the unit.
+  /// Without any days, occurrences fall on the start's weekday, on its day of the month, or on its month and day,
+  /// depending on the unit.
   ///
   /// - Parameters:
   ///   - interval: The distance between the days, weeks, months or years that have occurrences.
   ///   - weekdays: The weekdays; ordinals are allowed only for months and years.
   ///   - monthDays: The days of the month, from 1, or from -1 counted from the end; not allowed for weeks.
+  ///   - yearDays: The days of the year, from 1, or from -1 counted from the end; allowed only for years.
+  ///   - weekNumbers: The weeks of the year, from 1, or from -1 counted from the end; allowed only for years.
+  ///   - months: The months.
+  ///   - positions: The places among the days of a period; they need another limit beside them.
+  ///   - exceptions: The days to leave out, at most ``mostExceptions``.
   ///   - end: When the rule ends.
   ///   - weekStart: The first day of the week, from 1 for Monday to 7 for Sunday.
   /// - Throws: `invalidRecurrence` if a value is out of its range, or if RFC 5545 forbids the combination.
   public init(
     every interval: RecurrenceInterval, on weekdays: [RecurrenceWeekday] = [], onMonthDays monthDays: [Int] = [],
-    end: RecurrenceEnd = .never, weekStart: Int = 1
+    onYearDays yearDays: [Int] = [], inWeeks weekNumbers: [Int] = [], inMonths months: [Int] = [],
+    atPositions positions: [Int] = [], except exceptions: [CalendarDay] = [], end: RecurrenceEnd = .never,
+    weekStart: Int = 1
   ) throws(TallyError) {
     try Self.check(weekdays, in: interval.unit)
     try Self.check(monthDays: monthDays, in: interval.unit)
@@ -53,12 +81,30 @@ public struct RecurrenceRule: Hashable, Sendable {
     }
     self.interval = interval
     self.weekdays = Set(weekdays).sorted(by: RecurrenceWeekday.precedes)
-    self.monthDays = Set(monthDays).sorted { $0.ordinalRank < $1.ordinalRank }
+    self.monthDays = Self.sorted(monthDays)
+    self.yearDays = Self.sorted(yearDays)
+    self.weekNumbers = Self.sorted(weekNumbers)
+    self.months = Self.sorted(months)
+    self.positions = Self.sorted(positions)
+    self.exceptions = Set(exceptions).sorted()
     self.end = end
-    // The first day of the week matters only if some weeks are skipped, and the others have several days or one
-    // that need not be the start's weekday.
-    let needsWeeks = interval.unit == .week && interval.count > 1 && !weekdays.isEmpty
-    self.weekStart = needsWeeks ? weekStart : 1
+    // The first day of the week matters only if weeks are counted, or if some weeks are skipped, and the others have
+    // several days or one that need not be the start's weekday.
+    let hasWeeks = interval.unit == .week && !weekdays.isEmpty && (interval.count > 1 || !positions.isEmpty)
+    self.weekStart = hasWeeks || !weekNumbers.isEmpty ? weekStart : 1
+    try checkYear()
+    try checkPositions()
+    guard self.exceptions.count <= Self.mostExceptions else {
+      throw .invalidRecurrence(
+        "The rule leaves out more than \(Self.mostExceptions) days (EXDATE)", remedy: "Leave out fewer days")
+    }
+  }
+
+  /// The maximum number of days that a rule can leave out.
+  public static let mostExceptions = 366
+
+  private static func sorted(_ numbers: [Int]) -> [Int] {
+    Set(numbers).sorted { $0.ordinalRank < $1.ordinalRank }
   }
 
   private static func check(_ weekdays: [RecurrenceWeekday], in unit: RecurrenceUnit) throws(TallyError) {
@@ -84,6 +130,55 @@ public struct RecurrenceRule: Hashable, Sendable {
         "A day of the month is not between 1 and 31, or -31 and -1 (BYMONTHDAY)",
         remedy: "Use 1 for the first day of a month, -1 for the last")
     }
+  }
+
+  private func checkYear() throws(TallyError) {
+    guard interval.unit == .year || yearDays.isEmpty && weekNumbers.isEmpty else {
+      throw .invalidRecurrence(
+        "Only a yearly rule can have days or weeks of the year (BYYEARDAY, BYWEEKNO)", remedy: "Use FREQ=YEARLY")
+    }
+    guard yearDays.allSatisfy({ $0 != 0 && abs(clamping: $0) <= 366 }) else {
+      throw .invalidRecurrence(
+        "A day of the year is not between 1 and 366, or -366 and -1 (BYYEARDAY)",
+        remedy: "Use 1 for January 1, -1 for December 31")
+    }
+    guard weekNumbers.allSatisfy({ $0 != 0 && abs(clamping: $0) <= 53 }) else {
+      throw .invalidRecurrence(
+        "The number of a week is not between 1 and 53, or -53 and -1 (BYWEEKNO)",
+        remedy: "Use 1 for the first week of a year, -1 for the last")
+    }
+    guard weekNumbers.isEmpty || weekdays.allSatisfy({ $0.ordinal == nil }) else {
+      throw .invalidRecurrence(
+        "A rule for weeks of the year cannot have a first or last weekday (BYDAY with BYWEEKNO)",
+        remedy: "Use weekdays without a number")
+    }
+    guard months.allSatisfy({ (1...12).contains($0) }) else {
+      throw .invalidRecurrence("A month is not between 1 and 12 (BYMONTH)", remedy: "Use 1 for January")
+    }
+  }
+
+  private func checkPositions() throws(TallyError) {
+    guard positions.allSatisfy({ $0 != 0 && abs(clamping: $0) <= 366 }) else {
+      throw .invalidRecurrence(
+        "A position is not between 1 and 366, or -366 and -1 (BYSETPOS)",
+        remedy: "Use 1 for the first day of each period, -1 for the last")
+    }
+    let hasLimit = !weekdays.isEmpty || !months.isEmpty || ![monthDays, yearDays, weekNumbers].joined().isEmpty
+    guard positions.isEmpty || hasLimit else {
+      throw .invalidRecurrence(
+        "The rule has a position (BYSETPOS), but no days among which to count it",
+        remedy: "Add days, as in BYDAY=MO,TU,WE,TH,FR")
+    }
+  }
+}
+
+extension RecurrenceRule {
+  /// Whether the rule names no days, so that they follow from its start.
+  var isOpen: Bool { weekdays.isEmpty && [monthDays, yearDays, weekNumbers, positions].joined().isEmpty }
+
+  /// Whether every version of the program can read the rule.
+  var isOfFirstVersion: Bool {
+    exceptions.isEmpty && [yearDays, weekNumbers, months, positions].joined().isEmpty
   }
 }
 
@@ -111,35 +206,18 @@ extension TallyError {
 }
 
 extension RecurrenceRule {
-  /// The rule in the form of RFC 5545, without `RRULE:`: `FREQ=WEEKLY;INTERVAL=2;BYDAY=MO,TH`.
-  ///
-  /// The parts always have the same order, and those with a default value are left out.
-  public var text: String {
-    var parts = ["FREQ=\(interval.unit.frequency)"]
-    if interval.count > 1 { parts.append("INTERVAL=\(interval.count)") }
-    if !weekdays.isEmpty { parts.append("BYDAY=\(weekdays.map(\.text).joined(separator: ","))") }
-    if !monthDays.isEmpty { parts.append("BYMONTHDAY=\(monthDays.map { "\($0)" }.joined(separator: ","))") }
-    switch end {
-    case .never: break
-    case .count(let count): parts.append("COUNT=\(count)")
-    case .until(let day): parts.append("UNTIL=\(day.iso8601.filter { $0 != "-" })")
-    }
-    if weekStart != 1 { parts.append("WKST=\(RecurrenceWeekday.codes[weekStart - 1])") }
-    return parts.joined(separator: ";")
-  }
-}
-
-extension RecurrenceRule {
   /// The periods of a rule from a start on: the days, weeks, months or years, one `interval` apart, that can
   /// have occurrences.
   struct Periods: Sendable {
     private let interval: RecurrenceInterval
     private let weekdays: [RecurrenceWeekday]
     private let monthDays: [Int]
+    private let yearDays: [Int]
+    private let weekNumbers: [Int]
+    private let months: [Int]
+    private let positions: [Int]
     private let weekStart: Int
     private let start: CalendarDay
-    /// Whether a year has occurrences only in the month of the start.
-    private let isMonthOfYear: Bool
   }
 }
 
@@ -147,11 +225,14 @@ extension RecurrenceRule.Periods {
   /// Creates the periods of a rule; parts that the rule leaves open (the weekday, the day or the month) come from the
   /// start.
   init(of rule: RecurrenceRule, from start: CalendarDay) {
-    let usesDayOfStart = rule.weekdays.isEmpty && rule.monthDays.isEmpty
+    let usesDayOfStart = rule.weekdays.isEmpty && rule.monthDays.isEmpty && rule.yearDays.isEmpty
     let unit = rule.interval.unit
-    weekdays = usesDayOfStart && unit == .week ? [RecurrenceWeekday(of: start)] : rule.weekdays
-    monthDays = usesDayOfStart && (unit == .month || unit == .year) ? [start.day] : rule.monthDays
-    isMonthOfYear = usesDayOfStart && unit == .year
+    let isByWeek = unit == .week || !rule.weekNumbers.isEmpty
+    weekdays = usesDayOfStart && isByWeek ? [RecurrenceWeekday(of: start)] : rule.weekdays
+    monthDays = usesDayOfStart && !isByWeek && unit != .day ? [start.day] : rule.monthDays
+    let usesMonthOfStart = usesDayOfStart && !isByWeek && unit == .year && rule.months.isEmpty
+    months = usesMonthOfStart ? [start.month] : rule.months
+    (yearDays, weekNumbers, positions) = (rule.yearDays, rule.weekNumbers, rule.positions)
     interval = rule.interval
     weekStart = rule.weekStart
     self.start = start
@@ -172,10 +253,11 @@ extension RecurrenceRule.Periods {
     case .month: return CivilMonth(of: start).adding(months: distance).days
     case .year:
       let year = start.year + distance
-      guard !isMonthOfYear else { return CivilMonth(year: year, month: start.month).days }
-      guard let january = CivilMonth(year: year, month: 1).days, let december = CivilMonth(year: year, month: 12).days
+      // Other months have no occurrences.
+      guard let first = CivilMonth(year: year, month: months.first ?? 1).days,
+        let last = CivilMonth(year: year, month: months.last ?? 12).days
       else { return nil }
-      return january.lowerBound...december.upperBound
+      return first.lowerBound...last.upperBound
     }
   }
 
@@ -209,14 +291,54 @@ extension RecurrenceRule.Periods {
     return cycle / divisor
   }
 
-  /// Whether a day of a period is an occurrence.
+  /// The days of a period that are at the rule's positions; `nil` if it has none.
+  func selection(in period: ClosedRange<Int>) -> Set<Int>? {
+    guard !positions.isEmpty else { return nil }
+    let days = period.clamped(to: Int(CalendarDay.earliest.dayNumber)...Int(CalendarDay.latest.dayNumber)).filter {
+      contains(CalendarDay(clamping: Int64($0)), in: period)
+    }
+    let indexes = positions.map { $0 > 0 ? $0 - 1 : days.count + $0 }
+    return Set(indexes.filter(days.indices.contains).map { days[$0] })
+  }
+
+  /// Whether a day of a period is an occurrence, or one of those among which the positions are counted.
   func contains(_ day: CalendarDay, in period: ClosedRange<Int>) -> Bool {
-    containsWeekday(of: day, in: period) && containsMonthDay(of: day)
+    (months.isEmpty || months.contains(day.month)) && containsWeekday(of: day, in: period) && containsMonthDay(of: day)
+      && containsYearDay(of: day) && containsWeek(of: day)
+  }
+
+  private func containsYearDay(of day: CalendarDay) -> Bool {
+    guard !yearDays.isEmpty else { return true }
+    let first = Int(CivilDate(year: day.year, month: 1, day: 1).dayNumber)
+    let last = Int(CivilDate(year: day.year, month: 12, day: 31).dayNumber)
+    return yearDays.contains(Int(day.dayNumber) - first + 1) || yearDays.contains(Int(day.dayNumber) - last - 1)
+  }
+
+  private func containsWeek(of day: CalendarDay) -> Bool {
+    guard !weekNumbers.isEmpty else { return true }
+    let number = Int(day.dayNumber)
+    let starts = (day.year - 1...day.year + 2).map(startOfWeeks)
+    // The first days of a year may belong to the last week of the year before, and the last ones to the next year.
+    let index = number < starts[1] ? 0 : number < starts[2] ? 1 : 2
+    let week = (number - starts[index]) / 7 + 1
+    let count = (starts[index + 1] - starts[index]) / 7
+    return weekNumbers.contains(week) || index < 2 && weekNumbers.contains(week - count - 1)
+  }
+
+  /// The day number on which the first week of a year begins: the week that has January 4.
+  private func startOfWeeks(of year: Int) -> Int {
+    // The Gregorian calendar repeats every 400 years, so the years 0 and 10000 are like 400 and 9600.
+    let cycle = year < 1 ? -1 : year > 9_999 ? 1 : 0
+    let date = CivilDate(year: year - 400 * cycle, month: 1, day: 4)
+    let weekday = CalendarDay(clamping: Int64(date.dayNumber)).weekday
+    return Int(date.dayNumber) - (weekday - weekStart + 7) % 7 + 146_097 * cycle
   }
 
   private func containsWeekday(of day: CalendarDay, in period: ClosedRange<Int>) -> Bool {
     guard !weekdays.isEmpty else { return true }
     let weekday = day.weekday
+    let isByMonth = interval.unit == .year && !months.isEmpty
+    let period = isByMonth ? CivilMonth(of: day).days ?? period : period
     let fromStart = (Int(day.dayNumber) - period.lowerBound) / 7 + 1
     let fromEnd = (Int(day.dayNumber) - period.upperBound) / 7 - 1
     return weekdays.contains {
@@ -233,131 +355,11 @@ extension RecurrenceRule.Periods {
   }
 }
 
-/// Reads recurrence rules of RFC 5545, section 3.3.10, in any case and with the parts in any order.
-///
-/// An unsupported part is an error and is not skipped: without it the task would repeat on other days.
-struct RecurrenceRuleParser {
-  // The parts that the RFC defines. An error may name these; any other name could be the user's text.
-  private static let supported = ["FREQ", "INTERVAL", "BYDAY", "BYMONTHDAY", "COUNT", "UNTIL", "WKST"]
-  private static let unsupported = ["BYMONTH", "BYYEARDAY", "BYWEEKNO", "BYSETPOS", "BYHOUR", "BYMINUTE", "BYSECOND"]
-  private static let remedy = "Use FREQ, INTERVAL, BYDAY, BYMONTHDAY, COUNT or UNTIL, and WKST"
-
-  private let timeZone: TimeZone
-  private var values: [String: String] = [:]
-
-  /// Reads a rule, with or without `RRULE:`; an `UNTIL` that is an instant means its day in the time zone.
-  static func rule(_ text: String, timeZone: TimeZone) throws(TallyError) -> RecurrenceRule {
-    let text = text.uppercased()
-    let parser = try Self(parts: text.dropFirst(text.hasPrefix("RRULE:") ? 6 : 0), timeZone: timeZone)
-    return try parser.rule()
-  }
-
-  private init(parts text: Substring, timeZone: TimeZone) throws(TallyError) {
-    self.timeZone = timeZone
-    for part in text.split(separator: ";", omittingEmptySubsequences: false) {
-      let sides = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-      let name = sides.first ?? ""
-      guard Self.supported.contains(name) else {
-        let isKnown = Self.unsupported.contains(name)
-        throw .invalidRecurrence(
-          isKnown ? "\(name) is not supported" : "The rule has a part that is not known", remedy: Self.remedy)
-      }
-      guard sides.count == 2, values.updateValue(sides[1], forKey: name) == nil else {
-        throw .invalidRecurrence("\(name) has no value, or occurs twice", remedy: "Write \(name)=VALUE once")
-      }
-    }
-  }
-
-  private func rule() throws(TallyError) -> RecurrenceRule {
-    let weekStart = values["WKST"].map { RecurrenceWeekday.codes.firstIndex(of: $0) }
-    guard weekStart != .some(nil) else { throw Self.malformed("WKST", remedy: "Write a weekday, as in WKST=MO") }
-    return try RecurrenceRule(
-      every: RecurrenceInterval(number(of: "INTERVAL") ?? 1, unit()),
-      on: weekdays(), onMonthDays: monthDays(), end: end(), weekStart: (weekStart ?? 0).map { $0 + 1 } ?? 1)
-  }
-
-  private func unit() throws(TallyError) -> RecurrenceUnit {
-    guard let unit = RecurrenceUnit.allCases.first(where: { $0.frequency == values["FREQ"] }) else {
-      throw .invalidRecurrence(
-        "The rule has no FREQ, or one that is not supported", remedy: "Use DAILY, WEEKLY, MONTHLY or YEARLY")
-    }
-    return unit
-  }
-
-  private func weekdays() throws(TallyError) -> [RecurrenceWeekday] {
-    var weekdays: [RecurrenceWeekday] = []
-    for value in list("BYDAY") {
-      let (ordinal, code) = (value.dropLast(2), String(value.suffix(2)))
-      guard let index = RecurrenceWeekday.codes.firstIndex(of: code),
-        let number = ordinal.isEmpty ? .some(nil) : Self.number(ordinal).map(Optional.some)
-      else { throw Self.malformed("BYDAY", remedy: "Write weekdays, as in BYDAY=MO,TH or BYDAY=-1FR") }
-      weekdays.append(try RecurrenceWeekday(index + 1, ordinal: number))
-    }
-    return weekdays
-  }
-
-  private func monthDays() throws(TallyError) -> [Int] {
-    let days = list("BYMONTHDAY").map { Self.number($0) }
-    guard !days.contains(nil) else {
-      throw Self.malformed("BYMONTHDAY", remedy: "Write days of the month, as in BYMONTHDAY=1,15 or BYMONTHDAY=-1")
-    }
-    return days.compactMap { $0 }
-  }
-
-  private func end() throws(TallyError) -> RecurrenceEnd {
-    guard let until = values["UNTIL"] else { return try number(of: "COUNT").map(RecurrenceEnd.count) ?? .never }
-    guard values["COUNT"] == nil else {
-      throw .invalidRecurrence("The rule has both COUNT and UNTIL", remedy: "Use one of them")
-    }
-    guard let day = lastDay(until) else {
-      throw Self.malformed("UNTIL", remedy: "Write a day, as in UNTIL=20261231, or an instant in UTC")
-    }
-    return .until(day)
-  }
-
-  /// Reads a day (`20261231`), or the day of a local time (`20261231T235959`) or of an instant (`20261231T235959Z`).
-  private func lastDay(_ text: String) -> CalendarDay? {
-    let digits = text.filter { $0.isASCII && $0.isNumber }
-    func field(_ start: Int, _ count: Int) -> Substring { digits.dropFirst(start).prefix(count) }
-    let day = "\(field(0, 4))-\(field(4, 2))-\(field(6, 2))"
-    let time = "\(field(8, 2)):\(field(10, 2)):\(field(12, 2))"
-    if text == digits, digits.utf8.count == 8 { return try? CalendarDay(iso8601: day) }
-    guard digits.utf8.count == 14, let instant = try? Timestamp(iso8601: "\(day)T\(time)Z") else { return nil }
-    switch text {
-    case "\(digits.prefix(8))T\(digits.dropFirst(8))": return CalendarDay(containing: instant, in: .gmt)
-    case "\(digits.prefix(8))T\(digits.dropFirst(8))Z": return CalendarDay(containing: instant, in: timeZone)
-    default: return nil
-    }
-  }
-
-  /// The elements of a part's list; empty if the rule does not have the part.
-  private func list(_ name: String) -> [Substring] {
-    values[name]?.split(separator: ",", omittingEmptySubsequences: false) ?? []
-  }
-
-  private func number(of name: String) throws(TallyError) -> Int? {
-    guard let value = values[name] else { return nil }
-    if value.utf8.count > 9, value.utf8.allSatisfy(\.isDigit) {
-      throw .invalidRecurrence("The value of \(name) is too large", remedy: "Give a smaller number")
-    }
-    guard let number = Self.number(value[...]) else { throw Self.malformed(name, remedy: "Write \(name)=NUMBER") }
-    return number
-  }
-
-  private static func number(_ text: Substring) -> Int? {
-    // `Int` accepts any number of digits, but no valid value has more than nine.
-    text.utf8.count <= 9 ? Int(text) : nil
-  }
-
-  private static func malformed(_ name: String, remedy: String) -> TallyError {
-    .invalidRecurrence("The value of \(name) cannot be read", remedy: remedy)
-  }
-}
-
 /// The days of a rule in ascending order, found one at a time.
 ///
-/// They are the same as those of the Python library dateutil for a rule that starts at midnight, with one difference:
-/// `BYDAY` with and without ordinals in one rule (`MO,-1FR`) gives the days of both, as RFC 5545 says.
+/// They are the same as those of the Python library dateutil for a rule that starts at midnight, except where RFC 5545
+/// says otherwise: `BYDAY` with and without ordinals in one rule (`MO,-1FR`) gives the days of both, `BYWEEKNO` without
+/// days gives the start's weekday, and the positions in the first week (`BYSETPOS`) count from that week's first day.
 public struct RecurrenceOccurrences: Sequence, Sendable {
   fileprivate let rule: RecurrenceRule
   fileprivate let start: CalendarDay
@@ -377,6 +379,9 @@ public struct RecurrenceOccurrences: Sequence, Sendable {
     private var remainingCount: Int
     private var indexOfPeriod = 0
     private var emptyPeriodCount = 0
+    private var exceptions: ArraySlice<CalendarDay>
+    /// The days of the current period that are at the rule's positions; `nil` if it has none.
+    private var selection: Set<Int>?
     /// The days of the current period; `nil` at the end.
     private var period: ClosedRange<Int>?
     /// The number of the next day to check.
@@ -393,7 +398,9 @@ public struct RecurrenceOccurrences: Sequence, Sendable {
       self.lastDay = Int(lastDay.dayNumber)
       remainingCount = count
       day = Int(start.dayNumber)
+      exceptions = rule.exceptions[...]
       period = periods.days(ofPeriod: 0)
+      selection = period.flatMap(periods.selection)
     }
 
     /// Finds the next day.
@@ -405,10 +412,11 @@ public struct RecurrenceOccurrences: Sequence, Sendable {
         while day <= Swift.min(period.upperBound, lastDay) {
           let candidate = CalendarDay(clamping: Int64(day))
           day += 1
-          guard periods.contains(candidate, in: period) else { continue }
+          guard selection?.contains(day - 1) ?? periods.contains(candidate, in: period) else { continue }
           remainingCount -= 1
           emptyPeriodCount = -1
-          return candidate
+          if !isException(candidate) { return candidate }
+          guard remainingCount > 0 else { return nil }
         }
         emptyPeriodCount += 1
         move(toPeriod: indexOfPeriod + 1)
@@ -416,11 +424,18 @@ public struct RecurrenceOccurrences: Sequence, Sendable {
       return nil
     }
 
+    /// Whether a day is left out; the days that are asked about ascend.
+    private mutating func isException(_ day: CalendarDay) -> Bool {
+      exceptions = exceptions.drop { $0 < day }
+      return exceptions.first == day
+    }
+
     private mutating func move(toPeriod index: Int) {
       indexOfPeriod = index
       // The first period may have lost its occurrences to the start or to a skip.
       period = emptyPeriodCount > periods.countOfCycle ? nil : periods.days(ofPeriod: index)
       day = Swift.max(day, period?.lowerBound ?? day)
+      selection = period.flatMap(periods.selection)
     }
 
     /// Skips the days before another day; not for a rule with a count, which has to count them.
@@ -461,5 +476,28 @@ extension RecurrenceRule {
   public func number(of day: CalendarDay, from start: CalendarDay) -> Int? {
     let days = occurrences(from: start).prefix { $0 <= day }
     return days.last == day ? days.count : nil
+  }
+}
+
+extension Recurrence {
+  /// The first day of a task that repeats: the first on or after a day that the recurrence gives.
+  ///
+  /// The series begins on that day, so a rule for every other week counts its weeks from there. After completion, the
+  /// first day is the given one.
+  ///
+  /// - Parameter day: The earliest day: the one for which the task is planned, or today.
+  /// - Returns: The day; `nil` if the rule has ended by then.
+  public func firstDay(onOrAfter day: CalendarDay) -> CalendarDay? {
+    guard case .rule(var rule) = self, let interval = try? RecurrenceInterval(1, rule.interval.unit) else { return day }
+    rule.interval = interval
+    return rule.occurrences(from: day).first { _ in true }
+  }
+
+  /// Whether every version of the program can read the recurrence; see ``StoreFeatures/taskLife``.
+  package var isOfFirstVersion: Bool {
+    switch self {
+    case .rule(let rule): rule.isOfFirstVersion
+    case .afterCompletion: true
+    }
   }
 }

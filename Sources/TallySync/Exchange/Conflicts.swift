@@ -73,11 +73,28 @@ struct ConflictDetector {
         // Nobody misses a generated value.
         !GeneratedTime.contains(min(old.time, new.time))
       else { return nil }
-      if new.wins(over: old) {
-        return isUnseen(old, field) ? StoredConflict(of: object, field, lost: old, to: new, at: time) : nil
+      let isOlder = new.wins(over: old)
+      guard isOlder ? isUnseen(old, field) : isUnknown(new) else { return nil }
+      let (lost, winner) = isOlder ? (old, new) : (new, old)
+      guard let twin = (isOlder ? known : state).twin(of: lost, in: field) else {
+        return StoredConflict(of: object, field, lost: lost, to: winner, at: time)
       }
-      return isUnknown(new) ? StoredConflict(of: object, field, lost: new, to: old, at: time) : nil
+      // The twin has a conflict of its own if the winner has written to it, too.
+      guard (isOlder ? state : known).registers[twin.field] == nil else { return nil }
+      return StoredConflict(of: object, twin.field, lost: twin.register, to: winner, at: time)
     }
+  }
+}
+
+extension ObjectState {
+  /// The other register of the recurrence, if that one says what the same write meant by emptying this one.
+  fileprivate func twin(of register: Register, in field: Field) -> (field: Field, register: Register)? {
+    guard register.value.isEmpty, field == .recurrence || field == .rule else { return nil }
+    let other = field == .recurrence ? Field.rule : .recurrence
+    guard let twin = registers[other], !twin.value.isEmpty, twin.time == register.time,
+      twin.replica == register.replica
+    else { return nil }
+    return (other, twin)
   }
 }
 
@@ -107,7 +124,7 @@ extension ObjectState.Field {
     case .due: return task.dueDay.map(\.description) ?? task.dueDate.map(\.description) ?? ""
     case .reminder: return task.reminderDate.map(\.description) ?? ""
     case .priority: return task.priority.name
-    case .recurrence: return task.recurrence?.text ?? ""
+    case .recurrence, .rule: return task.recurrence?.text ?? ""
     default: return task.attributes[name]?.text ?? ""
     }
   }

@@ -212,6 +212,10 @@ extension ObjectState.Field {
   /// The stored bytes of a saved filter; empty for a deleted one.
   static let filter = Self(20)
 
+  /// The same as ``recurrence`` for a rule that the first version of the program cannot read; see
+  /// ``ObjectState/recurrenceRegister``.
+  static let rule = Self(23)
+
   /// The replica that a store has become, in the object of its former replica; empty if that is still in use.
   static let successor = Self(40)
   /// Whether somebody has restored or dismissed the overwritten value of a conflict.

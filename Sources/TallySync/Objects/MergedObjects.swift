@@ -44,7 +44,9 @@ extension ObjectState {
   private func recordedTask(_ id: UUID) throws -> TaskItem {
     var task = TaskItem(id: id, title: "", createdAt: .earliest)
     let attributes = shownAttributes
+    let rule = fieldOfRecurrence
     for (field, register) in registers where !field.isAttribute || attributes.contains(field) {
+      guard field != .recurrence && field != .rule || field == rule else { continue }
       if field != .list, field != .parent { try CodingFault.replacing { try task.set(field, to: register.value) } }
     }
     // Most tasks have no tags, and setting none takes time, too.
@@ -54,6 +56,19 @@ extension ObjectState {
     task.state = completion != nil ? .completed : registers[.progress]?.value == [1] ? .active : .notStarted
     task.updatedAt = lastChange
     return task
+  }
+
+  /// The register that says how the task repeats: the later one of two.
+  ///
+  /// A replica of the first version of the program reads and writes only ``Field/recurrence``. This version empties that
+  /// one when it writes a rule to ``Field/rule`` that the other cannot read, and the other way round, at the same time.
+  /// So a rule that is set by an older version later wins, as does any later write, and one that is set earlier loses.
+  private var fieldOfRecurrence: Field {
+    guard let new = registers[.rule] else { return .recurrence }
+    guard let old = registers[.recurrence] else { return .rule }
+    return new.time == old.time && new.replica == old.replica
+      ? new.value.isEmpty ? .recurrence : .rule
+      : new.wins(over: old) ? .rule : .recurrence
   }
 
   /// The list that the state describes; `nil` if it is deleted, or its creation has not arrived.

@@ -51,13 +51,14 @@ extension TaskItem: SyncedItem {
   /// The fields with a register, without attributes; tags and completions are sets.
   static let fields: [ObjectState.Field] = [
     .order, .list, .parent, .title, .notes, .progress, .scheduledDate, .due, .reminder, .priority, .recurrence,
-    .created,
+    .created, .rule,
   ]
 
   func value(of field: ObjectState.Field) -> [UInt8] {
     switch field {
     case .due: dueValue
-    case .recurrence: recurrenceValue
+    case .recurrence: recurrence?.isOfFirstVersion ?? false ? recurrenceValue : []
+    case .rule: recurrence?.isOfFirstVersion ?? true ? [] : recurrenceValue
     case .progress: state == .active ? [1] : []
     case .title: Array(title.utf8)
     default:
@@ -68,7 +69,7 @@ extension TaskItem: SyncedItem {
   mutating func set(_ field: ObjectState.Field, to value: [UInt8]) throws {
     switch field {
     case .due: try setDue(value)
-    case .recurrence: try setRecurrence(value)
+    case .recurrence, .rule: try setRecurrence(value)
     case .progress: break
     case .title: title = try CodingFault.text(value)
     case .notes: notes = value.isEmpty ? nil : try CodingFault.text(value)
@@ -164,7 +165,7 @@ extension ObjectState.Field {
     case .title: isList ? "name" : "title"
     case .progress: "state"
     case .due: "due"
-    case .recurrence: "recurrence"
+    case .recurrence, .rule: "recurrence"
     case .color: "colorHex"
     case .filter: "savedFilter"
     case .order, .created: "field\(number)"

@@ -99,6 +99,43 @@ struct RecurrenceOccurrencesTests {
       "2026-01-01", "FREQ=YEARLY;BYMONTHDAY=31",
       "2026-01-31 03-31 05-31 07-31 08-31 10-31 12-31 2027-01-31 03-31 05-31"
     ),
+    // RFC 5545, section 3.8.5.3.
+    (
+      "1997-06-10", "FREQ=YEARLY;COUNT=10;BYMONTH=6,7",
+      "1997-06-10 07-10 1998-06-10 07-10 1999-06-10 07-10 2000-06-10 07-10 2001-06-10 07-10"
+    ),
+    (
+      "1997-03-10", "FREQ=YEARLY;INTERVAL=2;COUNT=10;BYMONTH=1,2,3",
+      "1997-03-10 1999-01-10 02-10 03-10 2001-01-10 02-10 03-10 2003-01-10 02-10 03-10"
+    ),
+    (
+      "1997-01-01", "FREQ=YEARLY;INTERVAL=3;COUNT=10;BYYEARDAY=1,100,200",
+      "1997-01-01 04-10 07-19 2000-01-01 04-09 07-18 2003-01-01 04-10 07-19 2006-01-01"
+    ),
+    ("1997-05-12", "FREQ=YEARLY;BYWEEKNO=20;BYDAY=MO", "1997-05-12 1998-05-11 1999-05-17"),
+    (
+      "1997-03-13", "FREQ=YEARLY;BYMONTH=3;BYDAY=TH",
+      "1997-03-13 03-20 03-27 1998-03-05 03-12 03-19 03-26 1999-03-04 03-11 03-18 03-25"
+    ),
+    (
+      "1996-11-05", "FREQ=YEARLY;INTERVAL=4;BYMONTH=11;BYDAY=TU;BYMONTHDAY=2,3,4,5,6,7,8",
+      "1996-11-05 2000-11-07 2004-11-02"
+    ),
+    ("1997-09-04", "FREQ=MONTHLY;COUNT=3;BYDAY=TU,WE,TH;BYSETPOS=3", "1997-09-04 10-07 11-06"),
+    (
+      "1997-09-29", "FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-2",
+      "1997-09-29 10-30 11-27 12-30 1998-01-29 02-26 03-30"
+    ),
+    ("1998-01-01", "FREQ=DAILY;BYMONTH=1;UNTIL=19980103", "1998-01-01 01-02 01-03"),
+    // The week belongs to the year that has most of it.
+    ("2026-12-28", "FREQ=YEARLY;BYWEEKNO=53;BYDAY=FR,SA", "2027-01-01 01-02 2032-12-31 2033-01-01"),
+    ("2028-12-31", "FREQ=YEARLY;BYWEEKNO=1;BYDAY=MO", "2029-01-01 12-31 2030-12-30 2031-12-29"),
+    // The last day where a month is too short.
+    ("2026-01-30", "FREQ=MONTHLY;BYMONTHDAY=28,29,30;BYSETPOS=-1", "2026-01-30 02-28 03-30 04-30 05-30"),
+    ("2024-02-29", "FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=-1", "2024-02-29 2025-02-28 2026-02-28 2027-02-28 2028-02-29"),
+    // Days that are left out count.
+    ("2026-11-21", "FREQ=DAILY;COUNT=4;EXDATE=20261122,20261124", "2026-11-21 11-23"),
+    ("2026-11-21", "FREQ=DAILY;EXDATE=20261121,20261123,20271111", "2026-11-22 11-24 11-25"),
     ("9999-12-30", "FREQ=DAILY", "9999-12-30 12-31"),
     ("9999-12-30", "FREQ=WEEKLY;BYDAY=TH,FR,SA", "9999-12-30 12-31"),
     ("9998-12-31", "FREQ=MONTHLY;INTERVAL=12", "9998-12-31 9999-12-31"),
@@ -111,7 +148,7 @@ struct RecurrenceOccurrencesTests {
     let expected = try Self.days(days)
     let found = rule.occurrences(from: try CalendarDay(iso8601: start))
     #expect(Array(found.prefix(expected.count)) == expected)
-    if case .count(let count) = rule.end { #expect(Array(found).count == count) }
+    if case .count(let count) = rule.end { #expect(Array(found).count == count - rule.exceptions.count) }
     if case .until(let day) = rule.end { #expect(found.allSatisfy { $0 <= day }) }
   }
 
@@ -188,24 +225,61 @@ struct RecurrenceDefinition {
   let start: CalendarDay
 
   func days(to limit: CalendarDay) -> [CalendarDay] {
-    var days = (Int64(start.dayNumber)...Int64(limit.dayNumber)).map { CalendarDay(clamping: $0) }.filter(matches)
+    // Whole periods, in which the positions count.
+    let (first, last) = (Int64(start.dayNumber) - 400, Int64(limit.dayNumber) + 400)
+    var days = (first...last).map { CalendarDay(clamping: $0) }.filter(matches)
+    if !rule.positions.isEmpty {
+      let periods = Dictionary(grouping: days, by: distance)
+      days = days.filter { day in
+        guard let period = periods[distance(to: day)], let index = period.firstIndex(of: day) else { return false }
+        return rule.positions.contains(index + 1) || rule.positions.contains(index - period.count)
+      }
+    }
+    days = days.filter { start <= $0 && $0 <= limit }
     switch rule.end {
     case .never: break
     case .count(let count): days = Array(days.prefix(count))
     case .until(let last): days.removeAll { $0 > last }
     }
-    return days
+    return days.filter { !rule.exceptions.contains($0) }
   }
 
   private func matches(_ day: CalendarDay) -> Bool {
-    let isLimited = !rule.weekdays.isEmpty || !rule.monthDays.isEmpty
-    switch rule.interval.unit {
-    case .day: break
-    case .week: if !isLimited, day.weekday != start.weekday { return false }
-    case .month: if !isLimited, day.day != start.day { return false }
-    case .year: if !isLimited, day.day != start.day || day.month != start.month { return false }
+    if rule.weekdays.isEmpty, rule.monthDays.isEmpty, rule.yearDays.isEmpty {
+      switch rule.interval.unit {
+      case .day: break
+      case .week: if day.weekday != start.weekday { return false }
+      case .month: if day.day != start.day { return false }
+      case .year where !rule.weekNumbers.isEmpty: if day.weekday != start.weekday { return false }
+      case .year:
+        if day.day != start.day || rule.months.isEmpty && day.month != start.month { return false }
+      }
     }
     return distance(to: day).isMultiple(of: rule.interval.count) && hasWeekday(day) && hasMonthDay(day)
+      && (rule.months.isEmpty || rule.months.contains(day.month)) && hasYearDay(day) && hasWeekNumber(day)
+  }
+
+  private func hasYearDay(_ day: CalendarDay) -> Bool {
+    guard !rule.yearDays.isEmpty else { return true }
+    let year = (0...366).map { CalendarDay(clamping: Int64(day.dayNumber) - $0) }.filter { $0.year == day.year }
+    let rest = (1...366).map { CalendarDay(clamping: Int64(day.dayNumber) + $0) }.filter { $0.year == day.year }
+    return rule.yearDays.contains(year.count) || rule.yearDays.contains(-rest.count - 1)
+  }
+
+  /// A week belongs to the year of its fourth day.
+  private func hasWeekNumber(_ day: CalendarDay) -> Bool {
+    guard !rule.weekNumbers.isEmpty else { return true }
+    func fourthDay(_ weeks: Int) -> CalendarDay {
+      let begin = (0...6).map { Int(day.dayNumber) - $0 }.first {
+        CalendarDay(clamping: Int64($0)).weekday == rule.weekStart
+      }
+      return CalendarDay(clamping: Int64((begin ?? 0) + 3 + 7 * weeks))
+    }
+    let year = fourthDay(0).year
+    let before = (1...53).filter { fourthDay(-$0).year == year }.count
+    let after = (1...53).filter { fourthDay($0).year == year }.count
+    // Counted from the end, the first days of the next year's first week are not in a week of this year.
+    return rule.weekNumbers.contains(before + 1) || year <= day.year && rule.weekNumbers.contains(-after - 1)
   }
 
   private func distance(to day: CalendarDay) -> Int {
@@ -233,7 +307,8 @@ struct RecurrenceDefinition {
   /// The number of weeks from a day in steps that stay within its month or year, itself included.
   private func count(of day: CalendarDay, step: Int) -> Int {
     var (count, other) = (0, day)
-    while other.year == day.year, rule.interval.unit == .year || other.month == day.month {
+    let isByYear = rule.interval.unit == .year && rule.months.isEmpty
+    while other.year == day.year, isByYear || other.month == day.month {
       count += 1
       other = CalendarDay(clamping: Int64(other.dayNumber) + Int64(step))
     }

@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 import Testing
 
@@ -17,7 +18,30 @@ struct RecurrencePhraseTests {
         "every 2 weeks on Monday and Thursday, until 31 December 2026"
       ),
       ("FREQ=WEEKLY;INTERVAL=2;BYDAY=SU,MO;WKST=SU", "every 2 weeks on Monday and Sunday, with weeks from Sunday"),
-      ("FREQ=MONTHLY", "every month"), ("FREQ=MONTHLY;BYMONTHDAY=31", "every month on the 31st"),
+      ("FREQ=MONTHLY", "every month"),
+      ("FREQ=MONTHLY;BYMONTHDAY=31", "every month on the 31st, skipping shorter months"),
+      ("FREQ=MONTHLY;BYMONTHDAY=28,29,30;BYSETPOS=-1", "every month on the 30th or else the last day"),
+      ("FREQ=MONTHLY;BYMONTHDAY=1,28,29;BYSETPOS=1,-1", "every month on the 1st and the 29th or else the last day"),
+      ("FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-1", "every month on the last weekday"),
+      ("FREQ=YEARLY;BYDAY=SA,SU;BYSETPOS=1,-1", "every year on the first weekend day and the last weekend day"),
+      (
+        "FREQ=MONTHLY;BYDAY=MO,FR;BYSETPOS=-1", "every month on each Monday and each Friday, but only the last of these"
+      ),
+      ("FREQ=YEARLY;BYMONTH=11;BYDAY=-1FR", "every year on the last Friday in November"),
+      ("FREQ=YEARLY;BYMONTH=12;BYMONTHDAY=24,31", "every year on 24 December and 31 December"),
+      ("FREQ=YEARLY;BYYEARDAY=-306,-108", "every year on 1 March and 15 September"),
+      ("FREQ=YEARLY;BYYEARDAY=-306", "every year on the 306th to last day of the year"),
+      ("FREQ=YEARLY;BYYEARDAY=1,100", "every year on the 1st day and the 100th day of the year"),
+      ("FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=-1", "every year on the last day of February"),
+      ("FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=29", "every year on the 29th of each month in February"),
+      ("FREQ=YEARLY;BYWEEKNO=20;BYDAY=MO", "every year on each Monday in week 20"),
+      ("FREQ=WEEKLY;BYMONTH=6;BYDAY=MO", "every Monday in June"),
+      ("FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR,SA", "every day except Sunday"),
+      ("FREQ=WEEKLY;BYMONTH=1,2,3,4,5,6,7,9,10,11,12;BYDAY=MO,TU,WE,TH,FR", "every weekday except in August"),
+      (
+        "FREQ=DAILY;UNTIL=20270101;EXDATE=20261224,20261231",
+        "every day, until 1 January 2027, except 24 December 2026 and 31 December 2026"
+      ),
       (
         "FREQ=MONTHLY;BYMONTHDAY=1,2,3,11,-1,-2",
         "every month on the 1st, the 2nd, the 3rd, the 11th, the 2nd to last day and the last day"
@@ -48,7 +72,34 @@ struct RecurrencePhraseTests {
       ("every monday and thursday", "FREQ=WEEKLY;BYDAY=MO,TH"), ("every mon, wed, fri", "FREQ=WEEKLY;BYDAY=MO,WE,FR"),
       ("every tues, and thurs", "FREQ=WEEKLY;BYDAY=TU,TH"), ("every other friday", "FREQ=WEEKLY;INTERVAL=2;BYDAY=FR"),
       ("weekly on sat", "FREQ=WEEKLY;BYDAY=SA"), ("every week on mondays", "FREQ=WEEKLY;BYDAY=MO"),
-      ("every month on the 31st", "FREQ=MONTHLY;BYMONTHDAY=31"), ("monthly on the first", "FREQ=MONTHLY;BYMONTHDAY=1"),
+      ("every month on the 31st", "FREQ=MONTHLY;BYMONTHDAY=-1"), ("every 31st", "FREQ=MONTHLY;BYMONTHDAY=-1"),
+      ("every 1st and 30th", "FREQ=MONTHLY;BYMONTHDAY=1,28,29,30;BYSETPOS=1,-1"),
+      ("every month on the 30th and 31st", "FREQ=MONTHLY;BYMONTHDAY=30,-1"),
+      ("every day except sunday", "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR,SA"),
+      ("every day except weekends", "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR"),
+      ("every weekday except friday", "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH"),
+      ("every weekday but not in july and august", "FREQ=WEEKLY;BYMONTH=1,2,3,4,5,6,9,10,11,12;BYDAY=MO,TU,WE,TH,FR"),
+      ("every weekday except 24 december 2026", "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR;EXDATE=20261224"),
+      ("every day except 2026-12-24 and saturdays", "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR,SU;EXDATE=20261224"),
+      ("every month on the 1st except sunday", "FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR,SA;BYMONTHDAY=1"),
+      ("every 1 march and 15 september", "FREQ=YEARLY;BYYEARDAY=-306,-108"),
+      ("every year on 24 december and 31 december", "FREQ=YEARLY;BYMONTH=12;BYMONTHDAY=24,31"),
+      ("every 24th and 31st of december", "FREQ=YEARLY;BYMONTH=12;BYMONTHDAY=24,31"),
+      ("every march 1 and june 1", "FREQ=YEARLY;BYMONTH=3,6;BYMONTHDAY=1"),
+      ("every 29 february", "FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=-1"),
+      ("every last day of february and 30 june", "FREQ=YEARLY;BYYEARDAY=-307,-185"),
+      ("every 2 years on 1 may", "FREQ=YEARLY;INTERVAL=2;BYMONTH=5;BYMONTHDAY=1"),
+      ("every last friday of november", "FREQ=YEARLY;BYMONTH=11;BYDAY=-1FR"),
+      ("every second sunday in may", "FREQ=YEARLY;BYMONTH=5;BYDAY=2SU"),
+      ("every last weekday", "FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-1"),
+      ("every first workday of the month", "FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=1"),
+      ("monthly on the last workday", "FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-1"),
+      ("every last weekday in june and december", "FREQ=MONTHLY;BYMONTH=6,12;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-1"),
+      ("every last weekday of the year", "FREQ=YEARLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-1"),
+      ("every 3 months on the last day", "FREQ=MONTHLY;INTERVAL=3;BYMONTHDAY=-1"),
+      ("every 100th day of the year", "FREQ=YEARLY;BYYEARDAY=100"), ("each monday", "FREQ=WEEKLY;BYDAY=MO"),
+      ("every day in june, until 2027-06-30", "FREQ=DAILY;BYMONTH=6;UNTIL=20270630"),
+      ("monthly on the first", "FREQ=MONTHLY;BYMONTHDAY=1"),
       ("every 15th", "FREQ=MONTHLY;BYMONTHDAY=15"), ("every 1st and 15th of the month", "FREQ=MONTHLY;BYMONTHDAY=1,15"),
       ("every last friday of the month", "FREQ=MONTHLY;BYDAY=-1FR"), ("every first monday", "FREQ=MONTHLY;BYDAY=1MO"),
       ("every second monday of the month", "FREQ=MONTHLY;BYDAY=2MO"),
@@ -91,12 +142,65 @@ struct RecurrencePhraseTests {
       ("every month on the last", "word 2"), ("every day at 9am", "word 2"), ("every 0 days", "interval"),
       ("every 99999 days", "interval"), ("every week, 0 times", "COUNT"),
       ("every day if it is the first monday", "BYDAY"),
-      ("every other first monday", "not a way to repeat"), ("monday, after completion", "not a way to repeat"),
+      ("every 8 hours", "on days"), ("every second weekday", "every other week"), ("each other friday", "not a way"),
+      ("every 31 april", "not a way"), ("every 30 february", "not a way"), ("every week except sunday", "word 2"),
+      ("every weekend except weekends", "word 2"), ("every monday except mondays", "word 2"),
+      ("every last weekday except friday", "word 3"), ("every day except 24 december", "word 2"),
+      ("every day except holidays", "word 2"), ("every first monday of may and last friday of june", "word 5"),
+      ("every month on the 1st starting 2027-01-01", "word 5"), ("every other first monday", "not a way to repeat"),
+      ("monday, after completion", "not a way to repeat"),
     ] as [(String, String)])
   func otherPhrasesAreRefused(phrase: String, named: String) {
     let error = #expect(throws: TallyError.self) { try Recurrence(phrase: phrase) }
     #expect(error?.code == .invalidRecurrence)
     #expect(error?.message.contains(named) == true, "\(error?.message ?? "")")
+  }
+
+  /// A written recurrence has the dates that need a day from which they are meant; now is 2026-11-21.
+  @Test(
+    arguments: [
+      ("every weekday except 24 december", "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR;EXDATE=20261224", nil),
+      ("every day except 20 november", "FREQ=DAILY;EXDATE=20271120", nil),
+      ("every month until 31 december", "FREQ=MONTHLY;UNTIL=20261231", nil),
+      ("every week until friday", "FREQ=WEEKLY;UNTIL=20261127", nil),
+      ("every monday starting 1 march", "FREQ=WEEKLY;BYDAY=MO", "2027-03-01"),
+      ("every day starting tomorrow for 3 times", "FREQ=DAILY;COUNT=3", "2026-11-22"),
+      ("every 3 days after completion starting monday", "after 3 days", "2026-11-23"),
+      ("FREQ=MONTHLY;BYMONTHDAY=31", "FREQ=MONTHLY;BYMONTHDAY=31", nil),
+    ] as [(String, String, String?)])
+  func aWrittenRecurrenceHasDatesOfTheNextYear(phrase: String, text: String, start: String?) throws {
+    let written = try WrittenRecurrence(phrase, reference: Self.reference())
+    #expect(written.recurrence.text == text)
+    #expect(written.start?.iso8601 == start)
+  }
+
+  private static func reference() throws -> DateReference {
+    var calendar = Calendar(identifier: .gregorian)
+    calendar.timeZone = .gmt
+    return DateReference(now: try Timestamp(iso8601: "2026-11-21T12:00:00Z"), calendar: calendar)
+  }
+
+  /// Words mean the last day of a month that is too short; a rule of RFC 5545 leaves it out.
+  @Test(
+    arguments: [
+      ("every month", "2027-01-31", "FREQ=MONTHLY;BYMONTHDAY=-1"),
+      ("every month", "2027-01-30", "FREQ=MONTHLY;BYMONTHDAY=28,29,30;BYSETPOS=-1"),
+      ("every month", "2027-01-28", "FREQ=MONTHLY"),
+      ("every 6 months", "2027-03-31", "FREQ=MONTHLY;INTERVAL=6;BYMONTHDAY=-1"),
+      ("every year", "2028-02-29", "FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=-1"), ("every year", "2027-03-31", "FREQ=YEARLY"),
+      ("every 31 march", "2027-03-31", "FREQ=YEARLY"),
+      ("every month for 3 times", "2027-01-31", "FREQ=MONTHLY;BYMONTHDAY=-1;COUNT=3"),
+      ("every 31 march", "2027-03-30", "FREQ=YEARLY;BYMONTH=3;BYMONTHDAY=31"),
+      ("every week", "2027-01-31", "FREQ=WEEKLY"),
+      ("every month on the 15th", "2027-01-31", "FREQ=MONTHLY;BYMONTHDAY=15"),
+      ("FREQ=MONTHLY", "2027-01-31", "FREQ=MONTHLY"),
+      ("FREQ=YEARLY", "2028-02-29", "FREQ=YEARLY"),
+    ] as [(String, String, String)])
+  func wordsMeanTheLastDayOfAShortMonth(phrase: String, first: String, text: String) throws {
+    let written = try WrittenRecurrence(phrase, reference: Self.reference())
+    let recurrence = written.recurrence(beginningOn: try CalendarDay(iso8601: first))
+    #expect(recurrence.text == text)
+    #expect(try Recurrence(phrase: recurrence.words) == recurrence)
   }
 
   @Test func theWordsOfEveryRecurrenceAreReadBack() throws {

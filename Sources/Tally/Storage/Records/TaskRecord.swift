@@ -75,7 +75,7 @@ extension TaskRecord {
 
 extension TaskItem {
   /// Whether every version of the program can store the task; see ``StoreFeatures/taskLife``.
-  var isOfFirstVersion: Bool { true }
+  var isOfFirstVersion: Bool { extrasBox?.extras.recurrence?.isOfFirstVersion ?? true }
 
   /// Whether two tasks are equal byte for byte.
   ///

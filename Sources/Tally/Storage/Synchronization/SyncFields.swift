@@ -38,8 +38,11 @@ package struct SyncFields: OptionSet, Hashable, Sendable {
   /// parts.
   package static let updated = SyncFields(rawValue: 1 << 18)
 
+  /// The same as ``recurrence`` for a rule that the first version of the program cannot read.
+  package static let rule = SyncFields(rawValue: 1 << 23)
+
   /// All parts that a creation writes.
-  package static let all = SyncFields(rawValue: 1 << 17 - 1)
+  package static let all = SyncFields(rawValue: 1 << 17 - 1).union(.rule)
 }
 
 extension StoredObject {
@@ -66,6 +69,7 @@ extension TaskItem {
   package static func differences(_ old: TaskItem, _ new: TaskItem) -> SyncFields {
     var fields: SyncFields = []
     for (field, part) in parts where !FieldValue.areIdentical(old[field], new[field]) { fields.insert(part) }
+    if fields.contains(.recurrence), old.hasNewRule || new.hasNewRule { fields.insert(.rule) }
     // Only a change from or to the active state is a change of progress.
     if old.state != new.state, new.state == .active || old.state == .active { fields.insert(.progress) }
     return fields
@@ -75,8 +79,12 @@ extension TaskItem {
     var fields: SyncFields = [.title, .order, .created]
     for (field, part) in Self.parts where field.isOptional && self[field] != nil { fields.insert(part) }
     if state == .active { fields.insert(.progress) }
+    if hasNewRule { fields.insert(.rule) }
     return fields
   }
+
+  /// Whether the task repeats by a rule that the first version of the program cannot read.
+  private var hasNewRule: Bool { extrasBox?.extras.recurrence.map { !$0.isOfFirstVersion } ?? false }
 
   /// A task's fields and the parts they belong to; identity, state and the time of the last change belong to none.
   private static let parts: [(TaskField, SyncFields)] = TaskField.all.compactMap { field in

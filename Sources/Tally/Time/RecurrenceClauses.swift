@@ -1,0 +1,212 @@
+import TallyEngine
+
+extension RecurrencePhrase {
+  /// What may follow the days of a rule.
+  struct Clauses {
+    var weekNumbers: [Int] = []
+    var months: [Int] = []
+    var positions: [Int] = []
+    var skipsShortMonths = false
+    var weekStart: Int?
+    var end = RecurrenceEnd.never
+    /// What is left out.
+    var withoutWeekdays: [Int] = []
+    var withoutMonths: [Int] = []
+    var exceptions: [CalendarDay] = []
+  }
+
+  /// Reads another clause.
+  mutating func clauses(addedTo clauses: Clauses, after repeats: Repeats) -> Clauses? {
+    var clauses = clauses
+    if clauses.weekNumbers.isEmpty, let numbers = attempt({ $0.weekNumbers() }) {
+      clauses.weekNumbers = numbers
+    } else if clauses.months.isEmpty, repeats.days.months.isEmpty, let months = attempt({ $0.monthsAfterPreposition() })
+    {
+      clauses.months = months
+    } else if clauses.positions.isEmpty, let positions = attempt({ $0.positions() }) {
+      clauses.positions = positions
+    } else if skipAfterComma("skipping", "shorter", "months") {
+      clauses.skipsShortMonths = true
+    } else if clauses.weekStart == nil,
+      let day = attempt({ $0.skipAfterComma("with", "weeks", "from") ? $0.weekday() : nil })
+    {
+      clauses.weekStart = day
+    } else if clauses.end == .never, let end = attempt({ $0.end() }) {
+      clauses.end = end
+    } else if let longer = attempt({ $0.exceptions(addedTo: clauses) }) {
+      clauses = longer
+    } else if start == nil, let day = attempt({ $0.firstDay() }) {
+      start = day
+    } else {
+      return nil
+    }
+    return clauses
+  }
+
+  /// Reads `in week 20` or `in weeks 1, 20 and -1`.
+  private mutating func weekNumbers() -> [Int]? {
+    guard skip("in", "week") || skip("in", "weeks"), let first = word({ Int($0) }) else { return nil }
+    var numbers = [first]
+    while let number = attempt({ $0.skipJoint() ? $0.word { Int($0) } : nil }) { numbers.append(number) }
+    return numbers
+  }
+
+  /// Reads `but only the first and the last of these`.
+  private mutating func positions() -> [Int]? {
+    guard skipAfterComma("but", "only") else { return nil }
+    var positions: [Int] = []
+    repeat {
+      _ = skip("the")
+      guard let ordinal = ordinal() else { return nil }
+      positions.append(ordinal)
+    } while skipJoint()
+    return skip("of", "these") ? positions : nil
+  }
+
+  /// Reads `except sundays`, `except in august` or `except 24 december 2026 and 31 december 2026`.
+  private mutating func exceptions(addedTo clauses: Clauses) -> Clauses? {
+    guard skipAfterComma("except") || skipAfterComma("excluding") || skipAfterComma("but", "not") else { return nil }
+    _ = skip("for")
+    guard var longer = attempt({ $0.exception(addedTo: clauses) }) else { return nil }
+    while let more = attempt({ $0.skipJoint() ? $0.exception(addedTo: longer) : nil }) { longer = more }
+    return longer
+  }
+
+  private mutating func exception(addedTo clauses: Clauses) -> Clauses? {
+    var clauses = clauses
+    _ = skip("on") || skip("in")
+    if let day = attempt({ $0.date() }) {
+      clauses.exceptions.append(day)
+    } else if let days = word({ Self.groups[$0] }) {
+      clauses.withoutWeekdays += days
+    } else if let month = word(CalendarNames.month) {
+      clauses.withoutMonths.append(month)
+    } else {
+      _ = skip("a") || skip("each") || skip("every")
+      guard let day = weekday() else { return nil }
+      clauses.withoutWeekdays.append(day)
+    }
+    return clauses
+  }
+
+  /// Reads `starting 1 march`.
+  mutating func firstDay() -> CalendarDay? {
+    guard reference != nil,
+      skipAfterComma("starting") || skipAfterComma("beginning") || skipAfterComma("from")
+    else { return nil }
+    _ = skip("on") || skip("from")
+    return writtenDay()
+  }
+
+  /// Reads the end of a recurrence: a last day, or a number of times.
+  private mutating func end() -> RecurrenceEnd? {
+    if skipAfterComma("until") || reference != nil && (skipAfterComma("till") || skipAfterComma("ending")) {
+      return writtenDay().map { .until($0) }
+    }
+    _ = skip(",")
+    _ = skip("for")
+    guard let count = number(), skip("times") || skip("time") else { return nil }
+    return .count(count)
+  }
+
+  /// Reads a date, or another expression for a day if there is a reference.
+  private mutating func writtenDay() -> CalendarDay? {
+    if let day = attempt({ $0.date() }) { return day }
+    guard let reference else { return nil }
+    for count in stride(from: min(4, words.count - index), to: 0, by: -1) {
+      let text = words[index..<index + count].joined(separator: " ")
+      guard let day = try? DateExpression(text, as: .day).day(against: reference) else { continue }
+      index += count
+      return day
+    }
+    return nil
+  }
+
+  /// Reads `2026-12-31`, `31 December 2026` or `December 31, 2026`; with ``today`` also `31 December`, the next one.
+  private mutating func date() -> CalendarDay? {
+    if let day = word({ try? CalendarDay(iso8601: $0) }) { return day }
+    let day: Int?
+    let month: Int?
+    if let number = number() ?? word({ $0.ordinalNumber }) {
+      _ = skip("of")
+      (day, month) = (number, word(CalendarNames.month))
+    } else {
+      (month, day) = (word(CalendarNames.month), number() ?? word { $0.ordinalNumber })
+    }
+    guard let day, let month else { return nil }
+    let isYear = { [today] (word: String) in today == nil || word.utf8.count == 4 }
+    let year = attempt { phrase in
+      _ = phrase.skip(",")
+      return phrase.word { isYear($0) ? $0.smallNumber : nil }
+    }
+    if let year { return try? CalendarDay(year: year, month: month, day: day) }
+    guard let today else { return nil }
+    // February 29 is at most eight years away.
+    return (0...8).lazy.compactMap { try? CalendarDay(year: today.year + $0, month: month, day: day) }
+      .first { $0 >= today }
+  }
+}
+
+/// The parts of a rule that a phrase names.
+struct RecurrenceParts {
+  private let interval: (count: Int, unit: RecurrenceUnit)
+  private var unit: RecurrenceUnit
+  private var weekdays: [RecurrenceWeekday]
+  private var months: [Int]
+  private var monthDays: [Int]
+  private var yearDays: [Int]
+  private var positions: [Int]
+  private let clauses: RecurrencePhrase.Clauses
+
+  /// Combines the days with what follows them; `nil` if no rule says it.
+  init?(_ repeats: RecurrencePhrase.Repeats, _ clauses: RecurrencePhrase.Clauses) {
+    let days = repeats.days
+    interval = (repeats.count, repeats.unit)
+    (unit, self.clauses) = (repeats.unit, clauses)
+    (weekdays, months) = (days.weekdays + days.group, days.months + clauses.months)
+    (monthDays, yearDays, positions) = (days.monthDays, days.yearDays, days.positions + clauses.positions)
+    guard !days.isOrElseLast || unit == .month, days.positions.isEmpty || clauses.positions.isEmpty else { return nil }
+    if !days.dates.isEmpty {
+      guard months.isEmpty else { return nil }
+      if let product = DayOfYear.product(days.dates) {
+        (months, monthDays) = product
+      } else {
+        let numbers = days.dates.map(\.number)
+        guard !numbers.contains(nil) else { return nil }
+        yearDays += numbers.compactMap(\.self)
+      }
+    }
+    guard removeWeekdays(), removeMonths() else { return nil }
+  }
+
+  /// Leaves out weekdays; false if no rule says it.
+  private mutating func removeWeekdays() -> Bool {
+    guard !clauses.withoutWeekdays.isEmpty else { return true }
+    let areNamed = !weekdays.isEmpty || unit == .day || !monthDays.isEmpty || !yearDays.isEmpty
+    guard positions.isEmpty, weekdays.allSatisfy({ $0.ordinal == nil }), areNamed else { return false }
+    // A rule for every day that names weekdays is better known as one for every week.
+    if unit == .day, interval.count == 1, monthDays.isEmpty { unit = .week }
+    let named = weekdays.isEmpty ? RecurrenceWeekday.workdays + RecurrenceWeekday.weekend : weekdays
+    weekdays = named.filter { !clauses.withoutWeekdays.contains($0.weekday) }
+    return !weekdays.isEmpty
+  }
+
+  /// Leaves out months; false if no rule says it.
+  private mutating func removeMonths() -> Bool {
+    guard !clauses.withoutMonths.isEmpty else { return true }
+    if unit == .year {
+      // In a rule for years, months change the meaning of the other parts.
+      let areKept = !months.isEmpty || !monthDays.isEmpty || !yearDays.isEmpty
+      guard positions.isEmpty, areKept else { return false }
+    }
+    months = (months.isEmpty ? Array(1...12) : months).filter { !clauses.withoutMonths.contains($0) }
+    return !months.isEmpty
+  }
+
+  func rule() throws(TallyError) -> RecurrenceRule {
+    try RecurrenceRule(
+      every: RecurrenceInterval(interval.count, unit), on: weekdays, onMonthDays: monthDays, onYearDays: yearDays,
+      inWeeks: clauses.weekNumbers, inMonths: months, atPositions: positions, except: clauses.exceptions,
+      end: clauses.end, weekStart: clauses.weekStart ?? 1)
+  }
+}

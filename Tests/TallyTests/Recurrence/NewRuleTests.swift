@@ -1,0 +1,84 @@
+import Foundation
+import TallyTestSupport
+import TestSupport
+import Testing
+
+@testable import Tally
+
+/// Rules with parts that the first version of the program cannot read; now is noon of Saturday, 2026-11-21, in Istanbul.
+struct NewRuleTests {
+  /// The first task with such a rule keeps older programs from opening the store; other rules do not.
+  @Test(
+    arguments: [
+      ("FREQ=MONTHLY;BYMONTHDAY=1,-1", true), ("after 3 days", true), ("FREQ=DAILY;EXDATE=20261224", false),
+      ("FREQ=DAILY;BYMONTH=6", false), ("FREQ=MONTHLY;BYDAY=MO;BYSETPOS=1", false), ("FREQ=YEARLY;BYYEARDAY=1", false),
+      ("FREQ=YEARLY;BYWEEKNO=1", false),
+    ] as [(String, Bool)])
+  func aStoreNeedsThisVersionFromTheFirstSuchRule(text: String, isOfFirstVersion: Bool) throws {
+    try withStore { store in
+      func needsThisVersion() throws -> Bool {
+        try store.read { try $0.header().requiredFeatures.contains(.taskLife) }
+      }
+      let recurrence = try Recurrence(text: text)
+      #expect(recurrence.isOfFirstVersion == isOfFirstVersion)
+      let id = try store.writeAndWait { try $0.add("rent").id }
+      #expect(try !needsThisVersion())
+      try store.writeAndWait { _ = try $0.update(id) { $0.recurrence = recurrence } }
+      #expect(try needsThisVersion() == !isOfFirstVersion)
+      #expect(try store.read { try $0.task(id)?.recurrence } == recurrence)
+      try checkInvariants(of: store)
+      try store.writeAndWait { _ = try $0.undo() }
+      #expect(try store.read { try $0.task(id)?.recurrence } == nil)
+    }
+  }
+
+  @Test(
+    arguments: [
+      ("every month on the 30th", "2026-11-30 2026-12-30 2027-01-30 2027-02-28 2027-03-30"),
+      ("every month starting 31 january", "2027-01-31 2027-02-28 2027-03-31 2027-04-30"),
+      ("every 6 months starting 31 march", "2027-03-31 2027-09-30 2028-03-31"),
+      ("every year starting 2028-02-29", "2028-02-29 2029-02-28 2030-02-28"),
+      ("every day except 23 november", "2026-11-21 2026-11-22 2026-11-24"),
+      ("every other monday", "2026-11-23 2026-12-07"), ("every 2 months on the 1st", "2026-12-01 2027-02-01"),
+      ("every 31 december", "2026-12-31 2027-12-31"), ("every last weekday", "2026-11-30 2026-12-31 2027-01-29"),
+      ("every 1 march and 15 september", "2027-03-01 2027-09-15 2028-03-01"),
+      ("3 days after completion", "2026-11-21 2026-11-24"), ("every monday starting 2 march", "2027-03-08 2027-03-15"),
+    ])
+  func aTaskRepeatsOnTheDaysOfItsWords(phrase: String, days: String) throws {
+    try withStore { store in
+      try store.writeAndWait { transaction in
+        let reference = transaction.dateReference
+        let written = try WrittenRecurrence(phrase, reference: reference)
+        var task = try transaction.add("rent") { written.apply(to: &$0, isNew: true, reference: reference) }
+        for day in days.split(separator: " ") {
+          #expect(task.scheduledDate?.iso8601 == String(day), "\(task.recurrence?.text ?? "")")
+          let isEarly = task.scheduledDate.map { $0 > transaction.today } ?? false
+          // A task that counts from its completion is completed today.
+          guard !isEarly || task.recurrence?.text.hasPrefix("after") == false else { continue }
+          try transaction.complete(task.id)
+          let done = try #require(try transaction.task(task.id))
+          task = try #require(try transaction.successor(of: done))
+        }
+      }
+    }
+  }
+
+  /// A new task that is planned for a day begins with the first day of the rule from that day on; one that exists stays.
+  @Test func thePlannedDayIsTheEarliestDay() throws {
+    try withStore { store in
+      try store.writeAndWait { transaction in
+        let reference = transaction.dateReference
+        let written = try WrittenRecurrence("every monday", reference: reference)
+        let tuesday = try CalendarDay(iso8601: "2026-12-01")
+        for isNew in [false, true] {
+          let task = try transaction.add("rent") { task in
+            task.scheduledDate = tuesday
+            written.apply(to: &task, isNew: isNew, reference: reference)
+          }
+          #expect(task.scheduledDate?.iso8601 == (isNew ? "2026-12-07" : "2026-12-01"))
+          #expect(task.series?.start == task.scheduledDate)
+        }
+      }
+    }
+  }
+}
