@@ -76,8 +76,10 @@ enum SharedHelp {
   static let due = "A day alone is a due day: the task is overdue once it is over."
   static let remind = "A day alone means 09:00."
   static let repeats = """
-    How it repeats, or none: 'every 2 weeks', 'every monday', 'every month on the last friday', '3 days after \
-    completion', or an RRULE. Once it is done, the next one is there.
+    How it repeats, or none: 'every 2 weeks', 'every monday', 'every month on the last friday', 'every weekday except in \
+    august', 'every 1 march and 15 september', '3 days after completion', or an RRULE; perhaps with 'starting', 'until' or \
+    'for 10 times'. Words mean the last day of a month that is too short; an RRULE leaves that month out. Once it is done, \
+    the next one is there.
     """
   static let day = """
     DAY is today, tomorrow, yesterday, a weekday or 'next monday', YYYY-MM-DD, '25 nov', +3d or 'in 2 weeks', eow, eom or \

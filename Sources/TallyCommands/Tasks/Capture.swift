@@ -22,6 +22,7 @@ struct AddCommand: TextCommand {
         tally add 'Send the report' --list Work --due 'friday 17:00'
         tally add 'Call Ayşe' --remind 'tomorrow 10:00'
         tally add 'Pay the rent' --repeat 'every month on the 1st'
+        tally add 'Water the plants' --repeat 'every day except sunday starting 1 march'
         git log --format=%s | tally add - --list Releases
       """)
 
@@ -132,7 +133,7 @@ extension Session {
   func capture(
     _ text: [String], _ options: FieldOptions, as state: TaskState = .notStarted, at completion: OffsetTimestamp? = nil
   ) throws {
-    let fields = try FieldChange(options, clock)
+    let fields = try FieldChange(options, ofNew: true, clock)
     let lines = text == ["-"] ? try readLines() : [InputLine(number: nil, text: text.joined(separator: " "))]
     if lines.isEmpty { return try report(ChangeReport()) }
     try write(for: fields.namesSomething ? .changing : .adding) { transaction in
@@ -195,11 +196,24 @@ extension Session {
         "Added \(named.inWords) to \(placeInWords(named))\(namesDates ? dates(of: task) : "")\(repeating)"
       }
     var change = ChangeReport(changed: [named], messages: [message + "."])
+    if let days = daysInWords(of: task) { change.messages.append(days) }
     if let next = try transaction.successor(of: task).map({ try transaction.name($0) }) {
       change.append(ChangeReport(changed: [next], messages: [clock.sentence(aboutNext: next)]))
     }
     if let warning = try transaction.warningOfParent(of: named) { change.warnings.append(warning) }
     return change
+  }
+
+  /// The first three days of an open task that repeats by a rule, in a sentence, so that a person sees what the rule means.
+  private func daysInWords(of task: TaskItem) -> String? {
+    guard !task.isCompleted, case .rule(let rule)? = task.recurrence, let series = task.series else { return nil }
+    var days = [series.occurrence]
+    while days.count < 3, let last = days.last, let next = rule.next(after: last, from: series.start) {
+      days.append(next)
+    }
+    let names = days.map(clock.relativeName)
+    guard let last = names.last, names.count > 1 else { return nil }
+    return "Its days are \(names.dropLast().joined(separator: ", ")) and \(last)\(days.count < 3 ? "" : ", and so on")."
   }
 
   /// When a task is due and when its reminder comes, in words after its place:

@@ -11,8 +11,12 @@ struct FieldChange {
 
   /// Reads the options.
   ///
+  /// - Parameters:
+  ///   - options: the options.
+  ///   - isNew: whether the tasks are being added, so that a recurrence begins on their planned day or later.
+  ///   - clock: the present.
   /// - Throws: ``CommandFailure`` with the name of the option that is wrong.
-  init(_ options: FieldOptions, _ clock: LocalClock) throws {
+  init(_ options: FieldOptions, ofNew isNew: Bool = false, _ clock: LocalClock) throws {
     // The outer optional is for an option that is not given, the inner one for `none`.
     let day: CalendarDay?? =
       options.today
@@ -26,8 +30,11 @@ struct FieldChange {
     let priority = try options.priority.map { text in
       try CommandFailure.naming("--priority", quoting: text) { try Priority(name: text.lowercased()) }
     }
-    let recurrence: Recurrence?? = try options.recurrence.map { text in
-      try CommandFailure.naming("--repeat", quoting: text) { text.isNone ? nil : try Recurrence(phrase: text) }
+    let reference = try clock.reference(countingWeeks: options.recurrence != nil)
+    let recurrence: WrittenRecurrence?? = try options.recurrence.map { text in
+      try CommandFailure.naming("--repeat", quoting: text) {
+        text.isNone ? nil : try WrittenRecurrence(text, reference: reference)
+      }
     }
     let attributes = try options.attributes.map { text in
       try CommandFailure.naming("--set") { try Self.attribute(text) }
@@ -42,7 +49,8 @@ struct FieldChange {
         if tag.isNone { task.tags = [] } else { task.tags.insert(tag.withoutNumberSign) }
       }
       if let priority { task.priority = priority }
-      if let recurrence { task.recurrence = recurrence }
+      if recurrence != nil { task.recurrence = nil }
+      recurrence??.apply(to: &task, isNew: isNew, reference: reference)
       for (name, value) in attributes { task.attributes[name] = value }
       if let notes { task.notes = notes.isEmpty || notes.isNone ? nil : notes }
     }

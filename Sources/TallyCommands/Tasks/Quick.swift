@@ -8,10 +8,10 @@ struct QuickCommand: TextCommand {
     "quick", "Capture a task from one sentence, with its dates, tags and more.", usage: "<text> ... [--dry-run]",
     discussion: """
       Understands days and times, 'due', 'by' and 'deadline' before them, 'remind me', tags as +home or @home, \
-      priorities as p:high or p1, 'for', 'list:' or 'project:' before a list's name, and 'every month', 'every! 3 days' (after each \
-      completion) and the like; the rest is the title. No shell changes these spellings; #home and !high need quotation \
-      marks. What a task cannot have, such as 'for 1h', stays in the title and is named. A backslash before a word, or \
-      quotation marks around some, keep them there.
+      priorities as p:high or p1, 'for', 'list:' or 'project:' before a list's name, 'every month', \
+      'every day except sunday', 'every! 3 days' (after each completion) and the like; the rest is the title. No shell \
+      changes these spellings; #home and !high need quotation marks. What a task cannot have, as 'for 1h', stays in \
+      the title and is named. A backslash before a word, or quotation marks around some, keep them there.
 
       A day is the one the task is planned for; a time on it is that of a reminder. 'tally add' takes text literally.
 

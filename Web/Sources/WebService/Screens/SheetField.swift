@@ -54,7 +54,10 @@ extension SheetField {
       case .instant(let instant): task.dueDate = instant
       case nil: (task.dueDay, task.dueDate) = (nil, nil)
       }
-    case .repeat: task.recurrence = try value.map { try Recurrence(phrase: $0) }
+    case .repeat:
+      let written = try value.map { try WrittenRecurrence($0, reference: reference) }
+      task.recurrence = nil
+      written?.apply(to: &task, reference: reference)
     case .tags:
       task.tags = TagSet(
         text.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces.union(["#"])) }.filter { !$0.isEmpty })

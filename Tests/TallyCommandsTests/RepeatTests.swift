@@ -1,0 +1,57 @@
+import Foundation
+import Testing
+
+/// What `--repeat` and `quick` make of the same words.
+struct RepeatTests {
+  /// The first days differed in six of eleven phrases.
+  @Test(
+    arguments: [
+      "every day", "every monday", "every other monday", "every 2 weeks on monday", "every 3 days after completion",
+      "every month on the 1st", "every 2 months on the 1st", "every 3 months on the last friday", "every 25 november",
+      "every year on 25 november", "every 6 months", "every last weekday of the month", "every weekday except friday",
+      "every 1 march and 15 september", "every month starting 31 january", "every monday starting 2 march",
+      "every other day until 31 december", "every friday for 3 times",
+    ])
+  func addAndQuickBeginOnTheSameDay(phrase: String) throws {
+    try withProgram { program in
+      #expect(try program.run(["add", "Review", "--repeat", phrase]).status == 0)
+      #expect(try program.run(["quick", "Review \(phrase)"]).status == 0)
+      let lines = try program.run(["all", "--json"]).output.split(separator: "\n").map(String.init)
+      for key in ["\"scheduledDate\":", "\"recurrence\":", "\"title\":"] {
+        let values = lines.flatMap { line in
+          line.components(separatedBy: key).dropFirst().map { $0.prefix { $0 != "," } }
+        }
+        #expect(values.count == 2 && Set(values).count == 1 && values.first != "null", "\(key) \(values)")
+      }
+    }
+  }
+
+  /// Now is 2026-11-21.
+  @Test(
+    arguments: [
+      ("every month", "2027-01-31", "Its days are Sun 31 Jan 2027, Sun 28 Feb 2027 and Wed 31 Mar 2027, and so on."),
+      ("FREQ=MONTHLY", "2027-01-31", "Its days are Sun 31 Jan 2027, Wed 31 Mar 2027 and Mon 31 May 2027, and so on."),
+      ("every 6 months", "2027-03-31", "Its days are Wed 31 Mar 2027, Thu 30 Sep 2027 and Fri 31 Mar 2028, and so on."),
+      ("every year", "2028-02-29", "Its days are Tue 29 Feb 2028, Wed 28 Feb 2029 and Thu 28 Feb 2030, and so on."),
+      ("every monday for 2 times", "2027-01-05", "Its days are Mon 11 Jan 2027 and Mon 18 Jan 2027."),
+    ] as [(String, String, String)])
+  func addSaysTheFirstDays(phrase: String, day: String, words: String) throws {
+    try withProgram { program in
+      let outcome = try program.run(["add", "Rent", "--on", day, "--repeat", phrase])
+      #expect(outcome.errors.contains(words), "\(outcome.errors)")
+    }
+  }
+
+  @Test func whatCannotBeSaidIsAnError() throws {
+    try withProgram { program in
+      for phrase in ["every 8 hours", "every day except holidays", "every first monday of may and last friday of june"]
+      {
+        let outcome = try program.run(["add", "Rent", "--repeat", phrase])
+        #expect(outcome.status == 64 && outcome.errors.contains("--repeat"), "\(outcome.errors)")
+      }
+      let outcome = try program.run(["quick", "Rent", "every", "day", "except", "holidays"])
+      #expect(outcome.status == 0)
+      #expect(outcome.errors.contains("Not understood: every day except holidays"), "\(outcome.errors)")
+    }
+  }
+}
