@@ -37,14 +37,7 @@ final class CalendarSource: ForeignSource {
     var series = task(first)
     // An occurrence that is described, open or closed, is a task of its own.
     let described = occurrences.compactMap { $0.record.first("RECURRENCE-ID") }
-    let days = (described + first.record.lines.filter { $0.name == "EXDATE" }).flatMap { line in
-      line.value.split(separator: ",").compactMap { value in
-        // The parts that are not understood are named with their to-do.
-        context.remarks.discarding {
-          WrittenDate(ContentLine(line.name, parameters: line.parameters, String(value)), zones: zones, context)
-        }?.day(context)
-      }
-    }
+    let days = first.record.days(described, context)
     series.0.advance(past: Set(days), context)
     waiting = occurrences.map(task)
     return series
@@ -131,17 +124,21 @@ final class CalendarSource: ForeignSource {
 }
 
 extension TaskDocument {
-  /// Advances an open series and its dates to the first occurrence that is not in `days`.
+  /// Advances an open series and its dates to the first occurrence that is neither in `days` nor left out by the rule.
   fileprivate mutating func advance(past days: Set<CalendarDay>, _ context: FormatContext) {
-    guard case .recurrence(.rule(let rule))? = self[.recurrence], self[.state] != .state(.completed), !days.isEmpty,
+    guard case .recurrence(.rule(let rule))? = self[.recurrence], self[.state] != .state(.completed),
       let start = firstDay(context)
     else { return }
+    let days = days.union(rule.exceptions)
+    guard !days.isEmpty else { return }
+    guard case .rule(let all)? = try? Recurrence(text: rule.textWithoutExceptions) else { return }
     var (day, count) = (start, 0)
-    while days.contains(day), let next = rule.next(after: day, from: start) { (day, count) = (next, count + 1) }
-    if case .count(let whole) = rule.end, whole > count, count > 0 {
-      let text = rule.text.replacingOccurrences(of: "COUNT=\(whole)", with: "COUNT=\(whole - count)")
-      self[.recurrence] = (try? Recurrence(text: text)).map { .recurrence($0) }
+    while days.contains(day), let next = all.next(after: day, from: start) { (day, count) = (next, count + 1) }
+    var text = rule.textWithoutExceptions
+    if case .count(let whole) = rule.end, whole > count {
+      text = text.replacingOccurrences(of: "COUNT=\(whole)", with: "COUNT=\(whole - count)")
     }
+    self[.recurrence] = Self.recurrence(text, except: rule.exceptions.filter { $0 > day }).map { .recurrence($0) }
     let distance = Int(day.dayNumber) - Int(start.dayNumber)
     guard distance > 0 else { return }
     for field in [TaskField.scheduledDate, .dueDay] {
@@ -153,6 +150,14 @@ extension TaskDocument {
       let moved = context.calendar.date(byAdding: .day, value: distance, to: instant.date)
       self[field] = moved.map { .instant(Timestamp(clamping: $0)) }
     }
+  }
+
+  /// A rule without some days; `nil` if the text is not a rule.
+  fileprivate static func recurrence(
+    _ text: String, except days: [CalendarDay], in timeZone: TimeZone = .gmt
+  ) -> Recurrence? {
+    let exceptions = days.isEmpty ? "" : ";EXDATE=\(days.map(BasicDate.text).joined(separator: ","))"
+    return try? Recurrence(text: text + exceptions, timeZone: timeZone)
   }
 
   private func firstDay(_ context: FormatContext) -> CalendarDay? {
@@ -262,10 +267,12 @@ extension CalendarRecord {
     if let parentUID { lines.append(ContentLine("RELATED-TO", ContentLine.escape(parentUID))) }
     if let list { lines.append(ContentLine(Self.listName, ContentLine.escape(list))) }
     if case .rule(let rule)? = task.recurrence { lines.append(ContentLine("RRULE", text(of: rule, context))) }
+    if case .rule(let rule)? = task.recurrence { lines += exceptions(of: rule, from: task, context) }
     for (name, value) in task.attributes.sorted(by: { $0.key < $1.key }) {
       guard case .text(let text) = value else { continue }
       // A readable date is already written from the field, or is out of date.
       if name == "DTSTART" || name == "DUE", date(name, text, context) != nil { continue }
+      if name == "EXDATE", case .rule? = task.recurrence { continue }
       append(text, of: name)
     }
     appendAlarms(of: task, context)
@@ -293,10 +300,48 @@ extension CalendarRecord {
   /// The rule; its last day is an instant in UTC if the start has a time (RFC 5545, section 3.3.10).
   private func text(of rule: RecurrenceRule, _ context: FormatContext) -> String {
     guard case .until(let day) = rule.end, first("DTSTART").map({ BasicDate.day($0.value) == nil }) ?? false else {
-      return rule.text
+      return rule.textWithoutExceptions
     }
-    return rule.text.replacingOccurrences(
+    return rule.textWithoutExceptions.replacingOccurrences(
       of: "UNTIL=\(BasicDate.text(day))", with: "UNTIL=\(BasicDate.text(context.end(of: day)))")
+  }
+
+  /// The days that a rule leaves out: the imported lines, if they still say these days, else one line.
+  ///
+  /// They have the time of the start if it has one (RFC 5545, section 3.8.5.1).
+  private func exceptions(of rule: RecurrenceRule, from task: TaskItem, _ context: FormatContext) -> [ContentLine] {
+    if case .text(let text)? = task.attributes["EXDATE"], let lines = Self.written(text, of: "EXDATE"),
+      Set(days(lines, context).filter { $0 > task.series?.start ?? .earliest }) == Set(rule.exceptions)
+    {
+      return lines
+    }
+    guard !rule.exceptions.isEmpty else { return [] }
+    guard let start = first("DTSTART") ?? first("DUE"), BasicDate.day(start.value) == nil,
+      let instant = WrittenDate(start, zones: zones, context)?.instant(context)
+    else {
+      let days = rule.exceptions.map(BasicDate.text).joined(separator: ",")
+      return [ContentLine("EXDATE", parameters: ";VALUE=DATE", days)]
+    }
+    let day = context.day(of: instant)
+    let lines = rule.exceptions.map { exception in
+      let moved = instant.moved(from: day, to: exception, in: context.timeZone)
+      return start.parameter("TZID") == nil
+        ? ContentLine("EXDATE", BasicDate.text(moved)) : zonedLine("EXDATE", moved, context)
+    }
+    guard let line = lines.first, lines.allSatisfy({ $0.parameters == line.parameters }) else { return lines }
+    return [ContentLine("EXDATE", parameters: line.parameters, lines.map(\.value).joined(separator: ","))]
+  }
+
+  /// The days in properties that list dates; without those that are not understood.
+  func days(_ lines: [ContentLine], _ context: FormatContext) -> [CalendarDay] {
+    lines.flatMap { line in
+      line.value.split(separator: ",").compactMap { value in
+        // The parts that are not understood are named with their to-do.
+        context.remarks.discarding {
+          WrittenDate(ContentLine(line.name, parameters: line.parameters, String(value)), zones: zones, context)
+        }?.day(context)
+      }
+    }
   }
 
   private mutating func appendState(of task: TaskItem) {
@@ -473,7 +518,12 @@ extension CalendarRecord {
     document[.reminderDate] = (reminder(context)?.instant).map { .instant($0) }
     document[.recurrence] = nil
     guard let rule = first("RRULE")?.value else { return }
-    document[.recurrence] = (try? Recurrence(text: rule, timeZone: context.timeZone)).map { .recurrence($0) }
+    let exceptions = days(lines.filter { $0.name == "EXDATE" }, context)
+    // More days than a rule can leave out stay in their lines.
+    let recurrence =
+      TaskDocument.recurrence(rule, except: exceptions, in: context.timeZone)
+      ?? TaskDocument.recurrence(rule, except: [], in: context.timeZone)
+    document[.recurrence] = recurrence.map { .recurrence($0) }
     if document[.recurrence] == nil { context.remarks.add("recurrence", rule) }
   }
 

@@ -51,7 +51,11 @@ final class TaskwarriorSource: ForeignSource {
     var document = record.importing(context)
     identity.identify(&document, by: record.values["description"]?.text ?? "", record.values["entry"]?.text ?? "")
     if case .text(let text)? = record.values["recur"], record.exact == nil {
-      document[.recurrence] = TaskwarriorRecurrence.recurrence(text).map { .recurrence($0) }
+      // A month of Taskwarrior ends with its last day, as one in words does.
+      let first = (document[.dueDate]?.instant).map { context.day(of: $0) }
+      document[.recurrence] = TaskwarriorRecurrence.recurrence(text).map { recurrence in
+        .recurrence(first.map(recurrence.inWords) ?? recurrence)
+      }
       if document[.recurrence] == nil { context.remarks.add("recurrence", text) }
     }
     return document

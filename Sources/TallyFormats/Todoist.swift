@@ -93,11 +93,11 @@ final class TodoistSource: RowSource {
   private func readRecurrence(_ text: String, into document: inout TaskDocument, _ context: FormatContext) -> Bool {
     let parts = text.split(separator: #/(?i) (?:starting|from) /#, maxSplits: 1)
     guard let phrase = parts.first.map(String.init) else { return false }
-    if let recurrence = try? Recurrence(phrase: phrase) {
-      document[.recurrence] = .recurrence(recurrence)
+    let reference = DateReference(now: context.now, calendar: context.calendar)
+    if let written = try? WrittenRecurrence(phrase, reference: reference) {
+      document[.recurrence] = .recurrence(written.recurrence)
     } else {
       // Quick entry reads more: times, abbreviations and what counts from the completion.
-      let reference = DateReference(now: context.now, calendar: context.calendar)
       let entry = QuickEntry.parse("task " + phrase, reference: reference)
       guard let recurrence = entry.recurrence, entry.title == "task" else { return false }
       document[.recurrence] = .recurrence(recurrence)
@@ -106,6 +106,12 @@ final class TodoistSource: RowSource {
     }
     if parts.count > 1, !setDue(String(parts[1]), in: &document, context) { context.remarks.add("date", parts[1]) }
     if document[.dueDay] == nil, document[.dueDate] == nil { setFirstDay(of: &document, context) }
+    // Words mean the last day of a month that is too short.
+    if case .recurrence(let recurrence)? = document[.recurrence],
+      let first = document[.dueDay]?.day ?? document[.dueDate]?.instant.map({ context.day(of: $0) })
+    {
+      document[.recurrence] = .recurrence(recurrence.inWords(beginningOn: first))
+    }
     return true
   }
 
@@ -119,9 +125,7 @@ final class TodoistSource: RowSource {
   private func setFirstDay(of document: inout TaskDocument, _ context: FormatContext) {
     guard case .recurrence(let recurrence)? = document[.recurrence] else { return }
     let today = context.day(of: context.now)
-    guard case .rule(let rule) = recurrence else { return document[.dueDay] = .day(today) }
-    let yesterday = (try? today.adding(days: -1)) ?? today
-    document[.dueDay] = .day(rule.next(after: yesterday, from: today) ?? today)
+    document[.dueDay] = .day(recurrence.firstDay(onOrAfter: today) ?? today)
   }
 
   /// Adds attributes for the columns that Tally has no field for.

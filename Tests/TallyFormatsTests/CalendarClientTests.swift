@@ -132,6 +132,39 @@ struct CalendarClientTests {
     }
   }
 
+  /// Days that are left out come in, and go out with the kind of time that the start has.
+  @Test(
+    arguments: [
+      (
+        "DTSTART;VALUE=DATE:20270104", "EXDATE;VALUE=DATE:20270105,20270107",
+        "FREQ=DAILY;BYMONTH=1;EXDATE=20270105,20270107"
+      ),
+      (
+        "DTSTART;TZID=Europe/Berlin:20270104T090000\nDUE;TZID=Europe/Berlin:20270104T090000",
+        "EXDATE;TZID=Europe/Berlin:20270105T090000,20270107T090000", "FREQ=DAILY;BYMONTH=1;EXDATE=20270105,20270107"
+      ),
+    ])
+  func daysThatAreLeftOutComeInAndGoOut(dates: String, line: String, text: String) throws {
+    var configuration = TaskStore.Configuration.testing()
+    configuration.calendar.timeZone = try #require(TimeZone(identifier: "Europe/Berlin"))
+    try withStore(configuration) { (store: TaskStore) throws in
+      let calendar = Self.calendar("UID:s\nSUMMARY:a\nRRULE:FREQ=DAILY;BYMONTH=1\n\(dates)\n\(line)")
+      #expect(try store.importText(calendar, as: .ical).account.isEmpty)
+      let task = try #require(try store.tasks.first)
+      #expect(task.recurrence?.text == text)
+      #expect(try store.exportedText(as: .ical).contains("\r\nRRULE:FREQ=DAILY;BYMONTH=1\r\n\(line)\r\n"))
+      #expect(try store.importText(calendar, as: .ical).tasks == ImportSummary.Counts(unchanged: 1))
+      // Without the imported line, or with other days, the rule says them.
+      try store.writeAndWait { _ = try $0.update(task.id) { $0.attributes["EXDATE"] = nil } }
+      let exported = try store.exportedText(as: .ical)
+      #expect(exported.contains("\r\n\(line)\r\n"), "\(exported)")
+      try store.writeAndWait { transaction in
+        _ = try transaction.update(task.id) { $0.recurrence = try Recurrence(text: "FREQ=DAILY") }
+      }
+      #expect(try !store.exportedText(as: .ical).contains("EXDATE"))
+    }
+  }
+
   /// An occurrence that is done beside its series is a task of its own, and the series goes on behind it.
   @Test func aSeriesComesInWithItsOccurrences() throws {
     let series =
