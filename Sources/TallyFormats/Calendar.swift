@@ -126,7 +126,7 @@ final class CalendarSource: ForeignSource {
 extension TaskDocument {
   /// Advances an open series and its dates to the first occurrence that is neither in `days` nor left out by the rule.
   fileprivate mutating func advance(past days: Set<CalendarDay>, _ context: FormatContext) {
-    guard case .recurrence(.rule(let rule))? = self[.recurrence], self[.state] != .state(.completed),
+    guard case .recurrence(.rule(let rule))? = self[.recurrence], self[.state].flatMap(\.state)?.isClosed != true,
       let start = firstDay(context)
     else { return }
     let days = days.union(rule.exceptions)
@@ -153,7 +153,7 @@ extension TaskDocument {
   }
 
   /// A rule without some days; `nil` if the text is not a rule.
-  fileprivate static func recurrence(
+  static func recurrence(
     _ text: String, except days: [CalendarDay], in timeZone: TimeZone = .gmt
   ) -> Recurrence? {
     let exceptions = days.isEmpty ? "" : ";EXDATE=\(days.map(BasicDate.text).joined(separator: ","))"
@@ -172,6 +172,8 @@ struct CalendarWriter: DocumentWriter {
   private let context: FormatContext
   /// The zones that have been described.
   private var described: Set<String> = []
+  /// The UIDs of tasks on which others depend, as far as they are not their ids.
+  private var uids: [UUID: String] = [:]
   var bytes: [UInt8] = []
 
   init(_ context: FormatContext) { self.context = context }
@@ -181,6 +183,11 @@ struct CalendarWriter: DocumentWriter {
     append([ContentLine("BEGIN", "VCALENDAR"), ContentLine("VERSION", "2.0"), ContentLine("PRODID", product)])
   }
 
+  mutating func prepare(dependency task: TaskItem) {
+    let uid = CalendarRecord.uid(of: task)
+    if uid != task.id.uuidString.lowercased() { uids[task.id] = uid }
+  }
+
   mutating func write(_ task: TaskItem, in list: TaskList?, under parent: TaskItem?) {
     var record = CalendarRecord.exporting(task, in: list?.name, context)
     // The parent may have a UID of its own.
@@ -188,6 +195,10 @@ struct CalendarWriter: DocumentWriter {
       let exact = record.exact
       record = CalendarRecord(task, in: list?.name, parentUID: CalendarRecord.uid(of: parent), context)
       record.exact = exact
+    }
+    for (index, line) in record.lines.enumerated() where line.isDependency {
+      guard let uid = uids[CalendarRecord.id(ofUID: line.unescaped)] else { continue }
+      record.lines[index] = ContentLine("RELATED-TO", parameters: line.parameters, ContentLine.escape(uid))
     }
     for zone in (record.lines + record.components.joined()).compactMap({ $0.parameter("TZID") }) {
       if described.insert(zone).inserted, let zone = WrittenZone.named(zone) { append(zone.component) }
@@ -265,6 +276,9 @@ extension CalendarRecord {
     }
     lines += Self.categories(of: task)
     if let parentUID { lines.append(ContentLine("RELATED-TO", ContentLine.escape(parentUID))) }
+    lines += task.dependsOn.map {
+      ContentLine("RELATED-TO", parameters: ContentLine.dependency, $0.uuidString.lowercased())
+    }
     if let list { lines.append(ContentLine(Self.listName, ContentLine.escape(list))) }
     if case .rule(let rule)? = task.recurrence { lines.append(ContentLine("RRULE", text(of: rule, context))) }
     if case .rule(let rule)? = task.recurrence { lines += exceptions(of: rule, from: task, context) }
@@ -349,7 +363,9 @@ extension CalendarRecord {
       switch task.state {
       case .notStarted: "NEEDS-ACTION"
       case .active: "IN-PROCESS"
+      // Earlier versions kept a cancelled task as a completed one with this attribute.
       case .completed: task.attributes["STATUS"] == "CANCELLED" ? "CANCELLED" : "COMPLETED"
+      case .cancelled: "CANCELLED"
       }
     lines.append(ContentLine("STATUS", status))
     guard let completed = task.completedAt, status != "CANCELLED" else { return }
@@ -478,6 +494,8 @@ extension CalendarRecord {
     let parent = lines.first { $0.isParent }
     document[.parentID] = parent.map { .id(Self.id(ofUID: $0.unescaped)) }
     document.keptParent = parent.map { ("RELATED-TO", Self.text([$0])) }
+    let dependencies = TaskIDSet(lines.filter(\.isDependency).map { Self.id(ofUID: $0.unescaped) })
+    document[.dependsOn] = dependencies.isEmpty ? nil : .ids(dependencies)
     document[.listID] = nil
     document.listName = first(Self.listName)?.unescaped
     document.attributes = attributes(document, context)
@@ -535,17 +553,22 @@ extension CalendarRecord {
     let isCancelled = status == "CANCELLED"
     let isKnown = ["COMPLETED", "IN-PROCESS", "NEEDS-ACTION", "CANCELLED"].contains(status)
     if let status, !isKnown { context.remarks.add("state", status) }
-    let isCompleted = status == "COMPLETED" || isCancelled || !isKnown && (completed != nil || percent == 100)
+    let isCompleted = status == "COMPLETED" || !isKnown && (completed != nil || percent == 100)
     let isActive = status == "IN-PROCESS" || !isKnown && (1..<100).contains(percent)
-    document[.state] = .state(isCompleted ? .completed : isActive ? .active : .notStarted)
-    guard isCompleted else { return document[.completedAt] = nil }
+    let open: TaskState = isActive ? .active : .notStarted
     let instant = completed ?? (document.has(.updatedAt) ? document.task.updatedAt : nil)
-    document[.completedAt] = .offsetInstant(
-      instant.map { OffsetTimestamp($0, in: context.timeZone) } ?? context.undatedCompletion)
+    document.setState(
+      isCancelled ? .cancelled : isCompleted ? .completed : open,
+      at: instant.map { OffsetTimestamp($0, in: context.timeZone) } ?? context.undatedCompletion)
   }
 }
 
 extension ContentLine {
   /// Whether the line names the parent; a relation without a type does (RFC 5545, section 3.2.15).
   var isParent: Bool { name == "RELATED-TO" && (parameter("RELTYPE") ?? "PARENT").uppercased() == "PARENT" }
+
+  /// Whether the line names a task to be done before (RFC 9253, section 9.1), and nothing else, such as a gap.
+  var isDependency: Bool { name == "RELATED-TO" && parameters.uppercased() == Self.dependency }
+
+  static let dependency = ";RELTYPE=DEPENDS-ON"
 }

@@ -103,7 +103,6 @@ extension CalendarRecord {
       attributes["UID"] = .text(uid)
     }
     let status = first("STATUS")?.value.trimmed ?? ""
-    if status.uppercased() == "CANCELLED" { attributes["STATUS"] = "CANCELLED" }
     if !["", "COMPLETED", "IN-PROCESS", "NEEDS-ACTION", "CANCELLED"].contains(status.uppercased()) {
       attributes["STATUS"] = .text(status)
     }
@@ -124,6 +123,7 @@ extension CalendarRecord {
     if let percent = first("PERCENT-COMPLETE"), !isCompleted { attributes["PERCENT-COMPLETE"] = .text(percent.value) }
     var relations = lines.filter { $0.name == "RELATED-TO" }
     if let parent = relations.firstIndex(where: \.isParent) { relations.remove(at: parent) }
+    relations.removeAll(where: \.isDependency)
     if !relations.isEmpty { attributes["RELATED-TO"] = .text(Self.text(relations)) }
     for name in ["SUMMARY", "DESCRIPTION"] {
       if let line = first(name), !line.parameters.isEmpty { attributes[name] = .text(line.parameters) }
@@ -197,12 +197,21 @@ extension CalendarRecord {
     return date.instant(context).adding(seconds: (length ?? 0) + seconds)
   }
 
+  /// Whether the recurrence has the days of the `EXDATE` lines: only with a rule, and not more than it can leave out.
+  private func leavesDaysOut(_ context: FormatContext) -> Bool {
+    guard let rule = first("RRULE")?.value else { return false }
+    let days = days(lines.filter { $0.name == "EXDATE" }, context)
+    return TaskDocument.recurrence(rule, except: days, in: context.timeZone) != nil
+  }
+
   /// Adds remarks about values without a field in Tally.
   func remark(_ context: FormatContext) {
     if let number = first("PRIORITY")?.value, !(Int(number).map { (0...9).contains($0) } ?? false) {
       context.remarks.add("priority", number)
     }
+    let areDaysLeftOut = leavesDaysOut(context)
     for line in lines where line.name != Self.extensionName && line.name != Self.listName {
+      if line.name == "EXDATE", areDaysLeftOut, Self.isWellFormed(line) { continue }
       if !Self.mapped.contains(line.name), !Self.understood.contains(line.name) {
         context.remarks.add("property", line.text)
       }
@@ -212,7 +221,9 @@ extension CalendarRecord {
       let isAlarm = component.first?.value.uppercased() == "VALARM"
       context.remarks.add(isAlarm ? "alarm" : "component", component.map(\.text).joined(separator: " "))
     }
-    for line in lines where line.name == "RELATED-TO" && !line.isParent { context.remarks.add("relation", line.text) }
+    for line in lines where line.name == "RELATED-TO" && !line.isParent && !line.isDependency {
+      context.remarks.add("relation", line.text)
+    }
   }
 }
 

@@ -203,7 +203,9 @@ struct ChecklistRecord: ForeignRecord {
   }
 
   init(_ task: TaskItem, in list: String?, _ context: FormatContext) {
-    mark = task.isCompleted ? task.attributes["STATUS"] == "CANCELLED" ? "-" : "x" : " "
+    // Earlier versions kept a cancelled task as a completed one with this attribute.
+    let isCancelled = task.isCancelled || task.isCompleted && task.attributes["STATUS"] == "CANCELLED"
+    mark = isCancelled ? "-" : task.isCompleted ? "x" : " "
     heading = list
     var words = [Self.plain(task.title)]
     for tag in task.tags where Self.isTag(tag) { words.append("#\(tag)") }
@@ -247,13 +249,13 @@ struct ChecklistRecord: ForeignRecord {
     document[.tags] = tags.isEmpty ? nil : .tags(TagSet(tags.reversed()))
     document[.notes] = notes.isEmpty ? nil : .text(notes.joined(separator: "\n"))
     let isCancelled = mark == "-" || mark == "~"
-    let isCompleted = mark == "x" || mark == "X" || isCancelled
-    if isCancelled { document.attributes["STATUS"] = "CANCELLED" }
+    let isClosed = mark == "x" || mark == "X" || isCancelled
     if "<>!?*".contains(mark) { context.remarks.add("state", "[\(mark)] \(text)") }
-    document[.state] = .state(isCompleted ? .completed : mark == "/" ? .active : .notStarted)
-    let completed = marks.completed.map(context.noon) ?? context.undatedCompletion
-    document[.completedAt] = isCompleted ? .offsetInstant(completed) : nil
-    if isCompleted { document.latestCompletion = .latest }
+    let open: TaskState = mark == "/" ? .active : .notStarted
+    let day = isCancelled ? marks.cancelled ?? marks.completed : marks.completed
+    document.setState(
+      isCancelled ? .cancelled : isClosed ? .completed : open, at: day.map(context.noon) ?? context.undatedCompletion)
+    if isClosed { document.latestCompletion = .latest }
     document.listName = heading
     document[.listID] = nil
     return document
@@ -291,6 +293,7 @@ struct NotebookMarks {
   /// The fields that the marks set; the due day, the due date and the attributes are `nil` if no mark sets them.
   private(set) var document = TaskDocument()
   private(set) var completed: CalendarDay?
+  private(set) var cancelled: CalendarDay?
 
   private static let signs: [(sign: String, name: String)] = [
     ("📅", "due"), ("📆", "due"), ("🗓", "due"), ("⏳", "scheduled"), ("⌛", "scheduled"), ("🛫", "start"),
@@ -351,8 +354,8 @@ struct NotebookMarks {
       if value.isEmpty { document[.priority] = .priority(priority) }
       return value.isEmpty
     }
-    if ["start", "cancelled", "id", "dependsOn", "onCompletion"].contains(name) {
-      let kind = name == "start" || name == "cancelled" ? "date" : "attribute"
+    if ["start", "id", "dependsOn", "onCompletion"].contains(name) {
+      let kind = name == "start" ? "date" : "attribute"
       document.store(value, as: name, remark: kind, "\(name) \(value)", context)
       return true
     }
@@ -370,6 +373,7 @@ struct NotebookMarks {
     case "due": document[.dueDay] = .day(day)
     case "scheduled": document[.scheduledDate] = .day(day)
     case "created": document[.createdAt] = .instant(context.start(of: day))
+    case "cancelled": cancelled = day
     default: completed = day
     }
     return true

@@ -29,7 +29,9 @@ extension ForeignRecord {
   static func omits(_ field: TaskField, of task: TaskItem, _ context: FormatContext) -> Bool { false }
 
   /// Fields that exclude each other or belong together: both are exact, or neither.
-  private static var groups: [[TaskField]] { [[.dueDate, .dueDay], [.state, .completedAt], [.recurrence, .series]] }
+  private static var groups: [[TaskField]] {
+    [[.dueDate, .dueDay], [.state, .completedAt, .cancelledAt], [.recurrence, .series]]
+  }
 
   /// The record of a task, with everything that the format's own words lose.
   static func exporting(_ task: TaskItem, in list: String?, _ context: FormatContext) -> Self {
@@ -40,7 +42,9 @@ extension ForeignRecord {
       !omits(field, of: task, context) && !task[field].isIdentical(to: plain[field])
     }
     let groups = groups.filter { !$0.allSatisfy { !lost.contains($0) } }
-    let fields = TaskField.all.filter { field in lost.contains(field) || groups.contains { $0.contains(field) } }
+    let fields = TaskField.all.filter { field in
+      lost.contains(field) || groups.contains { $0.contains(field) } && (field.isAlwaysWritten || task[field] != nil)
+    }
     var surroundings = TaskDocument.Surroundings()
     if !plain.listName.isIdentical(to: list) { surroundings.list = .some(list) }
     if isLocal(task) { surroundings.zone = context.timeZone.identifier }
@@ -120,6 +124,13 @@ extension Unicode.Scalar {
 }
 
 extension TaskDocument {
+  /// Sets the state with the time at which the task was completed or cancelled; an open task has none.
+  mutating func setState(_ state: TaskState, at time: OffsetTimestamp?) {
+    self[.state] = .state(state)
+    self[.completedAt] = state == .completed ? time.map { .offsetInstant($0) } : nil
+    self[.cancelledAt] = state == .cancelled ? time.map { .offsetInstant($0) } : nil
+  }
+
   /// The attributes; setting them makes the field present, without a value if there are none.
   var attributes: [String: AttributeValue] {
     get { self[.attributes]?.attributes ?? [:] }
@@ -351,6 +362,6 @@ struct ContentIdentity {
     counts[key] = ordinal + 1
     document[.id] = .id(ordinal == 0 ? key : UUID(namedBy: key.uuidString, "\(ordinal)"))
     document.isIdentifiedByContent = true
-    if document.latestCompletion == nil, document.task.isCompleted { document.latestCompletion = .latest }
+    if document.latestCompletion == nil, document.task.isClosed { document.latestCompletion = .latest }
   }
 }

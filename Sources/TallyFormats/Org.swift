@@ -123,10 +123,9 @@ final class OrgSource: LineSource {
     let keyword = heading.keyword ?? ""
     let isClosed = keywords.isClosed(keyword)
     let isActive = ["STARTED", "DOING", "INPROGRESS", "IN-PROGRESS", "STRT"].contains(keyword)
+    let isCancelled = isClosed && (TableValue.isCancelled(keyword) || keyword == "KILL")
     document[.state] = .state(isClosed ? .completed : isActive ? .active : .notStarted)
-    if isClosed, TableValue.isCancelled(keyword) || keyword == "KILL" {
-      document.attributes["STATUS"] = "CANCELLED"
-    } else if !["", "TODO", "DONE"].contains(keyword), !isActive {
+    if !isCancelled, !["", "TODO", "DONE"].contains(keyword), !isActive {
       // Waiting, next and the like are no states of Tally.
       document.store(keyword, as: "org state", remark: "state", keyword, context)
     }
@@ -135,8 +134,9 @@ final class OrgSource: LineSource {
     if closed == nil, let text = entry.dates["CLOSED"] {
       document.store(text, as: "CLOSED", remark: "date", "CLOSED: \(text)", context)
     }
-    document[.completedAt] = .offsetInstant(
-      closed.map { TableValue.completion($0.date, context) } ?? context.undatedCompletion)
+    document.setState(
+      isCancelled ? .cancelled : .completed,
+      at: closed.map { TableValue.completion($0.date, context) } ?? context.undatedCompletion)
     document.latestCompletion = .latest
   }
 

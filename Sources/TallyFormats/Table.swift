@@ -49,7 +49,7 @@ final class TableSource: RowSource {
   /// A column that comes a second time, or has no name, gets a number.
   private func columns(_ head: [TableReader.Cell]) throws -> [String] {
     let names = head.map { TableText.text($0.text).trimmed }
-    let own = TableRecord.columns + [TableRecord.extensionColumn, "title"]
+    let own = TableRecord.columns + TableRecord.rareColumns + [TableRecord.extensionColumn, "title"]
     let ownOfHead = names.map { name in own.first { $0.lowercased() == name.lowercased() } }
     // Tally's own table, where every other column is an attribute.
     let isOwn = ownOfHead.contains(TableRecord.extensionColumn)
@@ -109,6 +109,9 @@ struct TableWriter: DocumentWriter {
   mutating func prepare(_ task: TaskItem) {
     for (name, value) in task.attributes {
       if case .text = value, TableRecord.isColumn(name) { attributes.insert(name) }
+    }
+    for field in TableRecord.fields where !field.isAlwaysWritten && task[field] != nil {
+      attributes.insert("\(field.name)")
     }
   }
 
@@ -181,9 +184,11 @@ struct TableRecord: ForeignRecord {
   /// The fields with a column; `title` is another name of `text`.
   static let fields = TaskField.all.filter { $0 != .series && $0 != .attributes }
   /// The columns of every table, in order.
-  static let columns: [String] = fields.flatMap { field in
+  static let columns: [String] = fields.filter(\.isAlwaysWritten).flatMap { field in
     field == .listID ? [listColumn, "\(field.name)"] : ["\(field.name)"]
   }
+  /// The columns of fields that only the tables have whose tasks have them.
+  static let rareColumns = fields.filter { !$0.isAlwaysWritten }.map { "\($0.name)" }
 
   /// The cells that are not empty, by column.
   var cells: [String: String]
@@ -211,7 +216,7 @@ extension TableRecord {
     return !isOwn && plain(name).utf8.elementsEqual(name.utf8) && !name.contains("\n") && name.trimmed == name
   }
 
-  private static let ownNames = Set((columns + [extensionColumn, "title"]).map { $0.lowercased() })
+  private static let ownNames = Set((columns + rareColumns + [extensionColumn, "title"]).map { $0.lowercased() })
 
   /// A text without the control characters that spreadsheets lose.
   private static func plain(_ text: String) -> String { text.blanking { $0.isControl && $0 != "\n" && $0 != "\t" } }
@@ -228,6 +233,7 @@ extension TableRecord {
     case .priority(let priority): priority.name
     case .tags(let tags): plain(tags.joined(separator: ","))
     case .recurrence(let recurrence): recurrence.text
+    case .ids(let ids): ids.map { $0.uuidString.lowercased() }.joined(separator: ",")
     case .series, .attributes: ""
     }
   }
@@ -260,6 +266,7 @@ extension TableRecord {
   /// The columns of dates.
   static let dateColumns: Set = [
     "due", "dueDate", "dueDay", "scheduledDate", "reminderDate", "done", "completedAt", "createdAt", "updatedAt",
+    "cancelledAt",
   ]
 
   /// The columns that contain several fields.
@@ -311,7 +318,12 @@ extension TableRecord {
         document.storeImported(cell, of: "done", remark: "state", context)
       }
     }
-    if let cell = cells["state"], TableValue.isCancelled(cell) { document.attributes["STATUS"] = "CANCELLED" }
+    if document[.state] == .state(.cancelled) {
+      let time = document[.cancelledAt]?.offsetInstant ?? document[.completedAt]?.offsetInstant
+      if time == nil { document.latestCompletion = .latest }
+      return document.setState(.cancelled, at: time ?? context.undatedCompletion)
+    }
+    document[.cancelledAt] = nil
     if !document.has(.state), document[.completedAt] != nil { document[.state] = .state(.completed) }
     if document[.state] == .state(.completed), document[.completedAt] == nil {
       document[.completedAt] = .offsetInstant(context.undatedCompletion)
@@ -347,6 +359,7 @@ enum TableValue {
     case .priority: priority(text).map { .priority($0) }
     case .recurrence: recurrence(text).map { .recurrence($0) }
     case .tags, .series, .attributes: .tags(TagSet(text.split { ",;|".contains($0) }.map(String.init)))
+    case .ids: ids(text).map { .ids($0) }
     }
   }
 
@@ -358,6 +371,7 @@ enum TableValue {
     case .recurrence: "recurrence"
     case .state: "state"
     case .id: "id"
+    case .ids: "dependency"
     default: "value"
     }
   }
@@ -381,7 +395,7 @@ enum TableValue {
     case "todo", "open", "notstarted", "pending", "needsaction", "new", "waiting", "0", "backlog", "normal",
       "deferred", "waitingonsomeoneelse", "onhold", "someday":
       return .notStarted
-    default: return isCancelled(text) || isDone(text) == true ? .completed : nil
+    default: return isCancelled(text) ? .cancelled : isDone(text) == true ? .completed : nil
     }
   }
 
@@ -410,6 +424,13 @@ enum TableValue {
     case "none", "no", "p4", "0": Priority.none
     default: nil
     }
+  }
+
+  /// Ids with commas, semicolons, bars or blanks between them; `nil` for a text with anything else.
+  static func ids(_ text: String) -> TaskIDSet? {
+    let parts = text.split { ",;| ".contains($0) }
+    let ids = parts.compactMap { UUID(uuidString: String($0)) }
+    return ids.count == parts.count && !ids.isEmpty ? TaskIDSet(ids) : nil
   }
 
   private static func recurrence(_ text: String) -> Recurrence? {

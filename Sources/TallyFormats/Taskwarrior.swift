@@ -31,6 +31,10 @@ final class TaskwarriorSource: ForeignSource {
       if case .text(let parent)? = record.values["parent"] { parents.insert(parent) }
       switch record.values["status"]?.text {
       case "deleted":
+        // A cancelled task of Tally, for which Taskwarrior has no other word.
+        if record.exact != nil, case let task = task(record, position), task[.cancelledAt] != nil {
+          return (task, position)
+        }
         context.remarks.add("deleted task", record.values["description"]?.text ?? "", at: position)
         continue
       case "recurring": templates.append((record, position))
@@ -120,25 +124,27 @@ struct TaskwarriorRecord: ForeignRecord {
 extension TaskwarriorRecord {
   init(_ task: TaskItem, in list: String?, _ context: FormatContext) {
     values = [
-      "uuid": .text(task.id.uuidString.lowercased()), "status": .text(task.isCompleted ? "completed" : "pending"),
+      "uuid": .text(task.id.uuidString.lowercased()),
+      "status": .text(task.isCompleted ? "completed" : task.isCancelled ? "deleted" : "pending"),
     ]
     values["description"] = .text(Self.plain(task.title))
     for (name, value) in task.attributes { values[name] = Self.value(value, of: name) }
+    if !task.dependsOn.isEmpty { values["depends"] = Self.array(task.dependsOn.map { $0.uuidString.lowercased() }) }
     set("entry", task.createdAt)
     set("modified", task.updatedAt)
-    set("end", task.completedAt?.instant)
+    set("end", (task.completedAt ?? task.cancelledAt)?.instant)
     set("due", task.dueDate ?? task.dueDay.map(context.start))
     setScheduled(task, context)
     // Taskwarrior wants a due date of tasks that repeat.
     if values["due"] == nil { values["recur"] = nil }
     if task.state == .active {
       if values["start"] == nil { set("start", task.updatedAt) }
-    } else if !task.isCompleted {
+    } else if task.isOpen {
       values["start"] = nil
     }
     values["project"] = list.map { .text(Self.plain($0)) }
     values["priority"] = Self.letters[task.priority].map { .text($0) }
-    values["tags"] = Self.array(task.tags)
+    values["tags"] = Self.tags(task.tags)
     if let notes = task.notes, !notes.isEmpty { values["annotations"] = annotations(notes, task) }
   }
 
@@ -165,11 +171,16 @@ extension TaskwarriorRecord {
   static func plain(_ text: String) -> String { text.blanking { $0.isControl && $0 != "\n" } }
 
   /// The tags that Taskwarrior stores unchanged, as an array; it splits others, or writes them as something else.
-  private static func array(_ tags: TagSet) -> TaskwarriorValue? {
+  private static func tags(_ tags: TagSet) -> TaskwarriorValue? {
     let plain = tags.filter { $0.unicodeScalars.allSatisfy { !#":"\,[]"#.unicodeScalars.contains($0) } }
-    guard !plain.isEmpty else { return nil }
+    return plain.isEmpty ? nil : array(Array(TagSet(plain)))
+  }
+
+  private static func array(_ texts: [String]) -> TaskwarriorValue {
     var writer = JSONWriter(layout: .compact)
-    writer.value(.tags(TagSet(plain)))
+    writer.beginArray()
+    for text in texts { writer.value(.text(text)) }
+    writer.endArray()
     return .json(String(decoding: writer.takeBytes(), as: UTF8.self))
   }
 
@@ -223,6 +234,7 @@ extension TaskwarriorRecord {
       Self.letters.first { $0.value == letter }.map { .priority($0.key) }
     }
     document[.tags] = tags.map { .tags($0) }
+    document[.dependsOn] = dependencies.map { .ids($0) }
     document[.listID] = nil
     document.listName = text("project").flatMap { $0.isEmpty ? nil : $0 }
     document[.notes] = annotationsText.flatMap { TaskwarriorAnnotation.notes($0) }.map { .text($0) }
@@ -231,12 +243,12 @@ extension TaskwarriorRecord {
   }
 
   private func readState(into document: inout TaskDocument, _ context: FormatContext) {
-    let isCompleted = text("status") == "completed"
-    let isActive = values["start"] != nil
-    document[.state] = .state(isCompleted ? .completed : isActive ? .active : .notStarted)
+    let open: TaskState = values["start"] != nil ? .active : .notStarted
+    let state: TaskState = ["completed": .completed, "deleted": .cancelled][text("status") ?? ""] ?? open
     let end = instant("end") ?? (document.has(.updatedAt) ? document.task.updatedAt : nil)
     let completion = end.map { OffsetTimestamp($0, in: context.timeZone) } ?? context.undatedCompletion
-    document[.completedAt] = isCompleted ? .offsetInstant(completion) : nil
+    // Only the extension says that a deleted task was cancelled, and when.
+    document.setState(state, at: state == .cancelled ? nil : completion)
   }
 
   /// A date without a time is midnight for Taskwarrior.
@@ -251,7 +263,8 @@ extension TaskwarriorRecord {
   /// The values for which Tally has no field, and those that a field cannot express in full.
   private func attributes(_ context: FormatContext) -> [String: AttributeValue] {
     var attributes: [String: AttributeValue] = [:]
-    for (name, value) in values where !Self.mapped.contains(name) {
+    let isDependencyRead = dependencies != nil
+    for (name, value) in values where !Self.mapped.contains(name) && !(name == "depends" && isDependencyRead) {
       switch value {
       case .text(let text): attributes[name] = TaskwarriorNumber.attribute(text) ?? .text(text)
       case .integer(let number): attributes[name] = .integer(number)
@@ -281,6 +294,16 @@ extension TaskwarriorRecord {
     }
   }
 
+  /// The tasks on which it depends, from an array of ids or from ids with commas between them, as Taskwarrior 2.5 wrote
+  /// them; `nil` if there are none, or for anything else.
+  private var dependencies: TaskIDSet? {
+    switch values["depends"] {
+    case .text(let list)?: TableValue.ids(list)
+    case .json(let array)?: Self.tags(array).flatMap { TableValue.ids($0.joined(separator: ",")) }
+    default: nil
+    }
+  }
+
   private func text(_ name: String) -> String? { values[name]?.text }
 
   private func instant(_ name: String) -> Timestamp? { text(name).flatMap(BasicDate.instant) }
@@ -296,7 +319,7 @@ extension TaskwarriorRecord {
   private static let texts = ["uuid", "description", "status", "project", "priority"]
   private static let states: Set = ["pending", "completed", "waiting", "recurring", "deleted"]
   /// Taskwarrior's own attributes that Tally stores, but does not act on.
-  private static let uninterpreted = ["wait", "until", "depends"]
+  private static let uninterpreted = ["wait", "until"]
 
   /// Removes each value that is not what Taskwarrior writes, with a remark; its text stays in an attribute.
   mutating func removeFaulty(_ context: FormatContext) {
@@ -316,6 +339,7 @@ extension TaskwarriorRecord {
       remove("uuid", .text(uuid), "uuid", context)
     }
     if values["description"] == nil { context.remarks.add("title", values["uuid"]?.text ?? "") }
+    if let value = values["depends"], dependencies == nil { context.remarks.add("depends", value.description) }
     for name in Self.uninterpreted {
       if let value = values[name] { context.remarks.add(name, value.description) }
     }

@@ -104,15 +104,13 @@ final class TickTickSource: RowSource {
       document[.state] = .state(.notStarted)
       return
     }
-    if status == "-1" { document.attributes["STATUS"] = "CANCELLED" }
-    document[.state] = .state(.completed)
     let completed = row["Completed Time"].flatMap { WrittenDate($0, context) }.map {
       TableValue.completion($0, context)
     }
     if completed == nil, let text = row["Completed Time"] {
       document.store(text, as: "Completed Time", remark: "date", "Completed Time: \(text)", context)
     }
-    document[.completedAt] = .offsetInstant(completed ?? context.undatedCompletion)
+    document.setState(status == "-1" ? .cancelled : .completed, at: completed ?? context.undatedCompletion)
     document.latestCompletion = completed?.instant ?? .latest
   }
 }

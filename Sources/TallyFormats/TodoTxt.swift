@@ -214,6 +214,8 @@ struct TodoTxtRecord: ForeignRecord {
   }
 
   private func readDates(into document: inout TaskDocument, _ context: FormatContext) {
+    // The format has no word for cancelled tasks: they are open lines whose extension says more.
+    document[.cancelledAt] = nil
     if isCompleted {
       document[.completedAt] = .offsetInstant(completed.map(context.noon) ?? context.undatedCompletion)
       document.latestCompletion = completed.map(context.end) ?? .latest

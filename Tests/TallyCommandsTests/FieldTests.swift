@@ -25,6 +25,8 @@ struct FieldTests {
     case .parentID: ["edit", "91bc", "--parent", "7f3a"]
     case .recurrence: ["edit", "91bc", "--repeat", "FREQ=WEEKLY"]
     case .attributes: ["edit", "91bc", "--set", "estimate=90"]
+    case .cancelledAt: ["cancel", "91bc"]
+    case .dependsOn: ["edit", "91bc", "--after", "7f3a"]
     case .series, .id, .sortOrder, .createdAt, .updatedAt: nil
     }
   }
@@ -44,7 +46,8 @@ struct FieldTests {
     case .parentID: ["--parent", "91bc"]
     case .recurrence: ["--repeat", "FREQ=WEEKLY"]
     case .attributes: ["--set", "estimate=90"]
-    case .series, .id, .state, .sortOrder, .createdAt, .updatedAt, .completedAt: nil
+    case .dependsOn: ["--after", "91bc"]
+    case .series, .id, .state, .sortOrder, .createdAt, .updatedAt, .completedAt, .cancelledAt: nil
     }
   }
 

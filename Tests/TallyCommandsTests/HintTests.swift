@@ -15,7 +15,7 @@ struct HintTests {
       ("cal", ["upcoming", "due DAY"]), ("stop", ["reopen"]), ("note", ["edit HANDLE --notes TEXT"]),
       ("annotate", ["edit HANDLE --notes TEXT"]), ("append", ["edit HANDLE --notes TEXT"]),
       ("wait", ["move HANDLE --to DAY", "snooze"]), ("defer", ["move HANDLE --to DAY", "snooze"]),
-      ("skip", ["move HANDLE --to DAY", "done"]), ("someday", ["move HANDLE --to none"]), ("duplicate", ["add"]),
+      ("drop", ["cancel"]), ("wontdo", ["cancel"]), ("someday", ["move HANDLE --to none"]), ("duplicate", ["add"]),
       ("waiting", ["upcoming"]), ("context", ["filter NAME", "config default-list"]), ("version", ["--version"]),
     ] as [(String, [String])])
   func aNearMissIsSuggestedByMeaningAndSpelling(word: String, wanted: [String]) throws {

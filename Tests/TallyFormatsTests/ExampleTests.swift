@@ -24,6 +24,7 @@ struct ExampleTests {
   }
 
   static let uid = "@UID=text(\"1\")"
+  static let other = "00000000-0000-4000-8000-000000000002"
 
   static func task(_ keys: String) -> String {
     "[{\"uuid\":\"00000000-0000-4000-8000-000000000001\",\"entry\":\"20260101T000000Z\",\(keys)}]"
@@ -85,7 +86,7 @@ struct ExampleTests {
       .ical, todo("SUMMARY:a\r\nPERCENT-COMPLETE:50"), ["a", "state active", "@PERCENT-COMPLETE=text(\"50\")", uid]),
     Example(
       .ical, todo("SUMMARY:a\r\nSTATUS:CANCELLED\r\nLAST-MODIFIED:20261120T100000Z"),
-      ["a", "state completed", "completedAt 2026-11-20T13:00:00+03:00", "@STATUS=text(\"CANCELLED\")", uid]),
+      ["a", "state cancelled", "cancelledAt 2026-11-20T13:00:00+03:00", uid]),
     Example(.ical, todo("SUMMARY:a\r\nRRULE:FREQ=WEEKLY;BYDAY=MO"), ["a", "recurrence FREQ=WEEKLY;BYDAY=MO", uid]),
     Example(
       .ical, todo("SUMMARY:a\r\nATTENDEE;CN=\"D: x\":mailto:a@b\r\nATTENDEE:mailto:c@d"),
@@ -96,11 +97,27 @@ struct ExampleTests {
         "a", "dueDate 2026-12-01T09:00:00Z", "reminderDate 2026-12-01T08:45:00Z", uid,
         "@VALARM=text(\"BEGIN:VALARM\\nTRIGGER:-PT15M\\nEND:VALARM\")",
       ]),
+    Example(
+      .ical, todo("SUMMARY:a\r\nRELATED-TO;RELTYPE=DEPENDS-ON:\(other)\r\nRELATED-TO;RELTYPE=SIBLING:3"),
+      ["a", "dependsOn \(other)", "@RELATED-TO=text(\";RELTYPE=SIBLING:3\")", uid]),
+    // A gap between the two has no field.
+    Example(
+      .ical, todo("SUMMARY:a\r\nRELATED-TO;RELTYPE=DEPENDS-ON;GAP=P1D:\(other)"),
+      ["a", "@RELATED-TO=text(\";RELTYPE=DEPENDS-ON;GAP=P1D:\(other)\")", uid]),
     Example(.ical, "BEGIN:VCALENDAR\nBEGIN:VEVENT\nSUMMARY:a\nEND:VEVENT\nEND:VCALENDAR\n", []),
   ]
 
   static let taskwarrior: [Example] = [
     Example(.taskwarrior, task(#""description":"a","status":"pending""#), ["a"]),
+    Example(
+      .taskwarrior, task("\"description\":\"a\",\"status\":\"pending\",\"depends\":[\"\(other)\"]"),
+      ["a", "dependsOn \(other)"]),
+    Example(
+      .taskwarrior,
+      task("\"description\":\"a\",\"status\":\"pending\",\"depends\":\"\(other),\(other.dropLast())3\""),
+      ["a", "dependsOn \(other),\(other.dropLast())3"]),
+    Example(
+      .taskwarrior, task(#""description":"a","status":"pending","depends":"12""#), ["a", "@depends=text(\"12\")"]),
     Example(
       .taskwarrior,
       task(#""description":"a","status":"pending","start":"20260102T000000Z","modified":"20260102T000000Z""#),
@@ -199,8 +216,7 @@ struct ExampleTests {
       "List Name,Title,Due Date,Status,Completed Time,Timezone\nHome,Pay,2026-12-01T09:00:00+0000,-1,"
         + "2026-11-20T10:00:00+0000,Europe/Istanbul\n",
       [
-        "Pay", "in Home", "state completed", "dueDate 2026-12-01T09:00:00Z", "completedAt 2026-11-20T13:00:00+03:00",
-        "@STATUS=text(\"CANCELLED\")",
+        "Pay", "in Home", "state cancelled", "dueDate 2026-12-01T09:00:00Z", "cancelledAt 2026-11-20T13:00:00+03:00",
       ]),
     Example(
       .org,
@@ -220,6 +236,17 @@ struct ExampleTests {
     Example(
       .todoist, "TYPE,CONTENT,DATE,DATE_LANG,TIMEZONE\ntask,a,2026-12-01 9am,en,Asia/Tokyo\n",
       ["a", "dueDate 2026-12-01T00:00:00Z", "@DATE=text(\"2026-12-01 9am\")", "@TIMEZONE=text(\"Asia/Tokyo\")"]),
+    Example(
+      .org, "* KILL Read\n  CLOSED: [2026-11-20 Fri 13:00]\n",
+      ["Read", "state cancelled", "cancelledAt 2026-11-20T13:00:00+03:00"]),
+    Example(
+      .markdown, "- [-] Read ❌ 2026-11-20\n", ["Read", "state cancelled", "cancelledAt 2026-11-20T12:00:00+03:00"]),
+    Example(
+      .csv, "title,state,cancelledAt\nRead,Cancelled,2026-11-20T10:00:00Z\n",
+      ["Read", "state cancelled", "cancelledAt 2026-11-20T10:00:00Z"]),
+    Example(
+      .csv, "title,state,completed\nRead,won't do,2026-11-20T10:00:00Z\n",
+      ["Read", "state cancelled", "cancelledAt 2026-11-20T13:00:00+03:00"]),
     Example(
       .org, "* Read <2026-11-30>\n  SCHEDULED: <2026-12-01 Tue 09:00 .+3d>\n",
       [

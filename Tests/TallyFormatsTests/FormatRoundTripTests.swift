@@ -37,7 +37,9 @@ struct FormatRoundTripTests {
       completedAt: state == .completed ? try OffsetTimestamp(created.adding(seconds: 9), utcOffsetInMinutes: 345) : nil,
       dueDay: due == 1 ? day : nil, priority: Priority.allCases.randomElement(using: &generator) ?? .none,
       tags: TagSet(tags), recurrence: recurrence,
-      series: recurrence == nil ? nil : RecurrenceSeries(startingWith: id, on: day))
+      series: recurrence == nil ? nil : RecurrenceSeries(startingWith: id, on: day),
+      cancelledAt: state == .cancelled ? try OffsetTimestamp(created.adding(seconds: 7), utcOffsetInMinutes: -90) : nil)
+    if generator.oneIn(3) { task.dependsOn = [generator.uuid(), generator.uuid()] }
     for name in [
       "estimate", "LOCATION", "wait", "id", "due", "depends", "VALARM", "UID", "annotations", "PRIORITY", "a:b",
     ]

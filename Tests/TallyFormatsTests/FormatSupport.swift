@@ -67,6 +67,7 @@ private func words(_ value: FieldValue) -> String {
   case .priority(let priority): priority.name
   case .tags(let tags): tags.joined(separator: ",")
   case .recurrence(let recurrence): recurrence.text
+  case .ids(let ids): ids.map { $0.uuidString.lowercased() }.joined(separator: ",")
   default: "\(value)"
   }
 }

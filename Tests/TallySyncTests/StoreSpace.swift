@@ -82,7 +82,7 @@ struct StoreSpace {
       return ["\(task), not \(other)"]
         + TaskItem.fields.filter { task.value(of: $0) != other.value(of: $0) || task.state != other.state }
         .map { "\(task.id) field \($0.number): \(task.value(of: $0)), not \(other.value(of: $0))" }
-        + ["\(task.tags) \(other.tags) \(task.attributes) \(other.attributes)"]
+        + ["\(task.tags) \(other.tags) \(task.attributes) \(other.attributes) \(task.dependsOn) \(other.dependsOn)"]
     }
     return differing + right.filter { !mine.contains($0.id) }.map { "\($0) is one too many" }
   }
@@ -96,7 +96,7 @@ struct StoreSpace {
     if random.oneIn(3) { clock.now = clock.now.adding(seconds: Int64.random(in: 1...100_000, using: &random)) }
     let store = stores[Int.random(in: stores.indices, using: &random)]
     let (tasks, lists) = try store.read { (try $0.view(.all).tasks, try $0.lists()) }
-    let (kind, value) = (Int.random(in: 0..<18, using: &random), Int.random(in: 0..<5, using: &random))
+    let (kind, value) = (Int.random(in: 0..<21, using: &random), Int.random(in: 0..<5, using: &random))
     let (task, other) = (tasks.randomElement(using: &random), tasks.randomElement(using: &random))
     let list = lists.randomElement(using: &random)
     // Few ids: stores create tasks that exist elsewhere or were deleted, as imports do.
@@ -136,6 +136,8 @@ struct StoreSpace {
     case 11: _ = try transaction.move(id, toList: list)
     case 12: if let other { _ = try transaction.move(id, before: other) }
     case 13, 14: _ = try transaction.update(id) { $0.parentID = value == 0 ? nil : other }
+    case 18...20:
+      _ = try transaction.update(id) { $0.dependsOn = value == 0 ? [] : TaskIDSet([other].compactMap(\.self)) }
     default: _ = try transaction.update(id) { $0.priority = Priority(rawValue: UInt8(value % 4)) ?? .none }
     }
   }

@@ -116,7 +116,7 @@ final class WrittenHistory {
   /// The reasons for which a store may refuse an action.
   private static let expectedRefusals: [TallyError.Code] = [
     .taskNotFound, .listNotFound, .filterNotFound, .invalidParent, .nothingToUndo, .nothingToRedo, .undoConflict,
-    .differentPlaces, .inconsistentTask,
+    .differentPlaces, .inconsistentTask, .invalidDependency,
   ]
 
   /// Does something on one device; an action that the store refuses for an expected reason has no effect.
@@ -126,7 +126,7 @@ final class WrittenHistory {
       clocks[device].now = clocks[device].now.adding(seconds: Int64.random(in: 0...200, using: &random))
     }
     let before = try values(of: device)
-    let kind = Int.random(in: 0..<34, using: &random)
+    let kind = Int.random(in: 0..<36, using: &random)
     defer { if let after = try? values(of: device) { log(kind, device, before, after) } }
     do {
       switch kind {
@@ -143,6 +143,7 @@ final class WrittenHistory {
       case 29: try deleteList(on: device)
       case 30: try changeFilter(on: device)
       case 31: try exchangeDocument(to: device)
+      case 34, 35: try depend(on: device)
       case 32: if hasSnapshots { try await exchangeFile(to: device) }
       default: try purge(on: device)
       }
@@ -241,6 +242,15 @@ final class WrittenHistory {
       }
     }
     note(device, Place(object: "\(task.id)", field: field), field == "due" ? "\(day)" : value, before: before)
+  }
+
+  /// Lets a task wait for another one, or for none; devices may make a cycle together.
+  private func depend(on device: Int) throws {
+    guard let other = try anyTask(of: device) else { return }
+    let isAdded = !random.oneIn(3)
+    try silently { transaction, id in
+      _ = try transaction.update(id) { if isAdded { $0.dependsOn.insert(other.id) } else { $0.dependsOn = [] } }
+    }(device)
   }
 
   private func place(on device: Int) throws {

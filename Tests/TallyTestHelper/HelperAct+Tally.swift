@@ -20,6 +20,7 @@ extension HelperAct {
     case "hold-write": try holdWrite()
     case "fork": try forkWithStore()
     case "add": try add()
+    case "complete": try complete()
     case "hold": try hold()
     case "compact": compact()
     case "restore": restore()
@@ -115,6 +116,18 @@ extension HelperAct {
     ]
     try TaskStore(at: directory, configuration: configuration).close()
     say("has not died")
+  }
+
+  /// Completes the tasks whose title is a number of those given.
+  private func complete() throws {
+    let store = try TaskStore(at: directory)
+    try store.writeAndWait { transaction in
+      for task in try transaction.view(.all).tasks where Int(task.title).map(numbers.contains) ?? false {
+        try transaction.complete(task.id)
+      }
+    }
+    try store.close()
+    say("done")
   }
 
   /// Adds many tasks in batches; each batch also writes their number into the title of a task of its own.

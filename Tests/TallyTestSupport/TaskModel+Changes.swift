@@ -7,6 +7,7 @@ public enum ModelChange: Sendable {
   case edit(UUID, title: String, notes: String?)
   case setState(UUID, TaskState)
   case complete(UUID, at: OffsetTimestamp)
+  case cancel(UUID, at: OffsetTimestamp?)
   case schedule(UUID, CalendarDay?)
   case setDates(UUID, due: Timestamp?, reminder: Timestamp?)
   case snooze(UUID, until: Timestamp?)
@@ -14,6 +15,7 @@ public enum ModelChange: Sendable {
   case setFields(UUID, TaskFieldsDraft)
   case setParent(UUID, UUID?)
   case setRecurrence(UUID, Recurrence?)
+  case setDependencies(UUID, TaskIDSet)
   case delete(UUID)
   case addList(UUID, name: String)
   case renameList(UUID, name: String)
@@ -32,6 +34,7 @@ extension ModelChange {
       }
     case .setState(let id, let state): try transaction.setState(state, of: id)
     case .complete(let id, let instant): try transaction.complete(id, at: instant)
+    case .cancel(let id, let instant): try transaction.cancel(id, at: instant)
     case .schedule(let id, let day): try transaction.schedule(id, on: day)
     case .setDates(let id, let due, let reminder):
       try transaction.update(id) {
@@ -44,6 +47,7 @@ extension ModelChange {
     case .setFields(let id, let fields): try transaction.update(id, fields.set)
     case .setParent(let id, let parentID): try transaction.update(id) { $0.parentID = parentID }
     case .setRecurrence(let id, let recurrence): try transaction.update(id) { $0.recurrence = recurrence }
+    case .setDependencies(let id, let ids): try transaction.update(id) { $0.dependsOn = ids }
     case .delete(let id): try transaction.delete(id)
     case .addList(let id, let name): _ = try transaction.addList(name: name, id: id)
     case .renameList(let id, let name): try transaction.renameList(id, to: name)
@@ -70,6 +74,12 @@ extension TaskModel {
         $0.state = .completed
         $0.completedAt = instant
       }
+    case .cancel(let id, let instant):
+      if tasks[id]?.state == .completed { return .inconsistentTask }
+      return update(id, now: now, timeZone: timeZone) {
+        $0.state = .cancelled
+        if let instant { $0.cancelledAt = instant }
+      }
     case .schedule(let id, let day): return update(id, now: now, timeZone: timeZone) { $0.scheduledDate = day }
     case .setDates(let id, let due, let reminder):
       return update(id, now: now, timeZone: timeZone) {
@@ -82,6 +92,7 @@ extension TaskModel {
     case .setParent(let id, let parentID): return update(id, now: now, timeZone: timeZone) { $0.parentID = parentID }
     case .setRecurrence(let id, let recurrence):
       return update(id, now: now, timeZone: timeZone) { $0.recurrence = recurrence }
+    case .setDependencies(let id, let ids): return update(id, now: now, timeZone: timeZone) { $0.dependsOn = ids }
     case .delete(let id): return delete(id)
     case .addList, .renameList, .deleteList: return applyToLists(change, now: now)
     }
@@ -136,6 +147,8 @@ extension TaskModel {
       task.listID = parent.listID
     }
     if task.state != .completed { task.completedAt = nil }
+    if task.state != .cancelled { task.cancelledAt = nil }
+    if task.state == .cancelled, task.cancelledAt == nil { task.cancelledAt = OffsetTimestamp(now, in: timeZone) }
     if task.state == .completed, task.completedAt == nil {
       task.completedAt = OffsetTimestamp(now, in: timeZone)
     }
@@ -146,9 +159,11 @@ extension TaskModel {
     if isBlank(task.title) { return .blankTitle }
     if task.parentID == task.id { return .invalidParent }
     if task.tags.contains("a,b") { return .invalidTag }
+    if task.dependsOn.contains(task.id) { return .invalidDependency }
     if let listID = task.listID, lists[listID] == nil { return .listNotFound }
     let isMovedBranch = task.parentID != old.parentID || task.listID != old.listID
     if task.parentID != nil, isMovedBranch, !isParentValid(of: task) { return .invalidParent }
+    if hasRefusedDependency(task, replacing: old) { return .invalidDependency }
     task.updatedAt = now
     store(task)
     updateSubtasks(of: task, replacing: old, now: now, timeZone: timeZone)
@@ -160,7 +175,7 @@ extension TaskModel {
     _ id: UUID, until instant: Timestamp?, now: Timestamp, timeZone: TimeZone
   ) -> TallyError.Code? {
     guard let task = tasks[id] else { return .taskNotFound }
-    if task.isCompleted, instant != nil { return .inconsistentTask }
+    if task.state.isClosed, instant != nil { return .inconsistentTask }
     var (isRepeated, above) = (false, Optional(task))
     while let next = above {
       isRepeated = isRepeated || next.recurrence != nil
@@ -185,14 +200,15 @@ extension TaskModel {
   }
 
   private mutating func updateSubtasks(of task: TaskItem, replacing old: TaskItem, now: Timestamp, timeZone: TimeZone) {
-    let isCompleted = task.isCompleted && !old.isCompleted
-    guard isCompleted || task.listID != old.listID else { return }
+    let isClosed = task.state.isClosed && task.state != old.state
+    guard isClosed || task.listID != old.listID else { return }
     for subtask in subtasks(of: task.id) {
       _ = update(subtask.id, now: now, timeZone: timeZone) {
         $0.listID = task.listID
-        guard isCompleted, !$0.isCompleted else { return }
-        $0.state = .completed
+        guard isClosed, !$0.state.isClosed else { return }
+        $0.state = task.state
         $0.completedAt = task.completedAt
+        $0.cancelledAt = task.cancelledAt
       }
     }
   }
@@ -205,6 +221,23 @@ extension TaskModel {
     var ancestors = [parentID]
     while let next = ancestors.last.flatMap({ tasks[$0]?.parentID }), ancestors.count < 20 { ancestors.append(next) }
     return !ancestors.contains(task.id) && ancestors.count + height(of: task.id) <= 8
+  }
+
+  /// Whether a task newly depends on one that waits for it, or on one above it.
+  private func hasRefusedDependency(_ task: TaskItem, replacing old: TaskItem) -> Bool {
+    guard task.dependsOn != old.dependsOn || task.parentID != old.parentID else { return false }
+    var above = task.parentID
+    while let ancestor = above {
+      if task.dependsOn.contains(ancestor) { return true }
+      above = tasks[ancestor]?.parentID
+    }
+    var reached = Set(task.dependsOn).subtracting(old.dependsOn)
+    while true {
+      let next = reached.union(reached.flatMap { $0 == task.id ? [] : Array(tasks[$0]?.dependsOn ?? []) })
+      if next.contains(task.id) { return true }
+      if next == reached { return false }
+      reached = next
+    }
   }
 
   private func height(of id: UUID) -> Int {

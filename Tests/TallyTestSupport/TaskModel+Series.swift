@@ -16,7 +16,7 @@ extension TaskModel {
   ) -> TallyError.Code? {
     let today = CalendarDay(containing: now, in: timeZone)
     let isNewRule = task.recurrence != old?.recurrence
-    if isNewRule, !task.isCompleted, case .rule(let rule)? = task.recurrence {
+    if isNewRule, !task.state.isClosed, case .rule(let rule)? = task.recurrence {
       if case .until(let last) = rule.end, last < today { return .invalidRecurrence }
       if !hasDay(task) { task.scheduledDate = firstDay(of: rule, today) }
     }
@@ -47,15 +47,15 @@ extension TaskModel {
     task.scheduledDate != nil || task.dueDay != nil || task.dueDate != nil || task.reminderDate != nil
   }
 
-  /// Creates the next task of a series when one is completed, and deletes it when that one is reopened.
+  /// Creates the next task of a series when one is closed, and deletes it when that one is reopened.
   mutating func followSeries(of task: TaskItem, replacing old: TaskItem, now: Timestamp, timeZone: TimeZone) {
-    if task.isCompleted, !old.isCompleted { addSuccessor(of: task, now: now, timeZone) }
-    if old.isCompleted, !task.isCompleted { deleteSuccessor(of: old, now: now, timeZone) }
+    if task.state.isClosed, !old.state.isClosed { addSuccessor(of: task, now: now, timeZone) }
+    if old.state.isClosed, !task.state.isClosed { deleteSuccessor(of: old, now: now, timeZone) }
   }
 
   private mutating func addSuccessor(of task: TaskItem, now: Timestamp, _ timeZone: TimeZone) {
-    guard let recurrence = task.recurrence, let completed = task.completedAt?.instant,
-      task.parentID.map({ tasks[$0]?.isCompleted ?? false }) != true,
+    guard let recurrence = task.recurrence, let completed = (task.completedAt ?? task.cancelledAt)?.instant,
+      task.parentID.map({ tasks[$0]?.state.isClosed ?? false }) != true,
       let next = task.series?.next(
         by: recurrence, completedOn: CalendarDay(containing: completed, in: timeZone),
         today: CalendarDay(containing: now, in: timeZone)),

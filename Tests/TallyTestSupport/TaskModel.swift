@@ -84,7 +84,7 @@ public struct TaskModel: Sendable {
     case .upcoming:
       return byDay(all.filter { $0.scheduledDate.map { $0 > today } ?? false }) { $0 < $1 }
     case .past:
-      return byDay(all.filter { !$0.isCompleted && ($0.scheduledDate.map { $0 < today } ?? false) }) { $0 > $1 }
+      return byDay(all.filter { !$0.state.isClosed && ($0.scheduledDate.map { $0 < today } ?? false) }) { $0 > $1 }
     case .list(let id): return all.filter { $0.listID == id }.sorted(by: Self.viewOrder)
     case .overdue:
       func start(_ task: TaskItem) -> Timestamp? {
@@ -92,7 +92,7 @@ public struct TaskModel: Sendable {
         let instant = task.dueDate ?? (task.dueDay == nil ? task.reminderDate : nil)
         return dayEnd ?? instant?.adding(microseconds: 1)
       }
-      return all.filter { !$0.isCompleted && (start($0).map { $0 <= now } ?? false) }
+      return all.filter { !$0.state.isClosed && (start($0).map { $0 <= now } ?? false) }
         .sorted { Self.order(start($0), $0, before: start($1), $1) }
     case .due(let day):
       return all.filter { task in
@@ -109,10 +109,10 @@ public struct TaskModel: Sendable {
     }
   }
 
-  /// Active tasks, then those not started, then the completed ones; inside a state by order, creation and id.
+  /// Active tasks, then those not started, then the closed ones; inside a rank by order, creation and id.
   public static func viewOrder(_ left: TaskItem, _ right: TaskItem) -> Bool {
     func key(_ task: TaskItem) -> (Int, Int64, Timestamp, String) {
-      let rank = [TaskState.active: 0, .notStarted: 1, .completed: 2][task.state] ?? 3
+      let rank = [TaskState.active: 0, .notStarted: 1, .completed: 2, .cancelled: 2][task.state] ?? 3
       return (rank, task.sortOrder, task.createdAt, task.id.uuidString)
     }
     return key(left) < key(right)

@@ -96,6 +96,8 @@ class Life:
     def __init__(self, created, completed, group, task=None):
         # A deleted task has nothing but what its completion says.
         self.task = task or {"dueDate": None, "state": "completed"}
+        cancelled = self.task.get("cancelledAt")
+        self.closed = instant(completed or cancelled)[0] if completed or cancelled else None
         self.created = instant(created)[0]
         self.completed, self.offset = instant(completed) if completed else (None, None)
         self.list_id, self.tags, self.priority = group["listID"], group["tags"] or [], group["priority"]
@@ -281,8 +283,10 @@ class Oracle:
         }
 
     def open(self):
-        unfinished = [task for task in self.tasks if task["state"] != "completed"]
-        planned = [task for task in self.tasks if task["scheduledDate"] and day_of(task["scheduledDate"]) == self.today]
+        unfinished = [task for task in self.tasks if task["state"] not in ("completed", "cancelled")]
+        planned = [
+            task for task in self.tasks
+            if task["state"] != "cancelled" and task["scheduledDate"] and day_of(task["scheduledDate"]) == self.today]
         return {
             "total": len(unfinished),
             "active": sum(task["state"] == "active" for task in unfinished),
@@ -359,7 +363,7 @@ class Oracle:
                     "start": day_text(start),
                     "completed": completed,
                     "created": sum(start <= day <= end for day in created_days),
-                    "open": sum(life.created <= closed and not (life.completed is not None and life.completed <= closed)
+                    "open": sum(life.created <= closed and not (life.closed is not None and life.closed <= closed)
                                 for life in self.lives),
                 })
             start = end + 1

@@ -41,7 +41,7 @@ extension SQLiteTaskStore {
     switch task.state {
     case .active: 0
     case .notStarted: 1
-    case .completed: 2
+    case .completed, .cancelled: 2
     }
   }
 

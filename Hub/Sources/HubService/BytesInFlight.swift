@@ -154,7 +154,7 @@ final class BytesInFlight: Sendable {
       if let answer { continuation.resume(returning: answer) }
     }
     guard isHeld else {
-      throw HTTPError(.tooManyRequests, headers: [.retryAfter: "5"], message: "The hub is handling too many bytes at once. Try again later.")
+      throw HTTPError(.tooManyRequests, headers: [.retryAfter: "5"], message: "The hub is too busy. Try again later.")
     }
   }
 

@@ -17,7 +17,7 @@ extension HubService {
     case .open, .secret: break
     }
     if let issuers = configuration.issuers, let given, let id = try? await issuers.account(of: given) { return id }
-    throw HTTPError(.unauthorized, message: "This hub creates accounts only for those with its secret or a valid token.")
+    throw HTTPError(.unauthorized, message: "This hub creates accounts only with its secret or a valid token.")
   }
 
   /// Compares two texts in a time that does not depend on how much of them is equal.

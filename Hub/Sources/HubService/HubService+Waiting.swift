@@ -72,7 +72,7 @@ extension HubService {
 
   private func changes(since known: [SpaceID: UInt64]) async throws -> [String: UInt64] {
     let counts = try await store.changeCounts(of: Array(known.keys))
-    guard counts.count == known.count else { throw HubStoreError.unavailable("The space is being moved. Try again later.") }
+    guard counts.count == known.count else { throw HubStoreError.unavailable("The space is being moved.") }
     return Dictionary(uniqueKeysWithValues: counts.filter { known[$0.key] != $0.value }.map { ("\($0.key)", $0.value) })
   }
 }

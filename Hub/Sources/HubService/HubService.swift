@@ -218,7 +218,9 @@ extension HubService {
     -> [UInt8]
   {
     let length = request.headers[.contentLength].flatMap(Int.init)
-    if let length, length > limit { throw HTTPError(.contentTooLarge, message: "The body is longer than \(limit) bytes.") }
+    if let length, length > limit {
+      throw HTTPError(.contentTooLarge, message: "The body is longer than \(limit) bytes.")
+    }
     flows.noteReceiving(true, by: context.channel)
     defer { flows.noteReceiving(false, by: context.channel) }
     var bytes: [UInt8] = []

@@ -31,6 +31,8 @@ extension TallyError.Code {
   public static let invalidAttribute = TallyError.Code(named: "invalidAttribute")
   /// A sub-task would be nested too deeply, be its own ancestor, or lie in another list than its parent.
   public static let invalidParent = TallyError.Code(named: "invalidParent")
+  /// A task would wait for itself, directly or over others, for a task above it, or for too many tasks.
+  public static let invalidDependency = TallyError.Code(named: "invalidDependency")
   /// A link cannot be followed.
   public static let invalidLink = TallyError.Code(named: "invalidLink")
   /// A text is not a filter; the error carries the column.
@@ -58,6 +60,24 @@ extension TallyError {
     .inconsistentTask, "A closure replaced the task it was given with another one",
     remedy: "Change the fields of the given task and keep its id")
 
+  /// A task would wait for itself: each task of the cycle depends on the next one, and the last one on the first.
+  static func dependencyCycle(_ ids: [UUID]) -> TallyError {
+    let shown = ids.prefix(ids.count > 8 ? 7 : 8).map { $0.uuidString.lowercased() }
+    let chain = shown.joined(separator: ", which depends on ") + (ids.count > 8 ? " and \(ids.count - 7) more" : "")
+    let message = ids.count == 1 ? "A task cannot depend on itself" : "The task would wait for itself: \(chain)"
+    return TallyError(
+      .invalidDependency, message, remedy: "Remove one of the dependencies, or leave this one out",
+      cause: RefusedDependency(ids: ids))
+  }
+
+  static func dependencyOnAncestor(_ id: UUID) -> TallyError {
+    TallyError(
+      .invalidDependency,
+      "A sub-task cannot depend on the task above it, \(id.uuidString.lowercased()), which completes it",
+      remedy: "Take the sub-task out of its parent first, or leave the dependency out",
+      cause: RefusedDependency(ids: [id]))
+  }
+
   static let differentPlaces = TallyError(
     .differentPlaces, "The two tasks share neither a list nor a day, so they have no order between them",
     remedy: "Move the task to the other one's list or day first")
@@ -67,4 +87,9 @@ extension TallyError {
       .duplicateID, "A task or list with the id \(id.uuidString.lowercased()) exists already",
       remedy: "Leave out the id to get a new one, or change the existing record instead")
   }
+}
+
+/// The cause of an error about a dependency: the tasks of its message, which names them by their ids.
+package struct RefusedDependency: Error {
+  package let ids: [UUID]
 }

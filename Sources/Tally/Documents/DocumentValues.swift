@@ -103,6 +103,12 @@ extension JSONWriter {
     endArray()
   }
 
+  mutating func value(_ ids: TaskIDSet) {
+    beginArray()
+    for id in ids { value(FieldValue.id(id)) }
+    endArray()
+  }
+
   mutating func value(_ series: RecurrenceSeries) {
     beginObject()
     entry("id", .id(series.id))
@@ -152,6 +158,23 @@ extension JSONReader {
         tags.insert(String(decoding: text, as: UTF8.self))
       case .endArray: return tags
       default: throw fault("A tag is not a text")
+      }
+    }
+  }
+
+  /// Reads the ids of an array that has just begun.
+  mutating func readIDs() throws -> TaskIDSet {
+    var ids = TaskIDSet()
+    while true {
+      switch try next() {
+      case .string:
+        guard ids.count < TaskIDSet.maximumCount else {
+          throw fault("There are more than \(TaskIDSet.maximumCount) ids")
+        }
+        guard let id = UUID(text: text) else { throw fault("An id is not a UUID") }
+        ids.insert(id)
+      case .endArray: return ids
+      default: throw fault("An id is not a text")
       }
     }
   }
@@ -253,6 +276,7 @@ extension JSONReader {
       case .tags: if token == .beginArray { return .tags(try readTags()) }
       case .series: if token == .beginObject { return .series(try readSeries()) }
       case .attributes: if token == .beginObject { return .attributes(try readAttributes()) }
+      case .ids: if token == .beginArray { return .ids(try readIDs()) }
       default: if let value = try FieldValue(kind, token, text) { return value }
       }
     } catch let error as TallyError where error.position != nil {
@@ -298,7 +322,7 @@ extension FieldValue {
       self = .id(id)
     case .priority: self = .priority(try Priority(name: String(decoding: text, as: UTF8.self)))
     case .recurrence: self = .recurrence(try Recurrence(text: String(decoding: text, as: UTF8.self)))
-    case .tags, .series, .attributes: return nil
+    case .tags, .series, .attributes, .ids: return nil
     }
   }
 }
@@ -329,6 +353,7 @@ extension FieldKind {
     case .recurrence: "a recurrence"
     case .series: "an object with id, start, occurrence and index"
     case .attributes: "an object of attributes"
+    case .ids: "an array of ids of tasks"
     }
   }
 }

@@ -257,6 +257,8 @@ package protocol DocumentWriter {
 
   /// Visits a task before any is written, for formats that must know something about all tasks.
   mutating func prepare(_ task: TaskItem)
+  /// Visits a task on which the next one depends, for formats that refer to tasks otherwise than by their ids.
+  mutating func prepare(dependency task: TaskItem)
   /// Writes the part before the tasks.
   mutating func begin()
   /// Writes a task.
@@ -272,6 +274,7 @@ package protocol DocumentWriter {
 
 extension DocumentWriter {
   package mutating func prepare(_ task: TaskItem) {}
+  package mutating func prepare(dependency task: TaskItem) {}
 }
 
 /// The order in which an export writes tasks.
@@ -330,6 +333,9 @@ private struct RecordExporter {
     writer.begin()
     try forEachTask(in: transaction) { exporter, task in
       let parent = try task.parentID.flatMap { try transaction.task($0) }
+      for id in task.dependsOn {
+        if let other = try transaction.task(id) { exporter.writer.prepare(dependency: other) }
+      }
       let list = task.listID.flatMap { exporter.lists[$0] }
       if let list { exporter.writtenLists.insert(list.id) }
       exporter.writer.write(task, in: list, under: parent)

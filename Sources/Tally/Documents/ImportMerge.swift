@@ -33,9 +33,11 @@ struct ImportMerge {
     if wins(document.updatedAt, document.isIdentifiedByContent, &task, over: old) {
       merged = task
       // A completion is never undone.
-      if old.isCompleted, !task.isCompleted { (merged.state, merged.completedAt) = (old.state, old.completedAt) }
-    } else if task.isCompleted, !old.isCompleted, let limit = document.completionLimit, limit > old.updatedAt {
-      (merged.state, merged.completedAt) = (task.state, task.completedAt)
+      if old.isCompleted, !task.isCompleted { merged.copyState(of: old) }
+    } else if task.isCompleted ? !old.isCompleted : task.isCancelled && old.isOpen,
+      let limit = document.completionLimit, limit > old.updatedAt
+    {
+      merged.copyState(of: task)
       merged.updatedAt = max(old.updatedAt, min(limit, now))
     }
     let hasSameContents = task.isEqual(to: old, apartFrom: \.updatedAt)
@@ -84,6 +86,12 @@ extension ImportMerge {
     if isIdentifiedByContent { return true }
     let dates = [updatedAt, exportDate].compactMap(\.self)
     return !dates.isEmpty && dates.allSatisfy { $0 <= deletion }
+  }
+}
+
+extension TaskItem {
+  fileprivate mutating func copyState(of other: TaskItem) {
+    (state, completedAt, cancelledAt) = (other.state, other.completedAt, other.cancelledAt)
   }
 }
 

@@ -152,6 +152,7 @@ extension JSONWriter {
     case .recurrence(let recurrence)?: value(recurrence.text.utf8.span)
     case .series(let series)?: value(series)
     case .attributes(let attributes)?: value(attributes)
+    case .ids(let ids)?: value(ids)
     case nil: null()
     }
   }

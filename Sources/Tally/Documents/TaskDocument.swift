@@ -31,7 +31,7 @@ package struct TaskDocument {
   /// When the task was last changed, if the document says so.
   var updatedAt: Timestamp? { has(.updatedAt) ? values.updatedAt : nil }
   /// The latest time at which the task may have been completed, if it is completed.
-  var completionLimit: Timestamp? { latestCompletion ?? values.completedAt?.instant }
+  var completionLimit: Timestamp? { latestCompletion ?? values.closedAt?.instant }
 
   /// The completion time of a completed task without a date: 1 January 1970.
   package static let longAgo = Timestamp(clamping: 0)
@@ -96,11 +96,18 @@ extension TaskDocument {
     if old != nil { for field in TaskField.all where has(field) { task[field] = values[field] } }
     // A second task with the id in the document gets another id.
     task.id = id
-    if !has(.completedAt), has(.state), !task.isCompleted { task.completedAt = nil }
-    if !has(.state) { task.state = task.completedAt != nil ? .completed : task.isCompleted ? .notStarted : task.state }
+    if !has(.completedAt), has(.state) ? !task.isCompleted : values.cancelledAt != nil { task.completedAt = nil }
+    if !has(.cancelledAt), has(.state) ? !task.isCancelled : values.completedAt != nil { task.cancelledAt = nil }
+    if !has(.state) {
+      let open = task.isClosed ? TaskState.notStarted : task.state
+      task.state = task.completedAt != nil ? .completed : task.cancelledAt != nil ? .cancelled : open
+    }
     // The task is open in the store, so it was completed after the last import: use the current time instead of 1970.
     if let old, task.completedAt?.instant == Self.longAgo {
       task.completedAt = old.completedAt ?? OffsetTimestamp(now, in: calendar.timeZone)
+    }
+    if let old, task.cancelledAt?.instant == Self.longAgo {
+      task.cancelledAt = old.cancelledAt ?? OffsetTimestamp(now, in: calendar.timeZone)
     }
     let completion = task.completedAt?.instant
     if old == nil, !has(.createdAt) { task.createdAt = min(now, completion ?? now) }
@@ -117,9 +124,10 @@ extension TaskDocument {
     var cursor = task.cursor
     writer.beginObject()
     for field in TaskField.all {
+      let isThere = field.isOptional ? try cursor.advance(to: field.tag) : false
+      guard isThere || field.isAlwaysWritten else { continue }
       writer.key(field.name)
       if field.isOptional {
-        let isThere = try cursor.advance(to: field.tag)
         if isThere { try writer.value(field.kind, stored: cursor.value) } else { writer.null() }
       } else {
         try writeHead(field, of: task, id, to: &writer)
@@ -257,6 +265,12 @@ extension TaskDocument {
     if case .integer(let order)? = self[.sortOrder], !TaskItem.sortOrders.contains(order) {
       remarks.append(DocumentRemark("order", "\(order)"))
       leaveOut(.sortOrder)
+    }
+    if let id, case .ids(var ids)? = self[.dependsOn] {
+      let others = Array(ids).filter { $0 == id } + Array(ids).filter { $0 != id }.dropFirst(TaskIDSet.maximumCount)
+      for other in others { ids.remove(other) }
+      if !others.isEmpty { self[.dependsOn] = ids.isEmpty ? nil : .ids(ids) }
+      remarks += others.map { DocumentRemark("dependency", $0.uuidString.lowercased()) }
     }
     if let id, self[.parentID] == .id(id) {
       remarks.append(DocumentRemark("parent", id.uuidString.lowercased()))

@@ -38,7 +38,8 @@ public import TallyEngine
 /// comparison   = "before" | "after" | "by" | "until" | "since" | "from" | "above" | "over" | "below" | "under"
 ///              | "min" | "max" | "is" | "not" | "isnt" | "has" | "contains" ;
 /// field        = "list" | "tag" | "state" | "parent" | "has" | "is" | "priority" | "title" | "notes" | "text"
-///              | "p" | "pri" | "scheduled" | "day" | "due" | "reminder" | "created" | "updated" | "completed" ;
+///              | "p" | "pri" | "scheduled" | "day" | "due" | "reminder" | "created" | "updated" | "completed"
+///              | "cancelled" ;
 /// operator     = ":" | "=" | "!=" | "<" | "<=" | ">" | ">=" | "~" ;
 /// name         = ?word? | quoted ;
 /// value        = ?word? | quoted ;
@@ -244,6 +245,13 @@ extension TaskFilter {
     span(.completed, on: day, after: start, before: end)
   }
 
+  /// Selects the tasks cancelled on a day or within a span, by the rules of ``date(_:_:_:)``.
+  public static func cancelled(
+    on day: DateExpression? = nil, after start: DateExpression? = nil, before end: DateExpression? = nil
+  ) -> TaskFilter {
+    span(.cancelled, on: day, after: start, before: end)
+  }
+
   /// The conjunction of the given comparisons; if there are none, selects the tasks that have the field.
   private static func span(
     _ field: DateField, on day: DateExpression?, after start: DateExpression?, before end: DateExpression?
@@ -425,6 +433,8 @@ extension TaskFilter {
     case updated
     /// The instant of completion.
     case completed
+    /// The instant of cancellation.
+    case cancelled
   }
 
   /// The texts to search; the raw value is their name in filter texts.
@@ -459,13 +469,17 @@ extension TaskFilter {
     case recurrence
     /// Any attribute.
     case attributes
+    /// Any task on which the task depends.
+    case dependencies
     /// The instant of completion.
     case completed
+    /// The instant of cancellation.
+    case cancelled
   }
 
   /// A property of a task as a whole; the raw value is its name in filter texts.
   public enum Property: String, CaseIterable, Hashable, Sendable {
-    /// The task is not completed.
+    /// The task is neither completed nor cancelled.
     case open
     /// The task is completed.
     case done
@@ -479,6 +493,12 @@ extension TaskFilter {
     case subtask
     /// The task has sub-tasks.
     case parent
+    /// The task is cancelled.
+    case cancelled
+    /// The task is open and waits for an open one on which it depends.
+    case blocked
+    /// The task is open, and another open one waits for it.
+    case blocking
   }
 
   /// A comparison of a field with a value; the raw value is its text.

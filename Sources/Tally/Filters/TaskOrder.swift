@@ -19,7 +19,8 @@ public struct TaskOrder: Hashable, Sendable {
     /// By completion, newest first.
     case completed
     /// By what to do next: active tasks, then overdue ones, then those due or planned today, then all others that can
-    /// be done now, and last those planned for later. Ties are sorted by due day, priority, due time and ``place``.
+    /// be done now, and then those planned for later. Ties are sorted by due day, priority, due time and ``place``. Tasks
+    /// that others block come last, each after those that block it.
     ///
     /// ``NextWeights`` adjusts this order.
     case next

@@ -99,10 +99,10 @@ extension TaskItem {
   /// - Parameters:
   ///   - old: The task before the change.
   ///   - timeZone: The time zone of the person.
-  /// - Returns: What happened; `nil` if no day changed, the task is completed, it had or has no reminder, or
+  /// - Returns: What happened; `nil` if no day changed, the task is closed, it had or has no reminder, or
   ///   the reminder stayed and is on one of the task's new days.
   public func reminderMove(from old: TaskItem, in timeZone: TimeZone) -> ReminderMove? {
-    guard !isCompleted, hasOtherDays(than: old), let former = old.reminderDate, let reminder = reminderDate else {
+    guard isOpen, hasOtherDays(than: old), let former = old.reminderDate, let reminder = reminderDate else {
       return nil
     }
     if reminder != former { return .moved(to: reminder) }

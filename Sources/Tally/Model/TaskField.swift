@@ -9,6 +9,7 @@ package import TallyEngine
 package enum TaskField: UInt8, CaseIterable, Sendable {
   case id, text, notes, state, scheduledDate, dueDate, reminderDate, listID, sortOrder, createdAt, updatedAt
   case completedAt, dueDay, priority, tags, parentID, recurrence, series, attributes
+  case cancelledAt, dependsOn
 
   /// The name in documents, the tag in records and the kind of value.
   ///
@@ -36,6 +37,8 @@ package enum TaskField: UInt8, CaseIterable, Sendable {
     case .recurrence: ("recurrence", 11, .recurrence)
     case .series: ("series", 12, .series)
     case .attributes: ("attributes", 13, .attributes)
+    case .cancelledAt: ("cancelledAt", 14, .offsetInstant)
+    case .dependsOn: ("dependsOn", 16, .ids)
     }
   }
 
@@ -45,6 +48,11 @@ package enum TaskField: UInt8, CaseIterable, Sendable {
 
   /// Whether the field may be absent.
   package var isOptional: Bool { tag > 0 }
+
+  /// Whether documents have the field as `null` if a task lacks it.
+  ///
+  /// Later fields are left out, because earlier versions refuse keys that they do not know.
+  package var isAlwaysWritten: Bool { tag < Self.cancelledAt.tag }
 
   /// All fields, stored once because `allCases` creates an array each time.
   package static let all = Array(allCases)
@@ -78,7 +86,8 @@ extension TaskItem {
       case .createdAt: .instant(createdAt)
       case .updatedAt: .instant(updatedAt)
       case .completedAt: completedAt.map { .offsetInstant($0) }
-      case .dueDay, .priority, .tags, .parentID, .recurrence, .series, .attributes: extrasBox?.extras[field]
+      case .dueDay, .priority, .tags, .parentID, .recurrence, .series, .attributes, .cancelledAt, .dependsOn:
+        extrasBox?.extras[field]
       }
     }
     set {
@@ -95,7 +104,8 @@ extension TaskItem {
       case .createdAt: createdAt = newValue?.instant ?? createdAt
       case .updatedAt: updatedAt = newValue?.instant ?? updatedAt
       case .completedAt: completedAt = newValue?.offsetInstant
-      case .dueDay, .priority, .tags, .parentID, .recurrence, .series, .attributes: setExtra(field, newValue)
+      case .dueDay, .priority, .tags, .parentID, .recurrence, .series, .attributes, .cancelledAt, .dependsOn:
+        setExtra(field, newValue)
       }
     }
   }
@@ -109,7 +119,7 @@ extension TaskItem {
 
 /// The kinds of values of fields.
 package enum FieldKind: Sendable {
-  case text, state, integer, instant, offsetInstant, day, id, priority, tags, recurrence, series, attributes
+  case text, state, integer, instant, offsetInstant, day, id, priority, tags, recurrence, series, attributes, ids
 }
 
 /// The value of a field of any kind.
@@ -126,6 +136,7 @@ package enum FieldValue: Hashable, Sendable {
   case recurrence(Recurrence)
   case series(RecurrenceSeries)
   case attributes([String: AttributeValue])
+  case ids(TaskIDSet)
 
   package var text: String? { if case .text(let value) = self { value } else { nil } }
   package var state: TaskState? { if case .state(let value) = self { value } else { nil } }
@@ -139,6 +150,7 @@ package enum FieldValue: Hashable, Sendable {
   package var recurrence: Recurrence? { if case .recurrence(let value) = self { value } else { nil } }
   package var series: RecurrenceSeries? { if case .series(let value) = self { value } else { nil } }
   package var attributes: [String: AttributeValue]? { if case .attributes(let value) = self { value } else { nil } }
+  package var ids: TaskIDSet? { if case .ids(let value) = self { value } else { nil } }
 
   /// The size of the stored value in bytes.
   var storedByteCount: Int {
@@ -154,6 +166,7 @@ package enum FieldValue: Hashable, Sendable {
     case .recurrence(let recurrence): recurrence.text.utf8.count
     case .series: RecurrenceSeries.storedByteCount
     case .attributes(let attributes): Self.storedByteCount(of: attributes)
+    case .ids(let ids): 16 * ids.count
     }
   }
 

@@ -3,7 +3,7 @@
 public import Foundation
 public import TallyEngine
 
-/// A task: something to do, being done, or done.
+/// A task: something to do, being done, done, or cancelled.
 ///
 /// A value: changing it changes nothing in a store. `update` and the other methods of a write transaction check
 /// the changes, store them and set ``updatedAt``.
@@ -43,6 +43,12 @@ public struct TaskItem: Identifiable, Hashable, Sendable {
 
   /// Whether the state is `completed`.
   public var isCompleted: Bool { state == .completed }
+  /// Whether the state is `cancelled`.
+  public var isCancelled: Bool { state == .cancelled }
+  /// Whether nothing is left to do: the task is completed or cancelled.
+  public var isClosed: Bool { state.isClosed }
+  /// Whether something is left to do: the task is neither completed nor cancelled.
+  public var isOpen: Bool { !state.isClosed }
 
   /// The sort orders that can be stored: the integers that every JSON reader represents exactly.
   public static let sortOrders: ClosedRange<Int64> = -9_007_199_254_740_991...9_007_199_254_740_991
@@ -71,11 +77,13 @@ extension TaskItem {
     parentID: UUID? = nil,
     recurrence: Recurrence? = nil,
     series: RecurrenceSeries? = nil,
-    attributes: [String: AttributeValue] = [:]
+    attributes: [String: AttributeValue] = [:],
+    cancelledAt: OffsetTimestamp? = nil,
+    dependsOn: TaskIDSet = []
   ) {
     let extras = TaskExtras(
       dueDay: dueDay, priority: priority, tags: tags, parentID: parentID, recurrence: recurrence, series: series,
-      attributes: attributes)
+      attributes: attributes, cancelledAt: cancelledAt, dependsOn: dependsOn)
     self.init(
       id: id, title: title, notes: notes, state: state, scheduledDate: scheduledDate, dueDate: dueDate,
       reminderDate: reminderDate, listID: listID, sortOrder: sortOrder, createdAt: createdAt,
@@ -129,6 +137,23 @@ extension TaskItem {
     get { extrasBox?.extras.attributes ?? [:] }
     set { extras.attributes = newValue }
   }
+
+  /// When the task was cancelled, with the UTC offset in force there; present exactly if ``state`` is `cancelled`.
+  public var cancelledAt: OffsetTimestamp? {
+    get { extrasBox?.extras.cancelledAt }
+    set { if newValue != cancelledAt { extras.cancelledAt = newValue } }
+  }
+
+  /// When the task was completed or cancelled; `nil` for an open task.
+  var closedAt: OffsetTimestamp? { completedAt ?? cancelledAt }
+
+  /// The tasks that should be done before this one; see <doc:ViewsAndOrder#Tasks-that-wait-for-others>.
+  ///
+  /// It may name tasks that do not exist, such as deleted ones; these block nothing.
+  public var dependsOn: TaskIDSet {
+    get { extrasBox?.extras.dependsOn ?? [] }
+    set { extras.dependsOn = newValue }
+  }
 }
 
 /// The progress of a task.
@@ -141,22 +166,28 @@ public enum TaskState: UInt8, CaseIterable, Hashable, Sendable {
   case active = 2
   /// Done.
   case completed = 3
+  /// Closed without being done.
+  case cancelled = 4
 
-  /// The state after a tap: not started becomes active, active becomes completed, and completed becomes not started.
+  /// Whether nothing is left to do: `completed` or `cancelled`.
+  public var isClosed: Bool { self == .completed || self == .cancelled }
+
+  /// The state after a tap: not started becomes active, active becomes completed, a closed task not started.
   public var next: TaskState {
     switch self {
     case .notStarted: .active
     case .active: .completed
-    case .completed: .notStarted
+    case .completed, .cancelled: .notStarted
     }
   }
 
-  /// The state's name in documents: `notStarted`, `active` or `completed`.
+  /// The state's name in documents: `notStarted`, `active`, `completed` or `cancelled`.
   public var name: String {
     switch self {
     case .notStarted: "notStarted"
     case .active: "active"
     case .completed: "completed"
+    case .cancelled: "cancelled"
     }
   }
 
@@ -166,7 +197,7 @@ public enum TaskState: UInt8, CaseIterable, Hashable, Sendable {
   public init(name: String) throws(TallyError) {
     guard let state = Self.allCases.first(where: { $0.name == name }) else {
       throw TallyError(
-        .invalidState, "The text names no task state", remedy: "Use notStarted, active or completed")
+        .invalidState, "The text names no task state", remedy: "Use notStarted, active, completed or cancelled")
     }
     self = state
   }
@@ -265,6 +296,8 @@ struct TaskExtras: Hashable, Sendable {
   var recurrence: Recurrence?
   var series: RecurrenceSeries?
   var attributes: [String: AttributeValue] = [:]
+  var cancelledAt: OffsetTimestamp?
+  var dependsOn = TaskIDSet()
 
   static let none = TaskExtras()
 
@@ -300,6 +333,8 @@ extension TaskExtras {
       case .recurrence: recurrence.map { .recurrence($0) }
       case .series: series.map { .series($0) }
       case .attributes: attributes.isEmpty ? nil : .attributes(attributes)
+      case .cancelledAt: cancelledAt.map { .offsetInstant($0) }
+      case .dependsOn: dependsOn.isEmpty ? nil : .ids(dependsOn)
       default: nil
       }
     }
@@ -312,6 +347,8 @@ extension TaskExtras {
       case .recurrence: recurrence = newValue?.recurrence
       case .series: series = newValue?.series
       case .attributes: attributes = newValue?.attributes ?? [:]
+      case .cancelledAt: cancelledAt = newValue?.offsetInstant
+      case .dependsOn: dependsOn = newValue?.ids ?? []
       default: assertionFailure("\(field) is not among the extras")
       }
     }
@@ -355,9 +392,9 @@ extension TaskItem {
   /// - Parameters:
   ///   - now: The current instant, with which due dates and reminders are compared.
   ///   - today: The current day, with which due days are compared.
-  /// - Returns: Whether it is overdue; false for a completed task.
+  /// - Returns: Whether it is overdue; false for a completed or cancelled task.
   public func isOverdue(at now: Timestamp, on today: CalendarDay) -> Bool {
-    guard !isCompleted else { return false }
+    guard isOpen else { return false }
     return overdueDate.map { $0 < now } ?? dueDay.map { $0 < today } ?? false
   }
 }
@@ -378,7 +415,7 @@ extension TaskItem {
 
   /// Checks that a rule newly given to an open task has not already ended.
   func checkRecurrence(replacing old: TaskItem?, today: CalendarDay) throws(TallyError) {
-    guard extrasBox != nil, case .rule(let rule)? = recurrence, old?.recurrence != recurrence, !isCompleted,
+    guard extrasBox != nil, case .rule(let rule)? = recurrence, old?.recurrence != recurrence, isOpen,
       case .until(let last) = rule.end, last < today
     else { return }
     throw .invalidRecurrence(
@@ -387,9 +424,7 @@ extension TaskItem {
 
   /// Plans a task without a day for the first day of the rule that it has just been given.
   mutating func planFirstOccurrence(replacing old: TaskItem?, today: CalendarDay) {
-    guard extrasBox != nil, case .rule? = recurrence, old?.recurrence != recurrence, !isCompleted, !hasDays else {
-      return
-    }
+    guard extrasBox != nil, case .rule? = recurrence, old?.recurrence != recurrence, isOpen, !hasDays else { return }
     scheduledDate = recurrence?.firstDay(onOrAfter: today)
   }
 
@@ -412,8 +447,10 @@ extension TaskItem {
     var task = self
     task.id = id
     task.state = .notStarted
-    task.completedAt = nil
+    (task.completedAt, task.cancelledAt) = (nil, nil)
     (task.createdAt, task.updatedAt) = (now, now)
+    // What had to be done before one occurrence need not be done again before the next.
+    if !task.dependsOn.isEmpty { task.dependsOn = [] }
     return task
   }
 }
@@ -478,6 +515,7 @@ extension KeyedDecodingContainer {
     case .recurrence: .recurrence(try decode(Recurrence.self, forKey: key))
     case .series: .series(try decode(RecurrenceSeries.self, forKey: key))
     case .attributes: .attributes(try decode([String: AttributeValue].self, forKey: key))
+    case .ids: .ids(TaskIDSet(try decode([IDText].self, forKey: key).map(\.id)))
     }
   }
 }
@@ -497,6 +535,7 @@ extension KeyedEncodingContainer {
     case .recurrence(let value): try encode(value.text, forKey: key)
     case .series(let value): try encode(value, forKey: key)
     case .attributes(let value): try encode(value, forKey: key)
+    case .ids(let value): try encode(value.map(IDText.init), forKey: key)
     }
   }
 }
@@ -508,9 +547,10 @@ extension TaskItem {
   /// Checks the rules that every stored task obeys.
   ///
   /// - Throws: `blankTitle` if the title is only Unicode white space; `inconsistentTask` unless `completedAt`
-  ///   is present exactly for a completed task, and for a due date beside a due day or a recurrence without a
-  ///   series; `valueOutOfRange` for a sort order outside ``sortOrders``, or for a title and notes of more than
-  ///   a gibibyte; `invalidTag`, `invalidAttribute`, or `invalidParent` for a task that is its own parent.
+  ///   is present exactly for a completed task and `cancelledAt` for a cancelled one, and for a due date beside a due day
+  ///   or a recurrence without a series; `valueOutOfRange` for a sort order outside ``sortOrders``, or for a title and
+  ///   notes of more than a gibibyte; `invalidTag`, `invalidAttribute`, `invalidParent` for a task that is its own
+  ///   parent, or `invalidDependency` for one that depends on itself or on more than 64 tasks.
   public func validate() throws(TallyError) {
     guard title.hasNonWhiteSpace else {
       throw TallyError(.blankTitle, "The title is empty", remedy: "Give the task a title")
@@ -524,6 +564,14 @@ extension TaskItem {
       throw TallyError(
         .inconsistentTask, "The task is completed but has no completion time",
         remedy: "Say when it was completed, or give another state")
+    }
+    guard (cancelledAt != nil) == isCancelled else {
+      throw TallyError(
+        .inconsistentTask,
+        isCancelled
+          ? "The task is cancelled but has no time of cancellation"
+          : "The task has a time of cancellation but is not cancelled",
+        remedy: "Give cancelledAt exactly for the state cancelled")
     }
     try Self.validate(sortOrder: sortOrder)
     guard title.utf8.count + (notes?.utf8.count ?? 0) <= Self.maximumTextByteCount else {
@@ -548,6 +596,7 @@ extension TaskItem {
     }
     try tags.validate()
     try AttributeValue.validate(attributes)
+    try dependsOn.validate(of: id)
   }
 
   static func validate(sortOrder: Int64) throws(TallyError) {

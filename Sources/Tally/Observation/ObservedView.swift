@@ -76,6 +76,7 @@ public struct ObservedView: Sendable {
     let changes = try transaction.changes(since: last)
     var difference = ViewDifference(sequence: changes.sequence, asOf: transaction.now)
     var touched = changes.tasks.all
+    if view.followsDependencies { try transaction.addDependents(of: &touched) }
     let isFollowable = changes.isComplete && timeZone == transaction.calendar.timeZone
     if isFollowable, !view.isUnpredictable(after: changes),
       try transaction.forEachTask(whosePlaceIn: view, changedSince: now, { touched.insert($0) })

@@ -55,14 +55,15 @@ extension StoreTransaction where Base == WriteTransaction {
   ///   - id: The id of the task.
   ///   - instant: The instant of the new reminder, which replaces the task's reminder.
   /// - Returns: The task as stored.
-  /// - Throws: `taskNotFound`; `inconsistentTask` if the task is completed, since such tasks have no reminders.
+  /// - Throws: `taskNotFound`; `inconsistentTask` if the task is closed, since such tasks have no reminders.
   @discardableResult
   public mutating func snooze(_ id: UUID, until instant: Timestamp) throws -> TaskItem {
     let isRepeated = try isRepeated(id)
     return try update(id) { task in
-      guard !task.isCompleted else {
+      guard task.isOpen else {
         throw TallyError(
-          .inconsistentTask, "The task is completed, so there is nothing to remind of", remedy: "Reopen it first")
+          .inconsistentTask, "The task is \(task.state.name), so there is nothing to remind of",
+          remedy: "Reopen it first")
       }
       if isRepeated { task.snooze(until: instant) } else { task.reminderDate = instant }
     }
@@ -186,7 +187,7 @@ private struct TimelineTasks {
 
   init(_ tasks: [TaskItem], in calendar: Calendar) {
     self.calendar = calendar
-    open = tasks.filter { !$0.isCompleted }.compactMap { task in
+    open = tasks.filter(\.isOpen).compactMap { task in
       task.overdueStart(in: calendar.timeZone).map { (overdueFrom: $0, task: task) }
     }.sorted { left, right in
       left.overdueFrom == right.overdueFrom
@@ -255,7 +256,7 @@ extension StoreTransaction where Base: ~Copyable {
   public func agenda() throws -> Agenda {
     let overdue = try view(.overdue).tasks
     var shown = Set(overdue.map(\.id))
-    let isNew = { (task: TaskItem) in !task.isCompleted && shown.insert(task.id).inserted }
+    let isNew = { (task: TaskItem) in task.isOpen && shown.insert(task.id).inserted }
     let dueToday = try view(.due(on: today)).tasks.filter(isNew)
     let scheduled = try view(.today).tasks
     let planned = scheduled.filter(isNew)

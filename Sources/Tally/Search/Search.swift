@@ -248,6 +248,6 @@ extension SearchMatcher {
     begin()
     try fields.forEachText { read($0, as: $1) }
     guard let quality else { return nil }
-    return SearchRank(quality: quality, isCompleted: fields.isCompleted, createdAt: try fields.createdAt, id: id)
+    return SearchRank(quality: quality, isCompleted: fields.isClosed, createdAt: try fields.createdAt, id: id)
   }
 }

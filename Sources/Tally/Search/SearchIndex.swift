@@ -259,7 +259,7 @@ extension SegmentBuilder {
   /// Adds a task and its texts from its record.
   mutating func add(_ key: IDKey, _ record: RawSpan) throws(LMDBError) {
     let fields = try TaskFields(record)
-    add(Member(id: key.id, createdAt: try fields.createdAt, isCompleted: fields.isCompleted))
+    add(Member(id: key.id, createdAt: try fields.createdAt, isCompleted: fields.isClosed))
     try fields.forEachText { add($0, as: $1) }
   }
 }

@@ -188,8 +188,8 @@ extension StoreTransaction where Base: ~Copyable {
       try forEachCreation(scope, from: start, to: end) { created, completed in
         if let completed, completed < created { body(created) }
       }
-    case .openDue, .openDueDay:
-      let kind: DueKey.Kind = series == .openDue ? .open : .openDay
+    case .openDue, .openDueDay, .cancelled:
+      let kind: DueKey.Kind = series == .openDue ? .open : series == .openDueDay ? .openDay : .cancelled
       let (first, last) = (DueKey(kind, .start(at: start)), DueKey(kind, .start(at: end)))
       try forEachKey(of: tables.byDue, from: first, to: last) { key in
         if try scope == .all || scope.contains(indexedTask(key.id).classification) { body(key.due.microseconds) }

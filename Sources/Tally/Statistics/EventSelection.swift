@@ -52,8 +52,8 @@ extension RecordPredicate {
 extension RecordCondition {
   fileprivate var isOfLedger: Bool {
     switch self {
-    case .states, .lists, .noList, .tag, .priority, .created, .completed: true
-    case .has(let field): [.listID, .tags, .priority, .completedAt].contains(field)
+    case .states, .lists, .noList, .tag, .priority, .created, .completed, .cancelled: true
+    case .has(let field): [.listID, .tags, .priority, .completedAt, .cancelledAt].contains(field)
     default: false
     }
   }
@@ -66,6 +66,7 @@ struct EventTester {
   /// Whether a completion can be tested without reading its task.
   let isOfLedger: Bool
   private var folder = TextFolder()
+  let graph = BlockingGraph()
 
   init(_ predicate: RecordPredicate) {
     program = RecordProgram(predicate)
@@ -74,33 +75,35 @@ struct EventTester {
   }
 
   /// Whether a task or a completion passes.
-  mutating func matches(_ facts: borrowing FilterFacts, isParent: (UUID) throws -> Bool) throws -> Bool {
-    try program.matches(facts, &folder, isParent: isParent)
+  mutating func matches(_ facts: borrowing FilterFacts, asking ask: LinkAnswer) throws -> Bool {
+    try program.matches(facts, &folder, asking: ask)
   }
 }
 
 extension StoreTransaction where Base: ~Copyable {
   /// Whether a task passes in its current state; without a tester, every task passes.
   func passes(_ tester: inout EventTester?, _ id: UUID) throws -> Bool {
-    guard let lastTag = tester?.lastTag else { return true }
+    guard let lastTag = tester?.lastTag, let graph = tester?.graph else { return true }
     guard let task = try tables.tasks.bytes(forKey: IDKey(id), in: base) else {
       throw TallyError.missingRecord(of: "a task index")
     }
-    return try tester?.matches(FilterFacts(id, task, upTo: lastTag)) { try hasSubtasks($0) } ?? true
+    return try tester?.matches(FilterFacts(id, task, upTo: lastTag)) { try answer($0, about: $1, graph) } ?? true
   }
 
   /// Whether an entry of the ledger passes; without a tester, every entry passes.
   func passes(_ tester: inout EventTester?, _ key: CompletionKey, _ entry: RawSpan) throws -> Bool {
-    guard let isOfLedger = tester?.isOfLedger, let lastTag = tester?.lastTag else { return true }
+    guard let isOfLedger = tester?.isOfLedger, let lastTag = tester?.lastTag, let graph = tester?.graph
+    else { return true }
     if key.isTaskDeleted || isOfLedger {
-      return try tester?.matches(FilterFacts(key.completed, ofCompletion: entry)) { try hasSubtasks($0) } ?? true
+      return try tester?.matches(FilterFacts(key.completed, ofCompletion: entry)) { try answer($0, about: $1, graph) }
+        ?? true
     }
     guard let task = try tables.tasks.bytes(forKey: IDKey(key.completed.id), in: base) else {
       throw TallyError.missingRecord(of: "completions")
     }
     var facts = try FilterFacts(key.completed.id, task, upTo: lastTag)
     try facts.setClassification(ofCompletion: entry)
-    return try tester?.matches(facts) { try hasSubtasks($0) } ?? true
+    return try tester?.matches(facts) { try answer($0, about: $1, graph) } ?? true
   }
 }
 
@@ -157,7 +160,7 @@ struct SelectedEvents {
 // The queries that counters answer for a scope, answered from the counters or from the collected events of a context.
 
 extension StoreTransaction where Base: ~Copyable {
-  /// Walks the ledger and the open tasks, and collects the events of the tasks that pass.
+  /// Walks the ledger and the tasks that are not completed, and collects the events of the tasks that pass.
   func selectedEvents(_ predicate: RecordPredicate, _ context: StatisticsContext) throws -> SelectedEvents {
     var events = SelectedEvents()
     let (named, end) = (context.namedTimes, QuarterHour.endOfTime)
@@ -167,11 +170,11 @@ extension StoreTransaction where Base: ~Copyable {
       if named.contains(where: { $0.contains(time) }) { events.addToProfiles(task) }
     }
     let query = ResolvedQuery(
-      .all(predicate.conjuncts + [.condition(.open)]), sorter: try resolved(TaskFilter.all, by: .created).sorter)
+      .all(predicate.conjuncts + [.condition(.uncompleted)]), sorter: try resolved(TaskFilter.all, by: .created).sorter)
     var work = QueryWork()
     _ = try scan(query, after: nil, limit: nil, &work) { id in
       let task = try indexedTask(id)
-      events.add(CountedTask(open: task))
+      events.add(CountedTask(uncompleted: task))
       if task.state == .active { events.activeCount += 1 }
       return true
     }

@@ -75,11 +75,11 @@ extension StoreTransaction where Base: ~Copyable {
     return buckets
   }
 
-  /// The number of tasks open just before each of some ascending instants: those already created and not yet completed.
+  /// The number of tasks open just before each of some ascending instants: those already created and not yet closed.
   private func openCounts(at instants: [Int64], _ context: StatisticsContext) throws -> [Int] {
     // The events that open and close tasks; a task completed before its creation is left out.
     let changes: [(series: CounterSeries, sign: Int)] = [
-      (.created, 1), (.completed, -1), (.completedBeforeCreation, 1), (.createdAfterCompletion, -1),
+      (.created, 1), (.completed, -1), (.completedBeforeCreation, 1), (.createdAfterCompletion, -1), (.cancelled, -1),
     ]
     var open = Array(repeating: 0, count: instants.count)
     for change in changes {
@@ -97,7 +97,7 @@ extension StoreTransaction where Base: ~Copyable {
     let openToday = try scheduledCount(on: today, isCompleted: false, context)
     let completedToday = try scheduledCount(on: today, isCompleted: true, context)
     return OpenCounts(
-      total: try total(.created, context) - total(.completed, context),
+      total: try total(.created, context) - total(.completed, context) - total(.cancelled, context),
       active: try activeCount(context),
       overdue: try overdueCount(context),
       scheduledToday: openToday + completedToday,
@@ -114,11 +114,14 @@ extension StoreTransaction where Base: ~Copyable {
       - count(.openDueDay, context, from: today, to: QuarterHour.endOfTime)
   }
 
+  /// The number of open or of completed tasks scheduled for a day.
   private func scheduledCount(on day: Int32, isCompleted: Bool, _ context: StatisticsContext) throws -> Int {
     var count = 0
     let (start, end) = (DayKey.start(of: day, isCompleted: isCompleted), DayKey.end(of: day, isCompleted: isCompleted))
     var tester = context.selection.predicate.map(EventTester.init)
     try forEachKey(of: tables.byDay, from: start, to: end) { key in
+      // Cancelled tasks are among the completed ones in the index.
+      if isCompleted, try !indexedTask(key.id).isCompleted { return }
       if try passes(&tester, key.id), try contains(context.scope, key.id) { count += 1 }
     }
     return count
@@ -169,14 +172,14 @@ extension StoreTransaction where Base: ~Copyable {
   /// The list and the filter are those of the options, and the day is the last one of the series.
   ///
   /// - Throws: The errors of the closure, which end the walk, and those of `statistics(_:)`.
-  /// - Complexity: The number of tasks created up to the day, including completed ones, until the closure
+  /// - Complexity: The number of tasks created up to the day, including closed ones, until the closure
   ///   returns false.
   public func forEachOpenTask(atEndOf options: StatisticsOptions, _ body: (TaskItem) throws -> Bool) throws {
     let context = try emptyContext(options, needsHistory: false)
     let days = context.seriesDays
     guard let end = context.zoneDays(days).ends(of: [days]).first else { return }
     try forEachTask(createdIn: [-QuarterHour.endOfTime..<end], context) { task in
-      if let completed = task.completedAt, completed.instant.microsecondsSince1970 < end { return true }
+      if let closed = task.closedAt, closed.instant.microsecondsSince1970 < end { return true }
       return try body(task)
     }
   }

@@ -8,6 +8,7 @@ import TallyEngine
 /// | completed | an entry with its list, tags and priority at that moment |
 /// | reopened | the entry is removed |
 /// | completed at another time | the entry moves; its list, tags and priority stay |
+/// | cancelled | none |
 /// | moved to another list | none: the work was done in the old list |
 /// | deleted | the entry stays, marked as deleted |
 /// | restored by an import, with the same completion | the marked entry becomes the live one |
@@ -31,14 +32,14 @@ struct CompletionLedger {
       if let entry {
         try markDeleted(entry, recording: &images, in: &transaction)
       } else if let old {
-        deltas.count(CountedTask(open: old), sign: -1)
+        deltas.count(CountedTask(uncompleted: old), sign: -1)
       }
       return
     }
     if let entry {
       try remove(entry, counting: &deltas, recording: &images, in: &transaction)
     } else if let old {
-      deltas.count(CountedTask(open: old), sign: -1)
+      deltas.count(CountedTask(uncompleted: old), sign: -1)
     }
     try add(new, replacing: entry?.record, counting: &deltas, recording: &images, in: &transaction)
   }
@@ -46,10 +47,10 @@ struct CompletionLedger {
   /// Whether two states of a task have equal entries and equal counts.
   private static func countsTheSame(_ old: TaskItem, _ new: TaskItem) -> Bool {
     old.completedAt == new.completedAt && old.createdAt == new.createdAt
-      && (new.isCompleted || CountedTask(open: old) == CountedTask(open: new))
+      && (new.isCompleted || CountedTask(uncompleted: old) == CountedTask(uncompleted: new))
   }
 
-  /// Adds the entry of a completed task, or counts an open one.
+  /// Adds the entry of a completed task, or counts any other.
   ///
   /// The entry keeps the list, tags and priority of the task's previous entry, `replaced`; without one it gets the
   /// task's own.
@@ -57,7 +58,7 @@ struct CompletionLedger {
     _ task: TaskItem, replacing replaced: CompletionRecord?, counting deltas: inout CounterDeltas,
     recording images: inout BeforeImages, in transaction: inout WriteTransaction
   ) throws(LMDBError) {
-    guard let key = CompletionKey(of: task) else { return deltas.count(CountedTask(open: task), sign: 1) }
+    guard let key = CompletionKey(of: task) else { return deltas.count(CountedTask(uncompleted: task), sign: 1) }
     let deletedKey = CompletionKey(isTaskDeleted: true, completed: key.completed)
     let deleted = try tables.completions.value(forKey: deletedKey, in: transaction)
     if let deleted {
@@ -227,7 +228,7 @@ struct LedgerBatch {
   ) throws(LMDBError) {
     guard let entry = LedgerEntry(of: record.item) else {
       // A new open task, the most common case, has no entry that could conflict.
-      return deltas.count(CountedTask(open: record.item), sign: 1)
+      return deltas.count(CountedTask(uncompleted: record.item), sign: 1)
     }
     if hasDeletedEntries { return add(RecordChange(old: nil, new: record)) }
     images.add(entry.key, nil)

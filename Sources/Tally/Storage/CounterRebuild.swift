@@ -12,7 +12,7 @@ struct CounterRebuild {
     var deltas = CounterDeltas()
     try tables.tasks.forEach(in: transaction) { key, value in
       let fields = try TaskFields(value)
-      if !fields.isCompleted { deltas.count(CountedTask(open: try fields.item(id: key.load(idAt: 0))), sign: 1) }
+      if !fields.isCompleted { deltas.count(CountedTask(uncompleted: try fields.item(id: key.load(idAt: 0))), sign: 1) }
       return true
     }
     try tables.completions.forEach(in: transaction) { key, value in

@@ -26,13 +26,13 @@ struct RecordPlan {
         continue
       }
       try batch.add(change)
-      if !old.item.isCompleted { deltas.count(CountedTask(open: old.item), sign: -1) }
-      if let item = change.new?.item, !item.isCompleted { deltas.count(CountedTask(open: item), sign: 1) }
+      if !old.item.isCompleted { deltas.count(CountedTask(uncompleted: old.item), sign: -1) }
+      if let item = change.new?.item, !item.isCompleted { deltas.count(CountedTask(uncompleted: item), sign: 1) }
     }
     for start in stride(from: 0, to: new.count, by: TaskRecordBatch.bulkCount) {
       let some = Array(new[start..<min(start + TaskRecordBatch.bulkCount, new.count)])
       try batch.insert(some)
-      for record in some where !record.item.isCompleted { deltas.count(CountedTask(open: record.item), sign: 1) }
+      for record in some where !record.item.isCompleted { deltas.count(CountedTask(uncompleted: record.item), sign: 1) }
     }
     try batch.apply(recording: &images, in: &transaction)
     // Deriving these entries from the changes of the tasks would not always give the same result.

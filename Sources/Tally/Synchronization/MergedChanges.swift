@@ -227,7 +227,7 @@ extension RecordPlan {
 }
 
 extension StoreWriteTransaction {
-  /// Whether the store has any sub-task.
+  /// Whether the store may have sub-tasks: false if neither a task is part of another one nor depends on one.
   package var hasSubtasks: Bool {
     get throws { try tables.byParent.count(in: base) > 0 }
   }

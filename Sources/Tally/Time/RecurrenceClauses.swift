@@ -47,7 +47,13 @@ extension RecurrencePhrase {
   private mutating func weekNumbers() -> [Int]? {
     guard skip("in", "week") || skip("in", "weeks"), let first = word({ Int($0) }) else { return nil }
     var numbers = [first]
-    while let number = attempt({ $0.skipJoint() ? $0.word { Int($0) } : nil }) { numbers.append(number) }
+    // In `in weeks 1 and 20, 6 times`, six is no week.
+    while let number = attempt({ phrase -> Int? in
+      guard phrase.skipJoint(), let number = phrase.word({ Int($0) }) else { return nil }
+      return phrase.skip("times") || phrase.skip("time") ? nil : number
+    }) {
+      numbers.append(number)
+    }
     return numbers
   }
 

@@ -177,15 +177,22 @@ private protocol FieldwiseRestorable: StoredObject {
 extension TaskItem: FieldwiseRestorable {
   fileprivate mutating func restore(_ parts: SyncFields, from old: TaskItem) {
     for field in TaskField.all where field.part.map(parts.contains) == true { self[field] = old[field] }
-    if parts.contains(.completion) || parts.contains(.progress) && !isCompleted && !old.isCompleted {
-      state = old.state
-    }
+    let isClosing = !parts.isDisjoint(with: [.completion, .cancellation])
+    if isClosing || parts.contains(.progress) && isOpen && old.isOpen { state = old.state }
+    // Of a completion and a cancellation that different devices have written, the completion stands.
+    if completedAt != nil { (state, cancelledAt) = (.completed, nil) }
+    if completedAt == nil, cancelledAt != nil { state = .cancelled }
+    if completedAt == nil, cancelledAt == nil, isClosed { state = .notStarted }
   }
 
   fileprivate mutating func mergeSets(_ parts: SyncFields, removing new: TaskItem, adding old: TaskItem) {
     if parts.contains(.tags) {
       for tag in new.tags where !old.tags.contains(tag) { tags.remove(tag) }
       for tag in old.tags where !new.tags.contains(tag) { tags.insert(tag) }
+    }
+    if parts.contains(.dependencies) {
+      for id in new.dependsOn where !old.dependsOn.contains(id) { dependsOn.remove(id) }
+      for id in old.dependsOn where !new.dependsOn.contains(id) { dependsOn.insert(id) }
     }
     guard parts.contains(.attributes) else { return }
     for name in Set(new.attributes.keys).union(old.attributes.keys) where attributes[name] == new.attributes[name] {
@@ -208,7 +215,7 @@ extension TaskList: FieldwiseRestorable {
 extension SyncFields {
   /// The names of a task's fields in documents, except for sets, which are restored element by element.
   fileprivate var taskFieldNames: [String] {
-    let sets: SyncFields = [.tags, .attributes]
+    let sets: SyncFields = [.tags, .attributes, .dependencies]
     return TaskField.all.filter { $0.part.map(subtracting(sets).contains) == true }.map { "\($0.name)" }
   }
 

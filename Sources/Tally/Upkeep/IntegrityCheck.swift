@@ -133,7 +133,7 @@ extension IntegrityCheck {
       add(.unknownList, "tasks", task.id)
     }
     if try task.hasInvalidParent(in: tables, transaction) { add(.invalidParent, "tasks", task.id) }
-    guard let key = CompletionKey(of: task) else { return deltas.count(CountedTask(open: task), sign: 1) }
+    guard let key = CompletionKey(of: task) else { return deltas.count(CountedTask(uncompleted: task), sign: 1) }
     if try !tables.completions.contains(key, in: transaction) { add(.missingEntry, "completions", task.id) }
   }
 

@@ -135,8 +135,10 @@ extension StoreTransaction where Base: ~Copyable {
   /// Resolves a filter against this transaction's lists, clock and calendar.
   func resolved(_ filter: TaskFilter, by order: TaskOrder) throws -> ResolvedQuery {
     let reference = DateReference(now: now, today: today, calendar: calendar)
-    let resolution = FilterResolution(reference, lists: filter.namesLists ? try lists() : [])
-    let sorter = QuerySorter(order, against: reference, nextWeights)
+    let hasDependencies = try mayHaveDependencies
+    let resolution = FilterResolution(
+      reference, lists: filter.namesLists ? try lists() : [], hasDependencies: hasDependencies)
+    let sorter = QuerySorter(order, against: reference, nextWeights, hasDependencies: hasDependencies)
     return ResolvedQuery(try resolution.predicate(filter), sorter: sorter)
   }
 
@@ -223,14 +225,17 @@ extension StoreTransaction where Base: ~Copyable {
     var tester = QueryTester(plan)
     var walk = KeyWalk(isReversed: false)
     var cursor = try plan.path.table.cursor(in: base)
-    let isWholeTable = plan.path.isWholeTable
+    let (path, graph, isWholeTable) = (plan.path, plan.graph, plan.path.isWholeTable)
     for range in plan.path.ranges {
       try walk.run(range, after: nil, by: &cursor) { key, record in
+        guard path.has(key) else { return true }
         work.examinedCount += 1
         // Most records of the whole table are rejected here.
         if isWholeTable, try !tester.mayMatch(record) { return true }
         let id = key.idAtEnd
-        let found = try isWholeTable ? tester.key(of: id, record) { try hasSubtasks($0) } : self.key(of: id, &tester)
+        let found =
+          try isWholeTable
+          ? tester.key(of: id, record) { try answer($0, about: $1, graph) } : self.key(of: id, &tester)
         if let found {
           work.foundCount += 1
           body(found, id)
@@ -246,16 +251,29 @@ extension StoreTransaction where Base: ~Copyable {
       throw TallyError.missingRecord(of: "a task index")
     }
     guard try tester.mayMatch(record) else { return nil }
-    return try tester.key(of: id, record) { try hasSubtasks($0) }
+    let graph = tester.graph
+    return try tester.key(of: id, record) { try answer($0, about: $1, graph) }
   }
 
   /// The position of a task in a query; `nil` if the filter does not select it.
   func key(of task: TaskItem, in query: ResolvedQuery) throws -> ViewKey? {
     guard let record = try tables.tasks.bytes(forKey: IDKey(task.id), in: base) else { return nil }
-    var tester = QueryTester(query.predicate, query.sorter)
-    return try tester.key(of: task.id, record) { try hasSubtasks($0) }
+    var tester = QueryTester(query.predicate, query.sorter, query.graph)
+    return try tester.key(of: task.id, record) { try answer($0, about: $1, query.graph) }
   }
 
+  /// Answers a question about a task.
+  func answer(_ question: LinkQuestion, about id: UUID, _ graph: BlockingGraph) throws -> Int {
+    switch question {
+    case .isParent: return try hasSubtasks(id) ? 1 : 0
+    case .blockedRank: return try graph.rank(of: id) { try dependencies(of: $0) }
+    case .isBlocking:
+      for dependent in try tables.dependentIDs(of: id, in: base) {
+        if try graph.blockers(of: dependent, { try dependencies(of: $0) }).contains(id) { return 1 }
+      }
+      return 0
+    }
+  }
 }
 
 /// A task found by a query, compared by its position in the query's order.
@@ -273,12 +291,14 @@ private struct QueryTester {
   private var folder = TextFolder()
   /// The last field tag that has to be read.
   private let lastTag: UInt8
+  let graph: BlockingGraph
 
   init(_ plan: QueryPlan) {
-    self.init(plan.rest, plan.sorter)
+    self.init(plan.rest, plan.sorter, plan.graph)
   }
 
-  init(_ predicate: RecordPredicate?, _ sorter: QuerySorter) {
+  init(_ predicate: RecordPredicate?, _ sorter: QuerySorter, _ graph: BlockingGraph) {
+    self.graph = graph
     program = RecordProgram(predicate ?? .constant(true))
     self.sorter = sorter
     lastTag = max(predicate?.lastTag ?? 0, sorter.lastTag)
@@ -291,10 +311,10 @@ private struct QueryTester {
   }
 
   /// The position of a task; `nil` if it does not pass.
-  mutating func key(of id: UUID, _ record: RawSpan, isParent: (UUID) throws -> Bool) throws -> ViewKey? {
+  mutating func key(of id: UUID, _ record: RawSpan, asking ask: LinkAnswer) throws -> ViewKey? {
     let facts = try FilterFacts(id, record, upTo: lastTag)
-    guard try program.matches(facts, &folder, isParent: isParent) else { return nil }
-    return sorter.key(of: facts)
+    guard try program.matches(facts, &folder, asking: ask) else { return nil }
+    return try sorter.key(of: facts, asking: ask)
   }
 }
 
@@ -336,14 +356,22 @@ extension TaskView {
   /// Whether changes may affect tasks of the view that they do not name.
   func isUnpredictable(after changes: ChangeSet) -> Bool {
     guard let query else { return false }
-    // A list was renamed, or a task got its first sub-task or lost its last one.
+    // A list was renamed, or a task got its first sub-task or dependent task, or lost its last one.
     return query.filter.namesLists && !changes.lists.all.isEmpty
-      || query.filter.asksForParents && !changes.tasks.all.isEmpty
+      || query.filter.asksForLinkedTasks && !changes.tasks.all.isEmpty
+  }
+
+  /// Whether changes of a task may affect the tasks that depend on it, and those that depend on these.
+  var followsDependencies: Bool {
+    guard let query else { return false }
+    return query.order.key == .next || query.filter.root.contains { $0 == .property(.blocked) }
   }
 }
 
 extension TaskFilter {
-  fileprivate var asksForParents: Bool { root.contains { $0 == .property(.parent) } }
+  fileprivate var asksForLinkedTasks: Bool {
+    root.contains { $0 == .property(.parent) || $0 == .property(.blocking) }
+  }
 }
 
 extension StoreTransaction where Base: ~Copyable {
@@ -376,7 +404,7 @@ extension StoreTransaction where Base: ~Copyable {
     of filter: TaskFilter, _ lists: [TaskList], at now: Timestamp
   ) throws -> RecordPredicate {
     let reference = DateReference(now: now, today: today, calendar: calendar)
-    return try FilterResolution(reference, lists: lists).predicate(filter)
+    return try FilterResolution(reference, lists: lists, hasDependencies: try mayHaveDependencies).predicate(filter)
   }
 
   /// Calls `body` with the tasks in a range of an index.
@@ -440,11 +468,14 @@ struct QuerySorter {
   private let today: Int32
   private let timeZone: TimeZone
   private let weights: NextWeights
+  private let hasDependencies: Bool
   /// A cache of the ends of due days, because computing one takes some microseconds.
   private var endsOfDays: [Int32: Int64] = [:]
 
-  init(_ order: TaskOrder, against reference: DateReference, _ weights: NextWeights) {
-    self.order = order
+  init(
+    _ order: TaskOrder, against reference: DateReference, _ weights: NextWeights, hasDependencies: Bool = true
+  ) {
+    (self.order, self.hasDependencies) = (order, hasDependencies)
     now = reference.now.microsecondsSince1970
     today = reference.today.dayNumber
     timeZone = reference.timeZone
@@ -455,14 +486,15 @@ struct QuerySorter {
   var lastTag: UInt8 {
     switch order.key {
     case .place, .created, .updated: 0
+    case .next where hasDependencies: TaskField.dependsOn.tag
     case .due, .next: TaskField.priority.tag
     case .priority: TaskField.priority.tag
     case .completed: TaskField.completedAt.tag
     }
   }
 
-  /// The position of a task in the order.
-  mutating func key(of task: borrowing FilterFacts) -> ViewKey {
+  /// The position of a task in the order; `ask` asks the store.
+  mutating func key(of task: borrowing FilterFacts, asking ask: LinkAnswer) throws -> ViewKey {
     var bytes = KeyBytes()
     switch order.key {
     case .place: bytes.append(place: task)
@@ -474,7 +506,7 @@ struct QuerySorter {
     case .created: bytes = key(of: task.created, task)
     case .updated: bytes = key(of: task.updated, task)
     case .completed: bytes = key(of: task.has(.completedAt) ? task.completed : nil, task)
-    case .next: appendNext(task, to: &bytes)
+    case .next: try appendNext(task, to: &bytes, asking: ask)
     }
     return ViewKey(prefix: KeyBytes(), bytes, isReversed: false)
   }
@@ -503,12 +535,18 @@ struct QuerySorter {
   }
 
   /// Appends the rank by the weights, the due day, the priority and the due time; completed tasks are last.
-  private mutating func appendNext(_ task: borrowing FilterFacts, to bytes: inout KeyBytes) {
+  ///
+  /// Blocked tasks come before those, after all that may block them: by how many must be done before them.
+  private mutating func appendNext(
+    _ task: borrowing FilterFacts, to bytes: inout KeyBytes, asking ask: LinkAnswer
+  ) throws {
     guard task.isOpen else {
       bytes.append(UInt8.max)
       bytes.append(place: task)
       return
     }
+    let blockedRank = task.has(.dependsOn) ? try ask(.blockedRank, task.id) : 0
+    if blockedRank > 0 { bytes.append(UInt8(min(NextWeights.range.upperBound + blockedRank, Int(UInt8.max) - 1))) }
     let isOverdue = task.isOverdue(at: now, today)
     let isLateByReminder = isOverdue && !task.has(.dueDate) && !task.has(.dueDay)
     let instant = due(of: task) ?? (isLateByReminder ? task.reminder : nil)

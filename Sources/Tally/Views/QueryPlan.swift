@@ -8,6 +8,8 @@ struct QueryPlan {
   /// The conditions that the path does not guarantee; `nil` if there are none.
   let rest: RecordPredicate?
   let sorter: QuerySorter
+  /// The tasks that wait for others, as far as the query has asked for them.
+  let graph: BlockingGraph
 
   var isSorted: Bool { path.keyOrder == nil }
 }
@@ -20,6 +22,7 @@ struct ResolvedQuery {
   let states: UInt8
   /// The conditions that every task must meet.
   let conditions: [RecordCondition]
+  let graph = BlockingGraph()
 
   init(_ predicate: RecordPredicate, sorter: QuerySorter) {
     self.predicate = predicate
@@ -29,7 +32,8 @@ struct ResolvedQuery {
       switch condition {
       case .states(let other): states & other
       case .overdue: states & RecordCondition.openStates
-      case .completed, .has(.completedAt): states & ~RecordCondition.openStates
+      case .completed, .has(.completedAt): states & RecordCondition.doneStates
+      case .cancelled, .has(.cancelledAt): states & RecordCondition.cancelledStates
       default: states
       }
     }
@@ -52,7 +56,7 @@ struct ResolvedQuery {
       default: return true
       }
     }
-    return QueryPlan(path: path, rest: rest.isEmpty ? nil : .all(rest), sorter: sorter)
+    return QueryPlan(path: path, rest: rest.isEmpty ? nil : .all(rest), sorter: sorter, graph: graph)
   }
 }
 
@@ -93,7 +97,8 @@ extension StoreTransaction where Base: ~Copyable {
   /// The number of tasks of a scope in some states; `nil` if no counter has it.
   func count(_ scope: CounterScope, states: UInt8) throws -> Int? {
     switch states {
-    case RecordCondition.openStates: try total(.created, scope) - total(.completed, scope)
+    case RecordCondition.openStates:
+      try total(.created, scope) - total(.completed, scope) - total(.cancelled, scope)
     case RecordCondition.allStates: try total(.created, scope)
     default: nil
     }
@@ -106,7 +111,7 @@ extension StoreTransaction where Base: ~Copyable {
     for range in path.ranges {
       var isAtEntry = try cursor.move(toFirstAtOrAfter: range.lower)
       while isAtEntry, cursor.keyBytes.precedes(range.upper.bytes) {
-        count += 1
+        if path.has(cursor.keyBytes) { count += 1 }
         guard count <= limit else { return nil }
         isAtEntry = try cursor.next()
       }
@@ -134,6 +139,14 @@ struct QueryPath {
   var keyOrder: KeyOrder?
   /// The counters that know the approximate number of tasks on the path.
   var scope: CounterScope?
+  /// Whether the ranges are of `byParent` and have entries of tasks that depend on others, which are not on the path.
+  var skipsDependents = false
+
+  /// Whether the task of an entry is on the path.
+  @inline(__always)
+  func has(_ key: RawSpan) -> Bool {
+    !skipsDependents || key.byteCount != GroupKey.width || GroupKey(fields: key).rankRawValue != GroupKey.dependentRank
+  }
 
   /// How a task's position in an order is converted to its key in an index.
   struct KeyOrder {
@@ -191,11 +204,12 @@ struct QueryPaths {
     case .has(.scheduledDate): return days(nil)
     case .has(.parentID):
       return QueryPath(
-        name: .byParent, table: tables.byParent.rawIndex, ranges: [KeyRange(GroupKey.lowest, nil)], covered: [condition]
-      )
+        name: .byParent, table: tables.byParent.rawIndex, ranges: [KeyRange(GroupKey.lowest, nil)],
+        covered: [condition], skipsDependents: true)
     case .created(let condition): return created(condition.span)
     case .completed(let condition): return completed(condition.span)
     case .has(.completedAt): return completed(nil, covering: condition)
+    case .cancelled, .has(.cancelledAt): return cancelled
     case .reminder(let condition): return reminders(condition.span)
     case .has(.reminderDate): return reminders(nil)
     default: return duePath(for: condition)
@@ -213,6 +227,7 @@ struct QueryPaths {
         covered: [.states(states)],
         keyOrder: order.key == .place ? .init(prefixByteCount: 0, skippedByteCount: 1) : nil)
     case [.completed]: completed(nil, covering: .states(states))
+    case [.cancelled]: cancelled
     default: nil
     }
   }
@@ -221,7 +236,7 @@ struct QueryPaths {
   private var ranks: [Range<UInt8>] {
     var ranges: [Range<UInt8>] = []
     let ranks = TaskState.allCases.filter { states & 1 << $0.rawValue != 0 }.map { StateRank($0).rawValue }.sorted()
-    for rank in ranks {
+    for rank in ranks where ranges.last?.contains(rank) != true {
       if let last = ranges.last, last.upperBound == rank {
         ranges[ranges.count - 1] = last.lowerBound..<(rank + 1)
       } else {
@@ -231,10 +246,17 @@ struct QueryPaths {
     return ranges
   }
 
+  /// The states, if the ranks cover them: completed and cancelled tasks share one.
+  private var coveredStates: [RecordCondition] {
+    let closed = states & ~RecordCondition.openStates
+    return closed == 0 || closed == RecordCondition.doneStates | RecordCondition.cancelledStates
+      ? [.states(states)] : []
+  }
+
   private func group(_ name: TableName, _ table: RawIndex, _ id: UUID, covering condition: RecordCondition) -> QueryPath
   {
     QueryPath(
-      name: name, table: table, ranges: ranks.map { .group(id, $0) }, covered: [condition, .states(states)],
+      name: name, table: table, ranges: ranks.map { .group(id, $0) }, covered: [condition] + coveredStates,
       keyOrder: order.key == .place ? .init(prefixByteCount: GroupKey.width - OrderKey.width - 1) : nil)
   }
 
@@ -242,7 +264,7 @@ struct QueryPaths {
     let isOrdered = ids.count == 1 && order.key == .place
     var path = QueryPath(
       name: .byPlace, table: tables.byPlace.rawIndex,
-      ranges: ids.flatMap { id in ranks.map { .place(id, $0) } }, covered: [condition, .states(states)],
+      ranges: ids.flatMap { id in ranks.map { .place(id, $0) } }, covered: [condition] + coveredStates,
       keyOrder: isOrdered ? .init(prefixByteCount: PlaceKey.width - OrderKey.width - 1) : nil)
     if ids.count == 1, let id = ids[0] { path.scope = .list(id) }
     return path
@@ -281,7 +303,14 @@ struct QueryPaths {
         ? .init(prefixByteCount: 1, skippedByteCount: 1, isReversed: !order.isReversed) : nil)
   }
 
-  /// The path to the open tasks with a reminder; completed ones are in no index.
+  /// The path to the cancelled tasks.
+  private var cancelled: QueryPath {
+    QueryPath(
+      name: .byDue, table: tables.byDue.rawIndex, ranges: [.due(.cancelled, .min ..< .max)],
+      covered: [.isCancelled, .has(.cancelledAt)])
+  }
+
+  /// The path to the open tasks with a reminder; closed ones are in no index.
   private func reminders(_ span: Range<Int64>?) -> QueryPath? {
     guard states & ~RecordCondition.openStates == 0 else { return nil }
     return QueryPath(

@@ -56,10 +56,13 @@ indirect enum RecordPredicate: Hashable {
 struct FilterResolution {
   private let reference: DateReference
   private let lists: [TaskList]
+  /// Whether any task may depend on another one; if not, none is blocked, and records need not be read for it.
+  private let hasDependencies: Bool
 
-  init(_ reference: DateReference, lists: [TaskList]) {
+  init(_ reference: DateReference, lists: [TaskList], hasDependencies: Bool = true) {
     self.reference = reference
     self.lists = lists
+    self.hasDependencies = hasDependencies
   }
 
   /// Resolves a filter.
@@ -101,6 +104,8 @@ struct FilterResolution {
       return .condition(.text(field, FoldedPattern(text, with: &folder)))
     case .has(let field): return .condition(Self.resolved(field))
     case .hasAttribute(let name): return .condition(.hasAttribute(name))
+    case .property(.blocked) where !hasDependencies: return .constant(false)
+    case .property(.blocking) where !hasDependencies: return .constant(false)
     case .property(let property): return .condition(resolved(property))
     case .attribute(let name, let comparison, let text):
       return .condition(.attribute(name, AttributeCondition(comparison, text, against: reference)))
@@ -132,7 +137,7 @@ struct FilterResolution {
   ) throws(TallyError) -> RecordCondition {
     var reference = reference
     // Completed work is in the past, and planned work is in the future.
-    reference.direction = [.created, .updated, .completed].contains(field) ? .backward : .forward
+    reference.direction = [.created, .updated, .completed, .cancelled].contains(field) ? .backward : .forward
     let resolved = try date.resolved(against: reference)
     let instants = InstantCondition(comparison, resolved, in: reference.timeZone)
     return switch field {
@@ -142,6 +147,7 @@ struct FilterResolution {
     case .created: .created(instants)
     case .updated: .updated(instants)
     case .completed: .completed(instants)
+    case .cancelled: .cancelled(instants)
     }
   }
 
@@ -157,7 +163,9 @@ struct FilterResolution {
     case .parent: .has(.parentID)
     case .recurrence: .has(.recurrence)
     case .attributes: .has(.attributes)
+    case .dependencies: .has(.dependsOn)
     case .completed: .has(.completedAt)
+    case .cancelled: .has(.cancelledAt)
     }
   }
 
@@ -170,9 +178,25 @@ struct FilterResolution {
     case .recurring: .has(.recurrence)
     case .subtask: .has(.parentID)
     case .parent: .isParent
+    case .blocked: .isBlocked
+    case .blocking: .isBlocking
+    case .cancelled: .isCancelled
     }
   }
 }
+
+/// A question about a task that its record alone cannot answer.
+enum LinkQuestion {
+  /// 1 for a task with sub-tasks, otherwise 0.
+  case isParent
+  /// How many open tasks must be done one after the other before the task.
+  case blockedRank
+  /// 1 for a task that blocks another one, otherwise 0.
+  case isBlocking
+}
+
+/// Answers a question about a task.
+typealias LinkAnswer = (LinkQuestion, UUID) throws -> Int
 
 /// One condition of a filter, resolved for a store and a moment, so that it can test a record in place.
 enum RecordCondition: Hashable {
@@ -190,24 +214,32 @@ enum RecordCondition: Hashable {
   case created(InstantCondition)
   case updated(InstantCondition)
   case completed(InstantCondition)
+  case cancelled(InstantCondition)
   case text(TaskFilter.TextField, FoldedPattern)
   case has(TaskField)
   case isDue
   case overdue(now: Int64, today: Int32)
   case isParent
+  case isBlocked
+  case isBlocking
   case hasAttribute(String)
   case attribute(String, AttributeCondition)
 
   static let open = RecordCondition.states(openStates)
-  static let done = RecordCondition.states(1 << TaskState.completed.rawValue)
+  static let done = RecordCondition.states(doneStates)
+  static let isCancelled = RecordCondition.states(cancelledStates)
+  static let uncompleted = RecordCondition.states(openStates | cancelledStates)
   static let openStates: UInt8 = 1 << TaskState.active.rawValue | 1 << TaskState.notStarted.rawValue
-  static let allStates: UInt8 = openStates | 1 << TaskState.completed.rawValue
+  static let doneStates: UInt8 = 1 << TaskState.completed.rawValue
+  static let cancelledStates: UInt8 = 1 << TaskState.cancelled.rawValue
+  static let allStates: UInt8 = openStates | doneStates | cancelledStates
 
   /// The last field tag that the condition reads; zero for the fields of a record's header.
   var lastTag: UInt8 {
     let field: TaskField? =
       switch self {
-      case .states, .created, .updated, .isParent: nil
+      case .states, .created, .updated, .isParent, .isBlocking: nil
+      case .isBlocked: .dependsOn
       case .text(.title, _): nil
       case .text: .notes
       case .lists, .noList, .inbox: .listID
@@ -218,6 +250,7 @@ enum RecordCondition: Hashable {
       case .due, .isDue, .overdue: .dueDay
       case .reminder: .reminderDate
       case .completed: .completedAt
+      case .cancelled: .cancelledAt
       case .has(let field): field
       case .hasAttribute, .attribute: .attributes
       }
@@ -232,15 +265,16 @@ enum RecordCondition: Hashable {
     case .text(.title, _): 5
     case .text: 6
     case .isParent: 7
+    case .isBlocked, .isBlocking: 8
     default: 1
     }
   }
 }
 
 extension RecordCondition {
-  /// Whether a record meets the condition; `isParent` asks the store.
+  /// Whether a record meets the condition; `ask` asks the store.
   func matches(
-    _ facts: borrowing FilterFacts, _ folder: inout TextFolder, isParent: (UUID) throws -> Bool
+    _ facts: borrowing FilterFacts, _ folder: inout TextFolder, asking ask: LinkAnswer
   ) throws -> Bool {
     switch self {
     case .states(let states): states & 1 << facts.state.rawValue != 0
@@ -257,11 +291,14 @@ extension RecordCondition {
     case .created(let condition): condition.matches(facts.created)
     case .updated(let condition): condition.matches(facts.updated)
     case .completed(let condition): facts.has(.completedAt) && condition.matches(facts.completed)
+    case .cancelled(let condition): facts.has(.cancelledAt) && condition.matches(facts.cancelled)
     case .text(let field, let pattern): Self.contains(pattern, field, facts, &folder)
     case .has(let field): facts.has(field)
     case .isDue: facts.has(.dueDate) || facts.has(.dueDay)
     case .overdue(let now, let today): facts.isOverdue(at: now, today)
-    case .isParent: try isParent(facts.id)
+    case .isParent: try ask(.isParent, facts.id) > 0
+    case .isBlocked: try facts.isOpen && facts.has(.dependsOn) && ask(.blockedRank, facts.id) > 0
+    case .isBlocking: try facts.isOpen && ask(.isBlocking, facts.id) > 0
     case .hasAttribute(let name): try facts.attribute(named: name) != nil
     case .attribute(let name, let condition):
       try facts.attribute(named: name).map { condition.matches($0, &folder) } ?? false
@@ -384,9 +421,9 @@ struct RecordProgram {
     return self.title?.isFound(in: title, with: &folder) ?? true
   }
 
-  /// Whether a record passes; `isParent` asks the store.
+  /// Whether a record passes; `ask` asks the store.
   func matches(
-    _ facts: borrowing FilterFacts, _ folder: inout TextFolder, isParent: (UUID) throws -> Bool
+    _ facts: borrowing FilterFacts, _ folder: inout TextFolder, asking ask: LinkAnswer
   ) throws -> Bool {
     guard mayMatch(facts.state, facts.title, &folder) else { return false }
     let steps = steps.span
@@ -395,7 +432,7 @@ struct RecordProgram {
       let states = steps[next].states
       let isTrue =
         try states != 0
-        ? states & 1 << facts.state.rawValue != 0 : steps[next].condition.matches(facts, &folder, isParent: isParent)
+        ? states & 1 << facts.state.rawValue != 0 : steps[next].condition.matches(facts, &folder, asking: ask)
       next = isTrue ? steps[next].whenTrue : steps[next].whenFalse
     }
     return next == Outcome.found
@@ -423,6 +460,7 @@ struct FilterFacts: ~Escapable {
   private(set) var dueDay: Int32 = 0
   private(set) var reminder: Int64 = 0
   private(set) var completed: Int64 = 0
+  private(set) var cancelled: Int64 = 0
   private(set) var listID = UUID.lowest
   private(set) var parentID = UUID.lowest
   private(set) var priority = Priority.none
@@ -460,6 +498,7 @@ struct FilterFacts: ~Escapable {
     case TaskField.tags.tag: tagTexts = value
     case TaskField.parentID.tag: parentID = try value.storedID()
     case TaskField.attributes.tag: attributes = value
+    case TaskField.cancelledAt.tag: cancelled = try value.storedOffsetInstant().instant.microsecondsSince1970
     default: break
     }
   }
@@ -502,7 +541,7 @@ struct FilterFacts: ~Escapable {
   /// Whether the record has an optional field.
   func has(_ field: TaskField) -> Bool { tags & 1 << field.tag != 0 }
 
-  var isOpen: Bool { state != .completed }
+  var isOpen: Bool { !state.isClosed }
 
   /// The position within a place.
   var order: OrderKey { OrderKey(sortOrder: sortOrder, createdAtMicroseconds: created, id: id) }

@@ -28,7 +28,7 @@ public enum TaskView: Hashable, Sendable {
   case completed(Range<Timestamp>?)
   /// All tasks, by creation.
   case all
-  /// The open tasks in the order in which to do them; see ``TaskOrder/Key/next``.
+  /// The open tasks that no other one blocks, in the order in which to do them; see ``TaskOrder/Key/next``.
   case next
   /// The tasks that a filter selects, in an order.
   case matching(TaskFilter, by: TaskOrder)
@@ -54,11 +54,14 @@ public enum TaskView: Hashable, Sendable {
   /// The filter and the order of a view that is a query; `nil` for views that an index contains.
   var query: (filter: TaskFilter, order: TaskOrder)? {
     switch self {
-    case .next: (.is(.open), .next)
+    case .next: (Self.free, .next)
     case .matching(let filter, let order): (filter, order)
     default: nil
     }
   }
+
+  /// The open tasks that can be done now.
+  fileprivate static let free: TaskFilter = .is(.open) && !.is(.blocked)
 
   /// Whether the view shows its tasks in sections by day.
   public var hasDaySections: Bool {
@@ -82,7 +85,7 @@ extension StoreTransaction where Base: ~Copyable {
     case .past: daysDefinition(DayWalk(isPast: true, today: today.dayNumber))
     case .due(let day): dueDefinition(day)
     case .completed(let interval): completedDefinition(interval)
-    case .next: try queryDefinition(.is(.open), .next)
+    case .next: try queryDefinition(TaskView.free, .next)
     case .matching(let filter, let order): try queryDefinition(filter, order)
     }
   }
@@ -121,7 +124,7 @@ extension StoreTransaction where Base: ~Copyable {
       },
       key: { record in
         let task = record.item
-        if task.isCompleted { return nil }
+        if task.isClosed { return nil }
         if let day = task.dueDay { return day.dayNumber < today ? ViewKey(overdue: day, task.id, in: calendar) : nil }
         guard let due = task.overdueDate, due < now else { return nil }
         return ViewKey(overdue: due.microsecondsSince1970, task.id)
@@ -350,7 +353,7 @@ extension ViewKey {
 
   /// Creates the position as if the task were planned for today, since planned and due tasks share one order.
   init(in state: TaskState, _ order: OrderKey, inToday today: CalendarDay) {
-    self.init(in: state, order, dueOn: today, prefix: KeyBytes(UInt8(state == .completed ? 1 : 0)))
+    self.init(in: state, order, dueOn: today, prefix: KeyBytes(UInt8(state.isClosed ? 1 : 0)))
   }
 
   /// The position of a task in the view of tasks due on a day.
@@ -360,7 +363,7 @@ extension ViewKey {
 
   init(in state: TaskState, _ order: OrderKey, dueOn day: CalendarDay, prefix: KeyBytes = KeyBytes()) {
     let key = DayKey(
-      isCompleted: state == .completed, dayNumber: day.dayNumber, rankRawValue: StateRank(state).rawValue, order: order)
+      isCompleted: state.isClosed, dayNumber: day.dayNumber, rankRawValue: StateRank(state).rawValue, order: order)
     self.init(prefix: prefix, key)
   }
 }

@@ -36,6 +36,11 @@ struct FieldOptions: ParsableArguments {
   @Option(help: ArgumentHelp("The task that it is a part of, or none.", valueName: "task"))
   var parent: String?
 
+  @Option(
+    help: ArgumentHelp(
+      "A task to be done before it; may be given several times, 'none' removes all such tasks.", valueName: "task"))
+  var after: [String] = []
+
   @Option(name: .customLong("repeat"), help: ArgumentHelp(SharedHelp.repeats, valueName: "rule"))
   var recurrence: String?
 
@@ -55,7 +60,7 @@ extension FieldOptions {
 
   /// Whether no option is given.
   var isEmpty: Bool {
-    !today && !tomorrow && tags.isEmpty && attributes.isEmpty
+    !today && !tomorrow && tags.isEmpty && attributes.isEmpty && after.isEmpty
       && [on, list, due, remind, notes, priority, parent, recurrence].allSatisfy { $0 == nil }
   }
 }
@@ -68,6 +73,8 @@ enum SharedHelp {
 
   static let completionTime = ArgumentHelp(
     "When it was done, not in the future: a WHEN with its time. A weekday is the last one.", valueName: "when")
+  static let cancellationTime = ArgumentHelp(
+    "When it was given up, not in the future: a WHEN with its time. A weekday is the last one.", valueName: "when")
   static let whereOption = """
     Instead of tasks, --where takes a filter, as for 'tally find', in one argument. All tasks that it finds are changed in \
     one step, and one undo undoes it; if it finds none, the exit status is 1.

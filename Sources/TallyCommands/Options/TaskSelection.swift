@@ -41,7 +41,7 @@ extension TaskSelection {
   ///
   /// - Parameters:
   ///   - transaction: where to find them.
-  ///   - openOnly: whether a filter finds only open tasks; a completed task that is named is found in any case.
+  ///   - openOnly: whether a filter finds only open tasks; a closed task that is named is found in any case.
   /// - Returns: at least one task.
   /// - Throws: ``CommandFailure`` for a name or a filter that finds nothing.
   func tasks<Base: ~Copyable>(
@@ -95,8 +95,8 @@ struct FilterOptions: ParsableArguments {
   static let help = """
     A filter is a row of conditions, all of which a task must meet: +tag or @tag, list:NAME, state:active, is:open, \
     is:overdue, has:notes, p:high, due.before:DAY, due.after:DAY, due.by:DAY and due:DAY (also day, reminder, created, \
-    updated and completed), @attribute=value, and words to look for in titles and notes. 'or', 'not' or '-', and \
-    parentheses combine them. No shell changes these spellings except parentheses. Quoted, #tag, priority>=medium, \
+    updated, completed and cancelled), @attribute=value, and words to look for in titles and notes. 'or', 'not' or \
+    '-', and parentheses combine them. No shell changes these spellings except parentheses. Quoted, #tag, priority>=medium, \
     due<=DAY and due!=DAY work, too: unquoted, a shell drops what follows # and writes a file behind >.
     """
 

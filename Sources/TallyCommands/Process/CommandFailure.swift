@@ -50,6 +50,9 @@ extension CommandFailure {
       if let unknown = error.cause as? UnknownFilterList {
         message.replace("a list that", with: "a list \(unknown.name.quotedForMessage) that", maxReplacements: 1)
       }
+      if let refused = error.cause as? RefusedDependency {
+        for id in refused.ids { message.replace(id.text, with: id.shownEnd) }
+      }
       if let unread = error.cause as? UnreadFilterDate, message.hasPrefix("The text") {
         message = unread.text.quotedForMessage + message.dropFirst(8)
       }
@@ -253,7 +256,8 @@ extension ExitStatus {
     .usage: [
       .blankTitle, .blankListName, .invalidColor, .invalidDay, .invalidInstant, .invalidState, .valueOutOfRange,
       .inconsistentTask, .differentPlaces, .invalidLink, .invalidToken, .invalidTag, .invalidPriority,
-      .invalidAttribute, .invalidParent, .invalidRecurrence, .invalidFilter, .invalidKey, .invalidValue, .invalidIndex,
+      .invalidAttribute, .invalidParent, .invalidDependency, .invalidRecurrence, .invalidFilter, .invalidKey,
+      .invalidValue, .invalidIndex,
       .invalidGoal, .emptySearch, .alreadySynchronises, .invalidInvitation, .wrongPassphrase,
       .tooManyReplicas, .spaceNotEncrypted, .irreversible, .invalidDeviceName, .placeOfOtherSpace, .notAnOwner,
     ],

@@ -156,7 +156,7 @@ extension Session {
     try snapshot { transaction in
       var seen: Set<UUID> = []
       return try transaction.likelyTasks(startingWith: prefix, areCompleted: areCompleted)
-        .filter { $0.isCompleted == areCompleted && seen.insert($0.id).inserted }
+        .filter { $0.isClosed == areCompleted && seen.insert($0.id).inserted }
         .map { task in
           let handle = try transaction.handle(of: task.id)
           // A view may have shown some digits more, at the front.
@@ -205,14 +205,15 @@ extension Session {
 
 extension StoreTransaction where Base: ~Copyable {
   /// The tasks that people are likely to name: those in progress, late or planned for today, then the past, the inbox, the
-  /// days to come and the lists; or the last completed ones.
+  /// days to come and the lists; or the last closed ones.
   fileprivate func likelyTasks(startingWith prefix: String, areCompleted: Bool) throws -> [TaskItem] {
     // The limit for each view: together they fill a screen, and most of the time goes into pages that nothing else has
     // read.
     let limit = 25
     // A start that is a handle is a lookup.
     var tasks = try taskIDs(withHandle: prefix, limit: limit).compactMap { try task($0) }
-    let views: [TaskView] = areCompleted ? [.completed(nil)] : [.active, .overdue, .today, .past, .inbox, .upcoming]
+    let closed: [TaskView] = [.completed(nil), .matching(.is(.cancelled), by: .updated)]
+    let views: [TaskView] = areCompleted ? closed : [.active, .overdue, .today, .past, .inbox, .upcoming]
     for view in views { tasks += try page(of: view, limit: limit).tasks }
     if areCompleted { return tasks }
     for list in try lists() where tasks.count < 3 * limit { tasks += try page(of: .list(list.id), limit: limit).tasks }

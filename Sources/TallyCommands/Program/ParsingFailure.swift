@@ -89,11 +89,13 @@ extension CommandFailure {
 /// Commands with their arguments, by the words that other programs and people use for them.
 enum CommandSynonyms {
   static let meanings: [String: [String]] = [
+    "abandon": ["cancel"], "abort": ["cancel"],
     "annotate": ["edit HANDLE --notes TEXT"], "append": ["edit HANDLE --notes TEXT"], "begin": ["start"],
-    "cal": ["upcoming", "due DAY"], "calendar": ["upcoming", "due DAY"], "cancel": ["delete"],
-    "check": ["verify", "done"], "close": ["done"],
+    "cal": ["upcoming", "due DAY"], "calendar": ["upcoming", "due DAY"],
+    "check": ["verify", "done"], "close": ["done", "cancel"],
     "complete": ["done"], "context": ["filter NAME", "config default-list"], "copy": ["add"], "create": ["add"],
-    "defer": ["move HANDLE --to DAY", "snooze"], "del": ["delete"], "dump": ["export"], "duplicate": ["add"],
+    "defer": ["move HANDLE --to DAY", "snooze"], "del": ["delete"], "drop": ["cancel"], "dump": ["export"],
+    "duplicate": ["add"],
     "erase": ["delete"],
     "finish": ["done"], "finished": ["completed"], "fsck": ["verify"], "grep": ["search"], "late": ["overdue"],
     "load": ["import"], "ls": ["list", "lists"], "mark": ["done"], "modify": ["edit"], "mv": ["move"], "new": ["add"],
@@ -101,10 +103,11 @@ enum CommandSynonyms {
     "notify": ["remind"], "plan": ["move"], "postpone": ["snooze"], "preferences": ["config"], "project": ["list"],
     "projects": ["lists"], "query": ["find"], "remove": ["delete"], "report": ["stats"],
     "restart": ["reopen"], "revert": ["undo"], "rm": ["delete"], "save": ["export", "backup"], "schedule": ["move"],
-    "set": ["edit", "config"], "settings": ["config"], "skip": ["move HANDLE --to DAY", "done"],
+    "set": ["edit", "config"], "settings": ["config"],
     "someday": ["move HANDLE --to none"], "stop": ["reopen"], "summary": ["stats"], "task": ["show"], "tick": ["done"],
     "todo": ["add"], "trash": ["delete"], "uncomplete": ["reopen"], "undone": ["reopen"], "vacuum": ["compact"],
     "version": ["--version"],
     "view": ["show"], "wait": ["move HANDLE --to DAY", "snooze"], "waiting": ["upcoming"], "week": ["upcoming"],
+    "wontdo": ["cancel"],
   ]
 }

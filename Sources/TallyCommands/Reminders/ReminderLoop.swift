@@ -64,7 +64,7 @@ final class ReminderLoop {
     for entry in journal.retries.due(at: now) where !running.contains(where: { $0.entry == entry }) {
       let found = try read { transaction in
         try transaction.task(entry.taskID)
-          .flatMap { $0.reminderDate == entry.date && !$0.isCompleted ? try transaction.name($0) : nil }
+          .flatMap { $0.reminderDate == entry.date && $0.isOpen ? try transaction.name($0) : nil }
       }
       // Another process has locked the store.
       guard let found else { return true }

@@ -25,6 +25,7 @@ struct EditCommand: SelectionCommand {
         tally edit 7f3a 91bc --on friday --due 'friday 17:00' --remind none
         tally edit 7f3a --tag home --untag work --priority high --set estimate=90
         tally edit 7f3a --repeat 'every 3 days after completion'
+        tally edit 7f3a --after 91bc
         tally edit --where 'is:overdue +home' --today
       """)
 
@@ -39,6 +40,9 @@ struct EditCommand: SelectionCommand {
     name: .customLong("untag"), help: ArgumentHelp("A tag to remove; may be given several times.", valueName: "tag"))
   var untags: [String] = []
 
+  @Option(help: ArgumentHelp("A task that it need not wait for; may be given several times.", valueName: "task"))
+  var notAfter: [String] = []
+
   @Flag(help: "Edit the notes of one task in $VISUAL or $EDITOR.")
   var editor = false
 
@@ -46,10 +50,10 @@ struct EditCommand: SelectionCommand {
     try selection.check()
     try fields.check()
     if editor, fields.notes != nil { throw ValidationError("Give only one of --editor and --notes.") }
-    if title == nil, fields.isEmpty, untags.isEmpty, !editor {
+    if title == nil, fields.isEmpty, untags.isEmpty, notAfter.isEmpty, !editor {
       throw ValidationError(
         "Nothing to change: give --title, --notes, --on, --list, --due, --remind, --tag, --untag, --priority, "
-          + "--parent, --repeat, --set or --editor.")
+          + "--parent, --after, --not-after, --repeat, --set or --editor.")
     }
   }
 
@@ -71,6 +75,7 @@ struct EditCommand: SelectionCommand {
       if title != nil { _ = try only(tasks, "--title") }
       if let edited { try edited.checkUnchanged(in: transaction) }
       let set = try fields.resolved(in: transaction)
+      let removed = try notAfter.map { try dependency(named: $0, of: tasks, in: transaction) }
       let words = ChangeWords(clock: session.clock)
       var changes = TaskChanges(session.clock, countingUnchanged: selection.filter != nil)
       for task in tasks {
@@ -84,6 +89,7 @@ struct EditCommand: SelectionCommand {
           try transaction.update(task.id, keepingReminder: self.fields.remind != nil) { task in
             set(&task)
             for tag in untags { task.tags.remove(tag.withoutNumberSign) }
+            for dependency in removed { task.dependsOn.remove(dependency) }
             if let title { task.title = title }
             if let edited { task.notes = edited.notes }
           }
@@ -94,6 +100,16 @@ struct EditCommand: SelectionCommand {
       }
       return try changes.report(in: transaction)
     }
+  }
+
+  /// The task that `--not-after` names, by its handle, or by the end of its id if it does not exist any more.
+  private func dependency<Base: ~Copyable>(
+    named name: String, of tasks: [TaskItem], in transaction: borrowing StoreTransaction<Base>
+  ) throws -> UUID {
+    let end = name.lowercased().filter { $0 != "-" }
+    let known = Set(tasks.flatMap(\.dependsOn)).filter { $0.text.filter { $0 != "-" }.hasSuffix(end) }
+    if let only = known.first, known.count == 1, end.count >= 4 { return only }
+    return try transaction.task(named: name).id
   }
 
   /// The task of an option that is for one task only.

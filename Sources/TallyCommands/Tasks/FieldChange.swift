@@ -7,6 +7,7 @@ struct FieldChange {
   let reminderDate: Timestamp?
   private let list: String?
   private let parent: String?
+  private let dependencies: [String]
   private let setOthers: (inout TaskItem) -> Void
 
   /// Reads the options.
@@ -41,6 +42,7 @@ struct FieldChange {
     }
     let (tags, notes) = (options.tags, options.notes)
     (list, parent, reminderDate) = (options.list, options.parent, reminder ?? nil)
+    dependencies = options.after
     setOthers = { task in
       if let day { task.scheduledDate = day }
       if let due { task.setDue(due) }
@@ -69,12 +71,12 @@ struct FieldChange {
 
   /// Whether the options name a task or a list, so that a store must exist.
   var namesSomething: Bool {
-    [list, parent].contains { $0.map { !$0.isNone } ?? false }
+    ([list, parent] + dependencies).contains { $0.map { !$0.isNone } ?? false }
   }
 
-  /// A closure that changes a task, once the list and the parent are found.
+  /// A closure that changes a task, once the list and the other tasks are found.
   ///
-  /// - Throws: ``CommandFailure`` for a list or a parent that does not exist, and for a list that is not the parent's.
+  /// - Throws: ``CommandFailure`` for a list or another task that does not exist, and for a list that is not the parent's.
   func resolved<Base: ~Copyable>(
     in transaction: borrowing StoreTransaction<Base>
   ) throws -> (inout TaskItem) -> Void {
@@ -85,8 +87,13 @@ struct FieldChange {
         "--list: A sub-task is in the list of its parent", code: "invalidParent",
         remedy: "Leave --list out, or give the list of the parent")
     }
+    // `nil` for `none`.
+    let newDependencies = try dependencies.map { $0.isNone ? nil : try transaction.task(named: $0).id }
     return { task in
       setOthers(&task)
+      for dependency in newDependencies {
+        if let dependency { task.dependsOn.insert(dependency) } else { task.dependsOn = [] }
+      }
       if let newParent { task.parentID = newParent?.id }
       if let newList { task.listID = newList }
     }

@@ -3,7 +3,9 @@ import Tally
 
 /// The commands that set the state of tasks, in the order of the help.
 enum StateCommands {
-  static let all: [LazyCommand] = [{ StartCommand.self }, { DoneCommand.self }, { ReopenCommand.self }]
+  static let all: [LazyCommand] = [
+    { StartCommand.self }, { DoneCommand.self }, { CancelCommand.self }, { SkipCommand.self }, { ReopenCommand.self },
+  ]
 }
 
 /// `tally start TASK…`.
@@ -70,6 +72,68 @@ extension LocalClock {
         remedy: "Give a time that has passed, or leave \(option) out")
     }
     return completion
+  }
+}
+
+/// `tally cancel TASK…`.
+struct CancelCommand: SelectionCommand {
+  static let configuration = CommandConfiguration(
+    "cancel", "Close tasks that will not be done, with their sub-tasks.",
+    usage: "<task> ... | --where <filter> [--at <when>] [--only]",
+    discussion: """
+      A cancelled task does not count as completed. 'reopen' takes it back. Of a repeating task, only this occurrence is
+      cancelled, as with 'skip'.
+
+      \(SharedHelp.when)
+
+      \(SharedHelp.whereOption)
+
+      EXAMPLES
+        tally cancel 7f3a
+        tally cancel 7f3a 91bc --at yesterday
+        tally cancel --where 'list:Trip day<today'
+      """)
+
+  @OptionGroup var selection: TaskSelection
+
+  @Option(help: SharedHelp.cancellationTime)
+  var at: String?
+
+  @Flag(help: "Leave open sub-tasks open.")
+  var only = false
+
+  func run(in session: Session) throws {
+    let cancelledAt = try at.map { try session.clock.completion($0, of: "--at") }
+    let suffix = cancelledAt.map { ", " + session.clock.relativeName(of: $0.instant) } ?? ""
+    try session.changeTasks(selection, openOnly: true, "Cancelled", { _ in suffix }) { task, transaction in
+      try transaction.cancel(task.id, at: cancelledAt, includingSubtasks: !only)
+    }
+  }
+}
+
+/// `tally skip TASK…`.
+struct SkipCommand: SelectionCommand {
+  static let configuration = CommandConfiguration(
+    "skip", "Leave out this occurrence of repeating tasks; the next one follows.",
+    usage: "<task> ... | --where <filter>",
+    discussion: """
+      The occurrence is cancelled and does not count as completed; 'reopen' takes it back.
+
+      \(SharedHelp.whereOption)
+      """)
+
+  @OptionGroup var selection: TaskSelection
+
+  func run(in session: Session) throws {
+    try session.changeTasks(selection, openOnly: true, "Skipped") { task, transaction in
+      guard task.recurrence != nil else {
+        let named = try transaction.name(task)
+        throw CommandFailure.usage(
+          "\(named.inWords) does not repeat, so there is no next one", code: "inconsistentTask",
+          remedy: "To close it without doing it: tally cancel \(named.handle)")
+      }
+      return try transaction.cancel(task.id)
+    }
   }
 }
 

@@ -18,6 +18,8 @@ struct TaskChanges {
   /// The tasks whose reminder has moved, with its new time.
   private var movedReminders: [UUID: Timestamp] = [:]
   private var seen: Set<UUID> = []
+  /// The tasks that waited for completed ones.
+  private var freedIDs: [UUID] = []
 
   init(_ clock: LocalClock, countingUnchanged countsUnchanged: Bool) {
     self.clock = clock
@@ -50,8 +52,8 @@ struct TaskChanges {
       if case .moved(let instant)? = after.reminderMove(from: before, in: clock.timeZone) {
         movedReminders[after.id] = instant
       }
-      // Views of open tasks show an open task below a completed one without its parent.
-      let wasAccepted = !before.isCompleted && before.parentID == after.parentID
+      // Views of open tasks show an open task below a closed one without its parent.
+      let wasAccepted = before.isOpen && before.parentID == after.parentID
       if !wasAccepted, let warning = try transaction.warningOfParent(of: named) { report.warnings.append(warning) }
     } else if !seen.contains(after.id) {
       if countsUnchanged {
@@ -63,7 +65,8 @@ struct TaskChanges {
         }
       }
     }
-    try recordSubtasks(oldParts, ofCompletedTask: after.isCompleted && !before.isCompleted, in: transaction)
+    if after.isClosed, before.isOpen { try recordFreed(by: after, oldParts, in: transaction) }
+    try recordSubtasks(oldParts, ofClosedTask: after.isClosed && before.isOpen, in: transaction)
     try recordSuccessor(oldNextIDs, from: before, to: after, in: transaction)
   }
 
@@ -76,6 +79,11 @@ struct TaskChanges {
     if unchangedCount > 0 {
       let (noun, verb) = (unchangedCount.counted("task"), unchangedCount == 1 ? "is" : "are")
       report.messages.append("No change: \(noun) \(verb) already like that.")
+    }
+    // A later change may have completed them, too.
+    let freed = try freedIDs.compactMap { try transaction.task($0) }.filter { !$0.isCompleted }
+    if !freed.isEmpty {
+      report.messages.append("Nothing blocks \(try transaction.words(for: freed)) any more.")
     }
     let passed = movedReminders.values.filter { $0 < clock.now }
     if let first = passed.min() {
@@ -96,9 +104,20 @@ extension TaskChanges {
     if seen.insert(id).inserted { ids.append(id) }
   }
 
+  /// The tasks that waited for a closed task or its sub-tasks, and for nothing else.
+  private mutating func recordFreed(
+    by task: TaskItem, _ parts: [TaskItem], in transaction: borrowing StoreWriteTransaction
+  ) throws {
+    for id in [task.id] + parts.map(\.id) where try transaction.task(id)?.isClosed == true {
+      for freed in try transaction.tasksWaitingOnly(for: id) where !freedIDs.contains(freed.id) {
+        freedIDs.append(freed.id)
+      }
+    }
+  }
+
   /// The sub-tasks that have changed with their parent, or stay open below it.
   private mutating func recordSubtasks(
-    _ old: [TaskItem], ofCompletedTask isCompletion: Bool, in transaction: borrowing StoreWriteTransaction
+    _ old: [TaskItem], ofClosedTask isClosing: Bool, in transaction: borrowing StoreWriteTransaction
   ) throws {
     let parts = try old.compactMap { part in try transaction.task(part.id).map { (old: part, new: $0) } }
     let changed = parts.filter { $0.old != $0.new }
@@ -108,8 +127,8 @@ extension TaskChanges {
       let names = try transaction.words(for: changed.map(\.new))
       report.messages.append("Also \(Self.participle(from: first.old, to: first.new)) its \(noun) \(names).")
     }
-    let open = parts.map(\.new).filter { !$0.isCompleted }
-    if isCompletion, !open.isEmpty {
+    let open = parts.map(\.new).filter(\.isOpen)
+    if isClosing, !open.isEmpty {
       let verb = open.count == 1 ? "stays" : "stay"
       let names = try transaction.words(for: open)
       report.messages.append("\(open.count.counted("sub-task")) \(verb) open: \(names).")
@@ -117,8 +136,8 @@ extension TaskChanges {
   }
 
   private static func participle(from old: TaskItem, to new: TaskItem) -> String {
-    switch (old.isCompleted, new.isCompleted) {
-    case (false, true): "completed"
+    switch (old.isClosed, new.isClosed) {
+    case (false, true): new.isCompleted ? "completed" : "cancelled"
     case (true, false): "reopened"
     default: old.listID == new.listID && old.scheduledDate == new.scheduledDate ? "changed" : "moved"
     }
@@ -135,7 +154,7 @@ extension TaskChanges {
   private mutating func recordSuccessor(
     _ old: [UUID], from before: TaskItem, to task: TaskItem, in transaction: borrowing StoreWriteTransaction
   ) throws {
-    if task.isCompleted, !before.isCompleted, hasEnded(task) { report.messages.append("The series has ended.") }
+    if task.isClosed, before.isOpen, hasEnded(task) { report.messages.append("The series has ended.") }
     let new = try transaction.successor(of: task)
     if !old.isEmpty, new == nil {
       report.deleted += try old.filter { try transaction.task($0) == nil }
@@ -147,37 +166,29 @@ extension TaskChanges {
     }
   }
 
-  /// The next open task of a series, after one that is completed.
+  /// The next open task of a series, after one that is closed.
   private func openSuccessor(of task: TaskItem, in transaction: borrowing StoreWriteTransaction) throws -> NamedTask? {
-    guard task.isCompleted else { return nil }
+    guard task.isClosed else { return nil }
     var next = try transaction.successor(of: task)
-    while let done = next, done.isCompleted { next = try transaction.successor(of: done) }
+    while let done = next, done.isClosed { next = try transaction.successor(of: done) }
     return try next.map { try transaction.name($0) }
   }
 
-  /// Whether nothing follows a completed task by its recurrence.
+  /// Whether nothing follows a closed task by its recurrence.
   private func hasEnded(_ task: TaskItem) -> Bool {
-    guard let recurrence = task.recurrence, let series = task.series, let completedAt = task.completedAt else {
-      return false
-    }
-    return series.next(by: recurrence, completedOn: clock.day(of: completedAt.instant), today: clock.today) == nil
+    guard let recurrence = task.recurrence, let series = task.series,
+      let closedAt = task.completedAt ?? task.cancelledAt
+    else { return false }
+    return series.next(by: recurrence, completedOn: clock.day(of: closedAt.instant), today: clock.today) == nil
   }
 }
 
 extension StoreTransaction where Base: ~Copyable {
-  /// The warning for an open task whose parent is completed.
+  /// The warning for an open task whose parent is closed.
   func warningOfParent(of named: NamedTask) throws -> String? {
-    guard !named.task.isCompleted, let parent = try named.task.parentID.flatMap({ try task($0) }), parent.isCompleted
+    guard named.task.isOpen, let parent = try named.task.parentID.flatMap({ try task($0) }), parent.isClosed
     else { return nil }
-    return "Warning: \(named.handle) is open, but its parent \(try handle(of: parent.id)) is completed."
-  }
-
-  /// The handle and the title of one task, the first handles of several.
-  func words(for tasks: [TaskItem]) throws -> String {
-    let shownCount = 5
-    if tasks.count == 1 { return try name(tasks[0]).inWords }
-    let handles = try tasks.prefix(shownCount).map { try handle(of: $0.id) }.joined(separator: ", ")
-    return tasks.count > shownCount ? "\(handles) and \((tasks.count - shownCount).grouped) more" : handles
+    return "Warning: \(named.handle) is open, but its parent \(try handle(of: parent.id)) is \(parent.state.name)."
   }
 
   /// The sub-tasks of a task and theirs, parents first.

@@ -238,6 +238,7 @@ extension FieldValue {
     case .id(let id): id.text
     case .priority(let priority): priority.name
     case .tags(let tags): tags.joined(separator: ",")
+    case .ids(let ids): ids.map(\.text).joined(separator: ",")
     case .recurrence(let recurrence): recurrence.text
     case .series(let series): "\(series.occurrence.iso8601) \(series.index)"
     case .attributes(let attributes):

@@ -9,6 +9,8 @@ struct NamedTask {
   let list: TaskList?
   /// How many parents are shown above it.
   var depth = 0
+  /// What blocks it, in words, as `blocked by 7f3a`; `nil` for a task that is free or closed.
+  var blockers: String?
 }
 
 /// The lists found so far: many tasks share few lists.
@@ -19,7 +21,8 @@ extension NamedTask {
   func withHandle(ofLength count: Int) -> NamedTask {
     guard handle.utf8.count < count else { return self }
     return NamedTask(
-      task: task, handle: String(task.id.text.filter { $0 != "-" }.suffix(count)), list: list, depth: depth)
+      task: task, handle: String(task.id.text.filter { $0 != "-" }.suffix(count)), list: list, depth: depth,
+      blockers: blockers)
   }
 }
 
@@ -35,7 +38,26 @@ extension StoreTransaction where Base: ~Copyable {
   /// Finds the handle and the list of a task.
   func name(_ task: TaskItem, knowing lists: inout KnownLists) throws -> NamedTask {
     if let id = task.listID, lists[id] == nil { lists[id] = try list(id) }
-    return NamedTask(task: task, handle: try handle(of: task.id), list: task.listID.flatMap { lists[$0] })
+    return NamedTask(
+      task: task, handle: try handle(of: task.id), list: task.listID.flatMap { lists[$0] },
+      blockers: try blockersInWords(of: task))
+  }
+
+  /// What blocks a task: `blocked by 7f3a`, `blocked by 7f3a and 2 more`; `nil` if nothing does.
+  private func blockersInWords(of task: TaskItem) throws -> String? {
+    // Nearly all tasks depend on no other.
+    guard !task.dependsOn.isEmpty, case let found = try blockers(of: task.id), let first = found.first else {
+      return nil
+    }
+    let others = found.count > 1 ? " and \((found.count - 1).grouped) more" : ""
+    return "blocked by \(try handle(of: first.id))\(others)"
+  }
+
+  /// The handles of some tasks, or the ends of the ids of those that do not exist; `nil` for none.
+  func handles(of ids: TaskIDSet) throws -> String? {
+    let names = try ids.prefix(5).map { try task($0) == nil ? "task \($0.shownEnd)" : try handle(of: $0) }
+    let rest = ids.count > 5 ? " and \((ids.count - 5).grouped) more" : ""
+    return ids.isEmpty ? nil : names.joined(separator: ", ") + rest
   }
 
   /// Finds the handle and the list of a task.
@@ -59,6 +81,8 @@ extension NamedTask {
     case .id: ["id", "handle"]
     case .listID: ["listID", "list"]
     case .text: ["title"]
+    case .completedAt: ["completedAt", "cancelledAt"]
+    case .cancelledAt: []
     default: ["\(field.name)"]
     }
   }
@@ -66,12 +90,13 @@ extension NamedTask {
   var facts: Facts {
     var members: [Facts.Member] = []
     // The position in a series is internal to the engine.
-    for field in TaskField.all where field != .series {
+    for field in TaskField.all where field != .series && field != .cancelledAt {
       members.append((Facts.Name(field == .text ? "title" : field.name), .value(task.shown(field))))
       if field == .id { members.append(("handle", .text(handle))) }
       if field == .listID { members.append(("list", .text(list?.name))) }
       if field == .completedAt {
         members.append((Facts.Name("completedOffset", onlyIn: .json), .text(task.completedAt?.offsetText)))
+        members.append((Facts.Name(TaskField.cancelledAt.name), .value(task.shown(.cancelledAt))))
       }
     }
     return .object(members)
@@ -84,6 +109,7 @@ extension TaskItem {
     switch field {
     case .tags: .tags(tags)
     case .attributes: .attributes(attributes)
+    case .dependsOn: .ids(dependsOn)
     default: self[field]
     }
   }
@@ -112,4 +138,14 @@ extension SavedFilter {
 extension NamedTask {
   /// The handle and the title, in a message.
   var inWords: String { "\(handle) \(task.title.quotedForMessage)" }
+}
+
+extension StoreTransaction where Base: ~Copyable {
+  /// The handle and the title of one task, the first handles of several.
+  func words(for tasks: [TaskItem]) throws -> String {
+    let shownCount = 5
+    if tasks.count == 1 { return try name(tasks[0]).inWords }
+    let handles = try tasks.prefix(shownCount).map { try handle(of: $0.id) }.joined(separator: ", ")
+    return tasks.count > shownCount ? "\(handles) and \((tasks.count - shownCount).grouped) more" : handles
+  }
 }

@@ -13,6 +13,7 @@ extension TaskState {
     case .notStarted: "◦"
     case .active: "▸"
     case .completed: "✓"
+    case .cancelled: "✗"
     }
   }
 
@@ -22,6 +23,7 @@ extension TaskState {
     case .notStarted: "not started"
     case .active: "active"
     case .completed: "done"
+    case .cancelled: "cancelled"
     }
   }
 }

@@ -252,8 +252,8 @@ extension ChangeWords {
     if before.ownAttributes == after.ownAttributes { fields.removeAll { $0 == .attributes } }
     // Both fields are the due time.
     if fields.contains(.dueDate) { fields.removeAll { $0 == .dueDay } }
-    // The verb says that it was completed or reopened.
-    if before.state != after.state { fields.removeAll { $0 == .completedAt } }
+    // The verb says that it was completed, cancelled or reopened.
+    if before.state != after.state { fields.removeAll { $0 == .completedAt || $0 == .cancelledAt } }
     for field in fields {
       guard let (label, old) = try words(for: field, of: before, in: transaction),
         let (_, new) = try words(for: field, of: after, in: transaction)
@@ -271,7 +271,8 @@ extension ChangeWords {
     switch (before.state, after.state) {
     case let (old, new) where old == new: return "Changed"
     case (_, .completed): return "Completed"
-    case (.completed, _): return "Reopened"
+    case (_, .cancelled): return "Cancelled"
+    case (.completed, _), (.cancelled, _): return "Reopened"
     case (_, .active): return "Started"
     case (_, .notStarted): return "Stopped"
     }
@@ -299,8 +300,10 @@ extension ChangeWords {
     case .parentID:
       ("part of", try task.parentID.map { try transaction.task($0)?.title.quotedForMessage ?? "task \($0.shownEnd)" })
     case .recurrence: ("repeats", task.recurrence?.words)
+    case .dependsOn: ("after", try transaction.handles(of: task.dependsOn))
     case .attributes: ("attributes", nil)
     case .completedAt: ("completed", (task.completedAt?.instant).map(clock.knownName))
+    case .cancelledAt: ("cancelled", (task.cancelledAt?.instant).map(clock.knownName))
     case .id, .state, .createdAt, .updatedAt, .series: nil
     }
   }

@@ -66,9 +66,11 @@ extension PrintedView {
   private func summary(_ counts: ViewCounts) -> String {
     if description.completions != nil { return "\(counts.total.counted("task")) done" }
     if counts.isCut { return counts.total == 1 ? "the first task" : "the first \(counts.total.counted("task"))" }
+    let cancelled = counts.cancelled == 0 ? "" : ", \(counts.cancelled.grouped) cancelled"
+    if counts.completed == 0, counts.cancelled > 0 { return "\(counts.open.grouped) open\(cancelled)" }
     if counts.completed == 0 { return counts.total.counted("task") }
-    if counts.open == 0 { return "\(counts.total.counted("task")), all done" }
-    return "\(counts.open.grouped) open, \(counts.completed.grouped) done"
+    if counts.completed == counts.total { return "\(counts.total.counted("task")), all done" }
+    return "\(counts.open.grouped) open, \(counts.completed.grouped) done\(cancelled)"
   }
 
   /// The day a task is shown under; completed tasks are easier to read by day, too, though they have no sections.
@@ -167,12 +169,13 @@ extension Session {
 struct ViewCounts {
   var total = 0
   var completed = 0
+  var cancelled = 0
   /// Whether a limit leaves out the rest of the view.
   var isCut = false
-  /// The completed tasks of each section, where people see only the newest.
+  /// The closed tasks of each section, where people see only the newest.
   var folds: [CalendarDay?: CompletedFold] = [:]
 
-  var open: Int { total - completed }
+  var open: Int { total - completed - cancelled }
 }
 
 extension StoreTransaction where Base: ~Copyable {
@@ -187,8 +190,8 @@ extension StoreTransaction where Base: ~Copyable {
     try forEachTask(of: description) { task, day, _ in
       guard counts.total < limit else { return counts.isCut = true }
       counts.total += 1
-      guard task.isCompleted else { return }
-      counts.completed += 1
+      guard task.isClosed else { return }
+      if task.isCompleted { counts.completed += 1 } else { counts.cancelled += 1 }
       if description.isFolded { counts.folds[day, default: CompletedFold()].add(task) }
     }
     return counts
@@ -263,7 +266,7 @@ extension StoreTransaction where Base: ~Copyable {
       return
     }
     try forEachTask(in: description.view) { task, day in
-      if description.isOpenOnly, task.isCompleted { return !description.view.showsCompletedLast }
+      if description.isOpenOnly, task.isClosed { return !description.view.showsCompletedLast }
       return try body(task, day)
     }
   }
@@ -282,7 +285,7 @@ extension TaskView {
   }
 }
 
-/// The completed tasks of a place that people see: the newest few, and how many more there are.
+/// The closed tasks of a place that people see: the newest few, and how many more there are.
 struct CompletedFold {
   private static let shownCount = 10
 
@@ -291,14 +294,14 @@ struct CompletedFold {
   private var count = 0
 
   mutating func add(_ task: TaskItem) {
-    guard let completed = task.completedAt?.instant else { return }
+    guard let completed = (task.completedAt ?? task.cancelledAt)?.instant else { return }
     count += 1
     let place = newest.firstIndex { $0.completed > completed } ?? newest.count
     newest.insert((completed, task.id), at: place)
     if newest.count > Self.shownCount { newest.removeFirst() }
   }
 
-  func shows(_ task: TaskItem) -> Bool { !task.isCompleted || newest.contains { $0.id == task.id } }
+  func shows(_ task: TaskItem) -> Bool { task.isOpen || newest.contains { $0.id == task.id } }
 
   var hiddenCount: Int { count - newest.count }
 }
@@ -340,8 +343,8 @@ struct TaskTree {
     _ task: TaskItem, _ day: CalendarDay?, _ depth: Int, _ openOnly: Bool,
     _ transaction: borrowing StoreTransaction<Base>, _ body: (TaskItem, CalendarDay?, Int) throws -> Bool
   ) throws -> Bool {
-    // The open sub-tasks of a completed task are shown in its place.
-    let isShown = !openOnly || !task.isCompleted
+    // The open sub-tasks of a closed task are shown in its place.
+    let isShown = !openOnly || task.isOpen
     if isShown { guard try body(task, day, depth) else { return false } }
     for child in try transaction.subtasks(of: task.id) {
       guard try visit(child, day, isShown ? depth + 1 : depth, openOnly, transaction, body) else { return false }

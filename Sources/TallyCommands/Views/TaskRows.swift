@@ -34,7 +34,7 @@ struct TaskRows {
     let blanks = blanksBeforeTitle(behind: named.handle) + steps
     let room = max(8, width - blanks.utf8.count)
     let title = MarkedText(task.title, matches: matches).wrapped(toWidth: room)
-    var lines = title.map { $0.painted(by: painter, rest: task.isCompleted ? .detail : nil) }
+    var lines = title.map { $0.painted(by: painter, rest: task.isClosed ? .detail : nil) }
     lines[0] = "  " + painter.paint(handle, .handle) + " " + steps + glyph(of: task.state) + " " + lines[0]
     for index in lines.indices.dropFirst() { lines[index] = blanks + lines[index] }
     let details = details(of: named)
@@ -68,6 +68,7 @@ extension TaskRows {
     case .notStarted: state.glyph
     case .active: painter.paint(state.glyph, .active)
     case .completed: painter.paint(state.glyph, .done)
+    case .cancelled: painter.paint(state.glyph, .detail)
     }
   }
 
@@ -79,14 +80,15 @@ extension TaskRows {
     }
     if let day = task.scheduledDate, !hides(day) {
       let (relative, name) = (clock.relativeName(of: day), clock.name(of: day))
-      let completionDay = task.completedAt.map { clock.day(of: $0.instant) }
+      let completionDay = (task.completedAt ?? task.cancelledAt).map { clock.day(of: $0.instant) }
       if completionDay == nil {
         texts.append(DetailText(text: relative == name ? "on \(name)" : relative))
       } else if completionDay != day {
         texts.append(DetailText(text: "planned \(relative)"))
       }
     }
-    if !task.isCompleted { texts += duties(of: task) }
+    if let blockers = named.blockers { texts.append(DetailText(text: blockers)) }
+    if task.isOpen { texts += duties(of: task) }
     if task.priority != .none { texts.append(DetailText(text: "\(task.priority.name) priority")) }
     texts += task.tags.map { DetailText(text: "#" + $0.escapedForDisplay()) }
     if let recurrence = task.recurrence { texts.append(DetailText(text: recurrence.words)) }
@@ -99,10 +101,11 @@ extension TaskRows {
   }
 
   private func completion(of task: TaskItem) -> [DetailText] {
-    guard let instant = task.completedAt?.instant else { return [] }
-    guard instant != TaskDocument.longAgo else { return [DetailText(text: "done, \(clock.knownName(of: instant))")] }
+    guard let instant = (task.completedAt ?? task.cancelledAt)?.instant else { return [] }
+    let word = task.state.words
+    guard instant != TaskDocument.longAgo else { return [DetailText(text: "\(word), \(clock.knownName(of: instant))")] }
     let day = hidden.contains(.completionDay) ? "" : clock.relativeDayName(of: instant) + " "
-    return [DetailText(text: "done \(day)\(clock.wallTime(at: instant).clock)")]
+    return [DetailText(text: "\(word) \(day)\(clock.wallTime(at: instant).clock)")]
   }
 
   private func duties(of task: TaskItem) -> [DetailText] {

@@ -9,6 +9,7 @@ struct TaskSheet {
   let named: NamedTask
   let subtasks: [NamedTask]
   let parent: NamedTask?
+  let dependencies: TaskDependencies
   let changes: [NamedChange]
   let session: Session
 
@@ -68,8 +69,12 @@ extension TaskSheet {
       ("tags", task.tags.inWords, nil),
       ("repeats", task.recurrence?.words, nil),
       ("part of", parent.map { "\($0.handle) \($0.task.title.escapedForDisplay())" }, nil),
+      ("depends on", dependencies.before, nil),
+      ("blocks", dependencies.after, nil),
+      ("cycle", dependencies.cycle, nil),
       ("reminder", reminder, nil),
       ("completed", task.completedAt.map(completionInWords), nil),
+      ("cancelled", task.cancelledAt.map(completionInWords), nil),
       ("created", clock.knownName(of: task.createdAt), nil),
       ("changed", clock.knownName(of: task.updatedAt), nil),
       ("id", task.id.text, nil),
@@ -134,6 +139,37 @@ extension TaskSheet {
   }
 }
 
+/// The tasks that wait for each other with a task, a line for each; `nil` for none.
+struct TaskDependencies {
+  /// The tasks on which it depends.
+  let before: String?
+  /// The open tasks that depend on it.
+  let after: String?
+  /// The cycle that two devices have made; its tasks do not block each other.
+  let cycle: String?
+
+  init<Base: ~Copyable>(of task: TaskItem, in transaction: borrowing StoreTransaction<Base>) throws {
+    let found = try task.dependsOn.map { (id: $0, task: try transaction.task($0)) }
+    let known = try found.compactMap(\.task).map { try transaction.name($0) }.map(Self.line)
+    let others = found.filter { $0.task == nil }.map { "task \($0.id.shownEnd), which does not exist here" }
+    before = Self.lines(known + others)
+    let dependents = try transaction.dependents(of: task.id).filter(\.isOpen)
+    after = Self.lines(try dependents.map { Self.line(try transaction.name($0)) })
+    let ring = try transaction.dependencyCycle(of: task.id).filter { $0.id != task.id }
+    cycle =
+      ring.isEmpty
+      ? nil
+      : "waits for itself through \(try transaction.words(for: ring)), so they do not block each other; end it with "
+        + "'tally edit --not-after'"
+  }
+
+  private static func line(_ named: NamedTask) -> String {
+    "\(named.task.state.glyph) \(named.handle) \(named.task.title.escapedForDisplay())"
+  }
+
+  private static func lines(_ lines: [String]) -> String? { lines.isEmpty ? nil : lines.joined(separator: "\n") }
+}
+
 /// `tally show TASK`.
 struct ShowCommand: SessionCommand {
   static let configuration = CommandConfiguration(
@@ -158,6 +194,7 @@ extension Session {
         named: try transaction.name(task),
         subtasks: try transaction.subtasks(of: task.id).map { try transaction.name($0) }.withHandlesOfOneLength,
         parent: try task.parentID.flatMap { try transaction.task($0) }.map { try transaction.name($0) },
+        dependencies: try TaskDependencies(of: task, in: transaction),
         changes: try transaction.history(of: task.id, limit: TaskSheet.shownChangeCount).map {
           try transaction.name($0, with: words, limit: .max, by: devices)
         },

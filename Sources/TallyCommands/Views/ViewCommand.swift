@@ -49,7 +49,7 @@ enum ViewCommands {
   static let all: [LazyCommand] = [
     { ViewCommand<TodayView>.self }, { ViewCommand<InboxView>.self }, { ViewCommand<UpcomingView>.self },
     { ViewCommand<PastView>.self }, { ViewCommand<OverdueView>.self }, { ViewCommand<ActiveView>.self },
-    { ViewCommand<NextView>.self }, { ViewCommand<AllView>.self },
+    { NextCommand.self }, { ViewCommand<AllView>.self },
   ]
 }
 
@@ -101,6 +101,27 @@ enum ActiveView: ViewKind {
   static let emptyHint = "Nothing is in progress. Start a task: tally start HANDLE"
 }
 
+/// `tally next`.
+struct NextCommand: SessionCommand {
+  static let configuration = CommandConfiguration(
+    "next", NextView.abstract, usage: "[--open] [--tree] [--blocked] [--limit <n>]",
+    discussion: NextView.discussion.map { $0 + "\n\n" + SharedHelp.taskRecord } ?? SharedHelp.taskRecord)
+
+  @OptionGroup var options: ViewOptions
+
+  @Flag(help: "Show blocked tasks, too, after all others.")
+  var blocked = false
+
+  func run(in session: Session) throws {
+    try session.show { _ in
+      options.applied(
+        to: ViewDescription(
+          view: blocked ? TaskQuery(.is(.open), by: .next).view : NextView.view, title: NextView.title(session.clock),
+          emptyHint: NextView.emptyHint, isPlace: true, hiding: NextView.sharedDetails))
+    }
+  }
+}
+
 enum NextView: ViewKind {
   static var view: TaskView { .next }
   static let abstract = "Show open tasks in the order in which to do them."
@@ -116,6 +137,8 @@ enum NextView: ViewKind {
     Each of these is a weight, and a task counts by the greatest weight of all that it is. 'tally config next.left 30' puts \
     what is left from earlier days beside today's tasks, 'tally config next.priority 9' the priority before the due day. \
     'tally config' lists the weights.
+
+    A task that waits for another open one (tally edit HANDLE --after HANDLE) is not among them until that is done.
     """
 }
 

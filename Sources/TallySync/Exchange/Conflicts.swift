@@ -102,7 +102,7 @@ extension ObjectState.Field {
   /// Whether a value that loses is kept: places, life and values that no person writes are not.
   fileprivate var isJournaled: Bool {
     switch self {
-    case .life, .order, .created, .changed, .filterKey: false
+    case .life, .order, .created, .changed: false
     default: true
     }
   }
@@ -124,6 +124,7 @@ extension ObjectState.Field {
     case .due: return task.dueDay.map(\.description) ?? task.dueDate.map(\.description) ?? ""
     case .reminder: return task.reminderDate.map(\.description) ?? ""
     case .priority: return task.priority.name
+    case .cancellation: return task.cancelledAt?.iso8601 ?? ""
     case .recurrence, .rule: return task.recurrence?.text ?? ""
     default: return task.attributes[name]?.text ?? ""
     }
@@ -264,7 +265,7 @@ extension StoreTransaction where Base: ~Copyable {
     }
     if object.isList { return try list(object.id)?.value(of: field) == value }
     guard let task = try task(object.id) else { return false }
-    return !(field == .progress && task.isCompleted) && task.value(of: field) == value
+    return !(field == .progress && task.isClosed) && task.value(of: field) == value
   }
 }
 
@@ -355,7 +356,8 @@ extension StoreWriteTransaction {
       return
     }
     guard var task = try task(object.id) else { throw TallyError.taskNotFound(object.id) }
-    if field == .progress, !task.isCompleted { task.state = bytes == [1] ? .active : .notStarted }
+    if field == .progress, task.isOpen { task.state = bytes == [1] ? .active : .notStarted }
+    if field == .cancellation { task.state = bytes.isEmpty ? .notStarted : .cancelled }
     try task.set(field, to: bytes)
     if field == .list, let list = task.listID, try self.list(list) == nil { throw TallyError.listNotFound(list) }
     if field == .parent, let parent = task.parentID, try self.task(parent) == nil {

@@ -209,8 +209,12 @@ extension ObjectState.Field {
 
   /// The key of a saved filter, which never changes.
   static let filterKey = Self(19)
+  /// When a task was cancelled, with the offset from UTC; objects of other kinds use the number otherwise.
+  static let cancellation = Self(19)
   /// The stored bytes of a saved filter; empty for a deleted one.
   static let filter = Self(20)
+  /// The tasks on which a task depends, a set of ids.
+  static let dependencies = Self(21)
 
   /// The same as ``recurrence`` for a rule that the first version of the program cannot read; see
   /// ``ObjectState/recurrenceRegister``.
@@ -301,7 +305,7 @@ extension ObjectState {
   }
 }
 
-/// An element of an observed-remove set: a tag, or the completion of a task.
+/// An element of an observed-remove set: a tag, a dependency, or the completion of a task.
 ///
 /// Shapiro, Preguiça, Baquero, Zawirski: "A comprehensive study of convergent and commutative replicated data types"
 /// (2011), 3.3.5; the additions of one replica are ordered, so only its last one is stored.

@@ -18,7 +18,8 @@ struct LocalChange {
   func change(of task: TaskItem, isDeleted: Bool, completions: StoredCompletions) -> ObjectState {
     var change = registers(of: task, and: attributes(of: task))
     if has(.tags) || isNew { change.join(tags(of: task)) }
-    change.join(progress(of: task))
+    if has(.dependencies) || isNew { change.join(dependencies(of: task)) }
+    for field in [ObjectState.Field.progress, .cancellation] { change.join(reopening(task, field)) }
     // A deletion preserves the completion of a task, but undoing an import deletes the task with its completion.
     if mayDetach || isNew { change.join(completion(completions.current)) }
     change.join(self.change(of: completions.detached))
@@ -46,13 +47,12 @@ struct LocalChange {
     return change.joined(with: life(isDeleted: isDeleted, after: change))
   }
 
-  /// A reopened task is in progress or not as the record says, whatever it was when another device completed it.
-  private func progress(of task: TaskItem) -> ObjectState {
-    let value = task.value(of: .progress)
-    guard has(.completion), !task.isCompleted, value != known.registers[.progress]?.value ?? [] else {
-      return ObjectState()
-    }
-    return writing(.progress, value, at: time(of: .completion))
+  /// A reopened task is in progress or cancelled as the record says, whatever it was when another device closed it.
+  private func reopening(_ task: TaskItem, _ field: ObjectState.Field) -> ObjectState {
+    let value = task.value(of: field)
+    let part: SyncFields = has(.completion) ? .completion : .cancellation
+    guard has(part), !task.isCompleted, value != known.registers[field]?.value ?? [] else { return ObjectState() }
+    return writing(field, value, at: time(of: part))
   }
 
   /// The change of a task of which only completions are left.
@@ -148,6 +148,14 @@ struct LocalChange {
 
   private func tags(of task: TaskItem) -> ObjectState {
     replacing(Set(known.shownTags), with: Set(task.tags.map { Array($0.utf8) }), in: .tags, at: .tags)
+  }
+
+  private func dependencies(of task: TaskItem) -> ObjectState {
+    let (old, new) = (known.shownDependencies(of: task.id), task.dependsOn)
+    guard old != new else { return ObjectState() }
+    return replacing(
+      Set(old.map { ReplicaID($0).bytes }), with: Set(new.map { ReplicaID($0).bytes }), in: .dependencies,
+      at: .dependencies)
   }
 
   private func completion(_ completion: StoredCompletion?) -> ObjectState {

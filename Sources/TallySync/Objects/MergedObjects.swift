@@ -52,8 +52,13 @@ extension ObjectState {
     // Most tasks have no tags, and setting none takes time, too.
     let tags = shownTags
     if !tags.isEmpty { task.tags = TagSet(tags.map { String(decoding: $0, as: UTF8.self) }) }
+    let dependencies = shownDependencies(of: id)
+    if !dependencies.isEmpty { task.dependsOn = dependencies }
     task.completedAt = try storedCompletions.current?.moment()
-    task.state = completion != nil ? .completed : registers[.progress]?.value == [1] ? .active : .notStarted
+    // A completion stands beside a cancellation of another device.
+    if completion != nil { task.cancelledAt = nil }
+    let open: TaskState = registers[.progress]?.value == [1] ? .active : .notStarted
+    task.state = completion != nil ? .completed : task.cancelledAt != nil ? .cancelled : open
     task.updatedAt = lastChange
     return task
   }
@@ -84,6 +89,14 @@ extension ObjectState {
 
   /// The tags of the record: a task may have more of them by the additions of several replicas than a record can.
   var shownTags: [[UInt8]] { Array((sets[.tags] ?? [:]).filter(\.value.isPresent).keys.prefix(TagSet.maximumCount)) }
+
+  /// The dependencies of a task's record, as far as they have room there; no version adds the task itself.
+  func shownDependencies(of task: UUID) -> TaskIDSet {
+    // Most tasks have none.
+    guard let elements = sets[.dependencies] else { return [] }
+    let ids = elements.lazy.filter(\.value.isPresent).compactMap { UUID(bytes: $0.key) }.filter { $0 != task }
+    return TaskIDSet(ids.prefix(TaskIDSet.maximumCount))
+  }
 
   /// The attributes of the record, by name, as far as they have room there.
   var shownAttributes: Set<Field> {

@@ -201,14 +201,14 @@ extension StoreWriteTransaction {
     return found
   }
 
-  /// Whether the record of a task has the place, the tags and the attributes that its state gives.
+  /// Whether the record of a task has the place, the tags, the attributes and the dependencies that its state gives.
   ///
   /// A local write may leave it otherwise: a link to a parent that was ignored because of a ring counts when another one of
   /// the ring is gone, and tags that had no room come back when others go.
   private func isShown(_ item: TaskItem?, _ id: UUID) throws -> Bool {
     guard let item, let record = try task(id) else { return try item == nil && task(id) == nil }
     return item.listID == record.listID && item.parentID == record.parentID && item.tags == record.tags
-      && item.attributes == record.attributes
+      && item.attributes == record.attributes && item.dependsOn == record.dependsOn
   }
 
   /// Writes the objects whose states have changed, and the tasks whose shown place differs from their states.

@@ -51,7 +51,7 @@ extension TaskItem: SyncedItem {
   /// The fields with a register, without attributes; tags and completions are sets.
   static let fields: [ObjectState.Field] = [
     .order, .list, .parent, .title, .notes, .progress, .scheduledDate, .due, .reminder, .priority, .recurrence,
-    .created, .rule,
+    .created, .cancellation, .rule,
   ]
 
   func value(of field: ObjectState.Field) -> [UInt8] {
@@ -95,6 +95,7 @@ extension ObjectState.Field {
     case .reminder: .reminderDate
     case .priority: .priority
     case .created: .createdAt
+    case .cancellation: .cancelledAt
     default: nil
     }
   }

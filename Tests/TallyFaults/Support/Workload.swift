@@ -64,8 +64,8 @@ struct Workload {
   }
 
   private static let refusals: Set<TallyError.Code> = [
-    .taskNotFound, .invalidParent, .invalidTag, .listNotFound, .duplicateID, .blankTitle, .blankListName, .unknownList,
-    .inconsistentTask, .invalidRecurrence,
+    .taskNotFound, .invalidParent, .invalidDependency, .invalidTag, .listNotFound, .duplicateID, .blankTitle,
+    .blankListName, .unknownList, .inconsistentTask, .invalidRecurrence,
   ]
 
   private func nextChanges() -> [ModelChange] {

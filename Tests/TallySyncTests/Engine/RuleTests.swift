@@ -27,7 +27,8 @@ struct RuleTests {
   }
 
   private func registers(_ id: UUID, in store: TaskStore) throws -> (old: Register?, new: Register?) {
-    let state = try store.readSynchronization { try StateTable(in: $0).state(of: ObjectKey(isList: false, id: id), in: $0) }
+    let key = ObjectKey(isList: false, id: id)
+    let state = try store.readSynchronization { try StateTable(in: $0).state(of: key, in: $0) }
     return (state.registers[.recurrence], state.registers[.rule])
   }
 

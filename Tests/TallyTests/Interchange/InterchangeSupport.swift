@@ -49,7 +49,9 @@ enum Samples {
         createdAt: created,
         updatedAt: created.adding(microseconds: 5),
         completedAt: state == .completed
-          ? try? OffsetTimestamp(created.adding(seconds: 9), utcOffsetInMinutes: offset) : nil
+          ? try? OffsetTimestamp(created.adding(seconds: 9), utcOffsetInMinutes: offset) : nil,
+        cancelledAt: state == .cancelled
+          ? try? OffsetTimestamp(created.adding(seconds: 8), utcOffsetInMinutes: offset) : nil
       )
     }
   }

@@ -23,10 +23,13 @@ struct TaskItemTests {
   @Test func completionTimeStandsExactlyWithTheCompletedState() throws {
     let completedAt = try OffsetTimestamp(now, utcOffsetInMinutes: 180)
     for state in TaskState.allCases {
-      for time in [nil, completedAt] {
-        let task = TaskItem(title: "a", state: state, createdAt: now, completedAt: time)
-        #expect(task.isCompleted == (state == .completed))
-        if task.isCompleted == (time != nil) {
+      for (time, cancellation) in [(nil, nil), (completedAt, nil), (nil, completedAt), (completedAt, completedAt)]
+        as [(OffsetTimestamp?, OffsetTimestamp?)]
+      {
+        let task = TaskItem(title: "a", state: state, createdAt: now, completedAt: time, cancelledAt: cancellation)
+        #expect(task.isCompleted == (state == .completed) && task.isCancelled == (state == .cancelled))
+        #expect(task.isClosed != task.isOpen && task.isClosed == (task.isCompleted || task.isCancelled))
+        if task.isCompleted == (time != nil), task.isCancelled == (cancellation != nil) {
           try task.validate()
         } else {
           let error = #expect(throws: TallyError.self) { try task.validate() }
@@ -84,6 +87,7 @@ struct TaskItemTests {
     #expect(TaskState.notStarted.next == .active)
     #expect(TaskState.active.next == .completed)
     #expect(TaskState.completed.next == .notStarted)
+    #expect(TaskState.cancelled.next == .notStarted, "no tap leads to it")
   }
 
   @Test func statesAreNamedInDocuments() throws {
@@ -95,8 +99,8 @@ struct TaskItemTests {
   }
 
   @Test func storedNumbersOfStatesNeverChange() {
-    #expect(TaskState.allCases.map(\.rawValue) == [1, 2, 3])
-    #expect(TaskState.allCases.map(\.name) == ["notStarted", "active", "completed"])
+    #expect(TaskState.allCases.map(\.rawValue) == [1, 2, 3, 4])
+    #expect(TaskState.allCases.map(\.name) == ["notStarted", "active", "completed", "cancelled"])
   }
 
   @Test func aNewTaskWasLastChangedWhenItWasMade() {

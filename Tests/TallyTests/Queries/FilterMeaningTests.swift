@@ -35,7 +35,7 @@ struct FilterMeaningTests {
     let predicate = try FilterResolution(reference, lists: model.lists).predicate(filter)
     var folder = TextFolder()
     let facts = unsafe try FilterFacts(task.id, bytes.span.bytes, upTo: predicate.lastTag)
-    let isFound = try RecordProgram(predicate).matches(facts, &folder) { _ in false }
+    let isFound = try RecordProgram(predicate).matches(facts, &folder) { _, _ in 0 }
     return model.matches(filter, task) == isFound ? isFound : nil
   }
 

@@ -10,6 +10,8 @@ struct FilterModel {
   var lists: [TaskList] = []
   /// The tasks that have sub-tasks.
   var parentIDs: Set<UUID> = []
+  /// The tasks that wait for each other.
+  var waiting = WaitingModel([])
 
   var today: CalendarDay { CalendarDay(containing: now, in: calendar) }
 
@@ -80,19 +82,24 @@ struct FilterModel {
     case .parent: task.parentID != nil
     case .recurrence: task.recurrence != nil
     case .attributes: !task.attributes.isEmpty
+    case .dependencies: !task.dependsOn.isEmpty
     case .completed: task.completedAt != nil
+    case .cancelled: task.cancelledAt != nil
     }
   }
 
   private func isTrue(_ property: TaskFilter.Property, _ task: TaskItem) -> Bool {
     switch property {
-    case .open: task.state != .completed
+    case .open: task.state == .notStarted || task.state == .active
+    case .cancelled: task.state == .cancelled
     case .done: task.state == .completed
     case .active: task.state == .active
     case .recurring: task.recurrence != nil
     case .subtask: task.parentID != nil
     case .parent: parentIDs.contains(task.id)
-    case .overdue where task.state == .completed: false
+    case .blocked: waiting.rank(of: task.id) > 0
+    case .blocking: waiting.blocks(task.id)
+    case .overdue where task.state == .completed || task.state == .cancelled: false
     case .overdue:
       if let day = task.dueDay { day < today } else { (task.dueDate ?? task.reminderDate).map { $0 < now } ?? false }
     }
@@ -107,7 +114,7 @@ extension FilterModel {
   private func matches(
     _ field: TaskFilter.DateField, _ comparison: FilterOperator, _ date: DateExpression, _ task: TaskItem
   ) -> Bool {
-    let isPast = field == .created || field == .updated || field == .completed
+    let isPast = field == .created || field == .updated || field == .completed || field == .cancelled
     let reference = DateReference(now: now, calendar: calendar, direction: isPast ? .backward : .forward)
     guard let resolved = try? date.resolved(against: reference) else { return false }
     switch field {
@@ -119,6 +126,7 @@ extension FilterModel {
     case .created: return matches(task.createdAt, comparison, resolved)
     case .updated: return matches(task.updatedAt, comparison, resolved)
     case .completed: return task.completedAt.map { matches($0.instant, comparison, resolved) } ?? false
+    case .cancelled: return task.cancelledAt.map { matches($0.instant, comparison, resolved) } ?? false
     }
   }
 
@@ -163,4 +171,26 @@ extension FilterModel {
     case .bytes: return false
     }
   }
+}
+
+/// Which open tasks wait for which, by looking at all pairs.
+struct WaitingModel {
+  private var blockers: [UUID: Set<UUID>] = [:]
+
+  init(_ tasks: some Sequence<TaskItem>) {
+    let open = Dictionary(tasks.filter(\.isOpen).map { ($0.id, $0) }) { first, _ in first }
+    let direct = open.mapValues { task in Set(task.dependsOn.filter { open[$0] != nil && $0 != task.id }) }
+    func reached(from id: UUID) -> Set<UUID> {
+      var found = direct[id] ?? []
+      while case let next = found.union(found.flatMap { direct[$0] ?? [] }), next != found { found = next }
+      return found
+    }
+    for (id, ids) in direct where !ids.isEmpty { blockers[id] = ids.filter { !reached(from: $0).contains(id) } }
+  }
+
+  /// How many tasks must be done one after the other before a task.
+  func rank(of id: UUID) -> Int { blockers[id]?.map { 1 + rank(of: $0) }.max() ?? 0 }
+
+  /// Whether another task waits for a task.
+  func blocks(_ id: UUID) -> Bool { blockers.values.contains { $0.contains(id) } }
 }

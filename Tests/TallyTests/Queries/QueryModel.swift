@@ -13,7 +13,8 @@ struct QueryModel {
   ) {
     (self.tasks, self.weights) = (tasks, weights)
     filters = FilterModel(
-      now: now, calendar: calendar, lists: lists, parentIDs: Set(tasks.compactMap(\.parentID)))
+      now: now, calendar: calendar, lists: lists, parentIDs: Set(tasks.compactMap(\.parentID)),
+      waiting: WaitingModel(tasks))
   }
 
   func ids(_ filter: TaskFilter, by order: TaskOrder) -> [UUID] {
@@ -64,7 +65,7 @@ struct QueryModel {
   }
 
   private func place(_ task: TaskItem) -> Lexical {
-    let rank = [TaskState.active: 0, .notStarted: 1, .completed: 2][task.state] ?? 3
+    let rank = [TaskState.active: 0, .notStarted: 1, .completed: 2, .cancelled: 2][task.state] ?? 3
     return Lexical([rank, Int(task.sortOrder), instant(task.createdAt)], task.id.uuidString)
   }
 
@@ -78,7 +79,7 @@ struct QueryModel {
   /// The rule as its help says it, by comparing one thing after the other.
   private func next(_ task: TaskItem) -> Lexical {
     let (zone, today, place) = (filters.calendar.timeZone, filters.today, place(task))
-    if task.isCompleted { return Lexical([1] + place.numbers, place.id) }
+    if task.isClosed { return Lexical([.max] + place.numbers, place.id) }
     let isLate = task.isOverdue(at: filters.now, in: zone)
     let dueDay = task.dueDay(in: zone)
     var own = [task.scheduledDate.map { $0 == today ? 0 : $0 < today ? weights.left : weights.later } ?? weights.free]
@@ -91,6 +92,7 @@ struct QueryModel {
     let byDay = [day.map { Int($0.dayNumber) } ?? .max], byPriority = [-Int(task.priority.rawValue)]
     let order = weights.priority > weights.due ? byPriority + byDay : byDay + byPriority
     return Lexical(
-      [0, -(own.max() ?? 0)] + order + [time.map(instant) ?? .max] + place.numbers, place.id)
+      [filters.waiting.rank(of: task.id), -(own.max() ?? 0)] + order + [time.map(instant) ?? .max] + place.numbers,
+      place.id)
   }
 }

@@ -47,10 +47,15 @@ struct RandomTasks {
       let parent = pick(parents)
       if parent.parentID == nil { (task.parentID, task.listID) = (parent.id, parent.listID) }
     }
+    if generator.oneIn(4), !parents.isEmpty {
+      let others = (0..<2).map { _ in pick(parents).id }
+      task.dependsOn = TaskIDSet(others.filter { $0 != task.parentID } + (generator.oneIn(8) ? [generator.uuid()] : []))
+    }
     return task
   }
 
   private mutating func complete(_ task: inout TaskItem) {
+    if generator.oneIn(3) { return (task.state, task.cancelledAt) = (.cancelled, OffsetTimestamp(instant(), in: .gmt)) }
     task.state = .completed
     task.completedAt = OffsetTimestamp(instant(), in: .gmt)
   }

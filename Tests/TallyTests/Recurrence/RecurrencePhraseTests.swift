@@ -207,7 +207,7 @@ struct RecurrencePhraseTests {
     var generator = SeededGenerator(seed: SeededGenerator.chooseSeed(for: "theWordsOfEveryRecurrenceAreReadBack"))
     for _ in 0..<3_000 {
       let recurrence = try generator.recurrence()
-      #expect(try Recurrence(phrase: recurrence.words) == recurrence, "\(recurrence.text): \(recurrence.words)")
+      #expect((try? Recurrence(phrase: recurrence.words)) == recurrence, "\(recurrence.text): \(recurrence.words)")
     }
   }
 

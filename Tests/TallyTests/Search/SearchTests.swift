@@ -92,7 +92,7 @@ import Testing
       for tag in task.tags { matcher.read(tag, as: .tags) }
       guard let quality = matcher.quality else { continue }
       let rank = SearchRank(
-        quality: quality, isCompleted: task.isCompleted, createdAt: task.createdAt, id: task.id)
+        quality: quality, isCompleted: task.isClosed, createdAt: task.createdAt, id: task.id)
       found.append((rank, task))
     }
     return found.sorted { $0.rank < $1.rank }.map(\.task)

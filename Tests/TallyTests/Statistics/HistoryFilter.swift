@@ -19,7 +19,10 @@ struct HistoryFilter {
       life.classification.tags.contains("Straße") && life.classification.priority != .low
     },
     HistoryFilter(filter: !.tag("garden"), path: .ledger) { !$0.classification.tags.contains("garden") },
-    HistoryFilter(filter: .is(.open), path: .ledger) { $0.completedAt == nil },
+    HistoryFilter(filter: .is(.open), path: .ledger) { $0.closedInstant == nil },
+    HistoryFilter(filter: .is(.cancelled) || .tag("home"), path: .ledger) { life in
+      life.task?.state == .cancelled || life.classification.tags.contains("home")
+    },
     // Nobody knows whether a deleted task was due: it was not.
     HistoryFilter(filter: .has(.due), path: .ledger) { $0.task?.dueDate != nil },
     HistoryFilter(filter: !.has(.due) || .tag("home"), path: .ledger) { life in

@@ -97,7 +97,7 @@ extension BruteForceStatistics {
     return groups
   }
 
-  /// The tasks created by the last instant of some days and not completed by then.
+  /// The tasks created by the last instant of some days and not closed by then.
   private func openCount(atEndOf group: ClosedRange<Int64>) -> Int { open(atEndOf: group).count }
 
   private func open(atEndOf group: ClosedRange<Int64>) -> [HistoryModel.Life] {
@@ -106,7 +106,7 @@ extension BruteForceStatistics {
     while !days.exists(last) { last -= 1 }
     let end = days.lastInstant(of: last)
     return lives.filter { life in
-      life.createdAt <= end && !(life.completedInstant.map { $0 <= end } ?? false)
+      life.createdAt <= end && !(life.closedInstant.map { $0 <= end } ?? false)
     }
   }
 

@@ -135,8 +135,8 @@ struct BruteForceStatistics {
         classification: task.classification, task: task)
       return (options.listID == nil || task.listID == options.listID) && filter.holds(life)
     }
-    let open = tasks.filter { !$0.isCompleted }
-    let ofToday = tasks.filter { $0.scheduledDate.map { Int64($0.dayNumber) } == today }
+    let open = tasks.filter { !$0.state.isClosed }
+    let ofToday = tasks.filter { $0.state != .cancelled && $0.scheduledDate.map { Int64($0.dayNumber) } == today }
     return OpenCounts(
       total: open.count,
       active: open.count { $0.state == .active },

@@ -5,7 +5,7 @@ import Foundation
 /// The events that a store counts, as plain values: the tasks, where each was completed, and the completions of deleted
 /// ones.
 struct HistoryModel {
-  /// One life of a task: created, perhaps completed, with the list, the tags and the priority it counts for.
+  /// One life of a task: created, perhaps closed, with the list, the tags and the priority it counts for.
   struct Life {
     let createdAt: Int64
     let completedAt: OffsetTimestamp?
@@ -14,7 +14,8 @@ struct HistoryModel {
     let task: TaskItem?
 
     var listID: UUID? { classification.listID }
-    var completedInstant: Int64? { completedAt?.instant.microsecondsSince1970 }
+    /// When it was completed or cancelled.
+    var closedInstant: Int64? { (completedAt ?? task?.cancelledAt)?.instant.microsecondsSince1970 }
   }
 
   struct LedgerKey: Hashable {

@@ -78,7 +78,11 @@ struct StatisticsHistory {
     var task = TaskItem(id: id, title: "task", listID: oneListID(), createdAt: createdAt)
     if generator.oneIn(2) { task.dueDate = drawInstant(&generator) }
     if generator.oneIn(2) { task.scheduledDate = CalendarDay(containing: drawInstant(&generator), in: .gmt) }
-    if generator.oneIn(3) { (task.state, task.completedAt) = (.completed, completion()) }
+    if generator.oneIn(3) {
+      (task.state, task.completedAt) = (.completed, completion())
+    } else if generator.oneIn(4) {
+      (task.state, task.cancelledAt) = (.cancelled, completion())
+    }
     let classification = classification(listID: nil)
     (task.tags, task.priority) = (classification.tags, classification.priority)
     return task
@@ -93,6 +97,9 @@ struct StatisticsHistory {
 
   private mutating func complete(_ transaction: inout StoreWriteTransaction) throws {
     guard let task = oneTask() else { return }
+    if generator.oneIn(4), !task.isCompleted {
+      return model.put(try transaction.cancel(task.id, at: completion()))
+    }
     let isTogglingStart = generator.oneIn(5)
     model.put(isTogglingStart ? try transaction.start(task.id) : try transaction.complete(task.id, at: completion()))
   }
@@ -121,7 +128,7 @@ struct StatisticsHistory {
     for id in old {
       var task = newTask(id)
       if generator.oneIn(3), let completedAt = model.tasks[id]?.completedAt {
-        (task.state, task.completedAt) = (.completed, completedAt)
+        (task.state, task.completedAt, task.cancelledAt) = (.completed, completedAt, nil)
       }
       let change = RecordChange<TaskRecord>(
         from: try transaction.record(TaskRecord.self, id), to: task, at: transaction.commitSequence)
@@ -139,7 +146,9 @@ struct StatisticsHistory {
     }
     guard let completion = known.randomElement(using: &generator), model.tasks[completion.taskID] == nil else { return }
     var task = newTask(completion.taskID)
-    if !generator.oneIn(3) { (task.state, task.completedAt) = (.completed, completion.completedAt) }
+    if !generator.oneIn(3) {
+      (task.state, task.completedAt, task.cancelledAt) = (.completed, completion.completedAt, nil)
+    }
     try transaction.insert(contentsOf: [task])
     model.put(task)
   }

@@ -116,7 +116,8 @@ import Testing
       attributes: [
         "text": "a\0b", "integer": -3, "real": 0.5, "flag": true, "instant": .instant(instant),
         "day": .day(.earliest), "bytes": .bytes([0, 255]),
-      ])
+      ], cancelledAt: try OffsetTimestamp(instant.adding(seconds: 2), utcOffsetInMinutes: 345),
+      dependsOn: [UUID(), UUID()])
     for field in TaskField.tagged where !fields.contains(field) { task[field] = nil }
     task.state = task.completedAt == nil ? .active : .completed
     return task

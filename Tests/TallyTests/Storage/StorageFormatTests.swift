@@ -69,13 +69,14 @@ import Testing
     let enumerations = try StorageSchema.load().enumerations
     #expect(
       enumerations["state"] == Dictionary(uniqueKeysWithValues: TaskState.allCases.map { ($0.name, Int($0.rawValue)) }))
-    let ranks = TaskState.allCases.map { ($0.name, Int(StateRank($0).rawValue)) }
+    let ranks = TaskState.allCases.filter { $0 != .cancelled }.map { ($0.name, Int(StateRank($0).rawValue)) }
     #expect(enumerations["rank"] == Dictionary(uniqueKeysWithValues: ranks))
+    #expect(StateRank(.cancelled) == .completed)
     #expect(
       enumerations["place"] == ["inbox": Int(PlaceKey.Kind.inbox.rawValue), "list": Int(PlaceKey.Kind.list.rawValue)])
     let priorities = Priority.allCases.filter { $0 != .none }.map { ($0.name, Int($0.rawValue)) }
     #expect(enumerations["priority"] == Dictionary(uniqueKeysWithValues: priorities))
-    let kinds = [DueKey.Kind.open, .completed, .openDay, .completedDay].map { ("\($0)", Int($0.rawValue)) }
+    let kinds = [DueKey.Kind.open, .completed, .openDay, .completedDay, .cancelled].map { ("\($0)", Int($0.rawValue)) }
     #expect(enumerations["due"] == Dictionary(uniqueKeysWithValues: kinds))
     #expect(enumerations["requiredFeatures"]?.values.reduce(0, |) == Int(StoreFeatures.knownRequired.rawValue))
     #expect(enumerations["writerFeatures"]?.values.reduce(0, |) == Int(StoreFeatures.knownWriter.rawValue))

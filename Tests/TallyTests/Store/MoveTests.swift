@@ -197,7 +197,7 @@ import Testing
       let lists = try store.writeAndWait { transaction in
         try (0..<3).map { try transaction.addList(name: "\($0)").id }
       }
-      let states = TaskState.allCases
+      let states = [TaskState.notStarted, .active, .completed]
       let now = store.configuration.now()
       let tasks = lists.map { listID in
         states.map { state in

@@ -30,6 +30,8 @@ extension RandomHistory {
     let stored = Array(model.tasks.values)
     var random = RandomTasks(seed: seed, now: clock.now, calendar: calendar, lists: lists)
     let expected = QueryModel(stored, lists: model.orderedLists, now: clock.now, calendar: calendar)
+    let free: TaskFilter = .is(.open) && !.is(.blocked)
+    #expect(try store.read { try $0.view(.next).tasks.map(\.id) } == expected.ids(free, by: .next))
     var count = 0
     while count < 200 {
       let filter = filters.filter(of: &random, stored, depth: count % 4)

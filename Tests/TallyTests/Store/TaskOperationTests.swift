@@ -81,6 +81,7 @@ import Testing
           let task = try store.writeAndWait { try $0.setState(to, of: id) }
           #expect(task.state == to)
           #expect((task.completedAt != nil) == (to == .completed))
+          #expect((task.cancelledAt != nil) == (to == .cancelled))
         }
       }
     }
@@ -224,7 +225,8 @@ import Testing
 
   @Test func bulkInsertionKeepsEveryFieldAndIsAllOrNothing() throws {
     try withStore { store in
-      let full = try RecordTests.task(with: Set(TaskField.tagged).subtracting([.listID, .dueDay, .parentID]))
+      let absent: Set<TaskField> = [.listID, .dueDay, .parentID, .cancelledAt]
+      let full = try RecordTests.task(with: Set(TaskField.tagged).subtracting(absent))
       let plain = TaskItem(title: "plain", sortOrder: TaskItem.sortOrders.lowerBound, createdAt: .latest)
       try store.writeAndWait { try $0.insert(contentsOf: [full, plain]) }
       #expect(try store.read { try $0.task(full.id) } == full)

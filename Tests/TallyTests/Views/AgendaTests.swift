@@ -54,7 +54,7 @@ import Testing
   private func expectEqual(_ agenda: Agenda, _ store: TaskStore, _ now: Timestamp) throws {
     let calendar = store.configuration.calendar
     let today = CalendarDay(containing: now, in: calendar)
-    let open = try store.read { try $0.view(.all).tasks }.filter { !$0.isCompleted }
+    let open = try store.read { try $0.view(.all).tasks }.filter(\.isOpen)
     let overdue = open.filter { $0.isOverdue(at: now, in: calendar.timeZone) }
     let others = open.filter { !overdue.contains($0) }
     let dueToday = others.filter { $0.dueDay(in: calendar.timeZone) == today }

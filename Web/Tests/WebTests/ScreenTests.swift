@@ -67,7 +67,13 @@ struct ScreenTests {
           #expect(try web.store.read { try $0.task(id)?.state } == state)
         }
       }
-      for (action, state) in [("start", TaskState.active), ("complete", .completed), ("reopen", .notStarted)] {
+      // A cancelled task is among the closed ones, and its circle reopens it.
+      try await web.store.write { _ = try $0.cancel(id) }
+      #expect(try await web.get("/today").body.contains("name=\"reopen\" value=\"\(id.text)\" aria-label=\"Cancelled"))
+      for (action, state) in [
+        ("start", TaskState.active), ("complete", .completed), ("reopen", .notStarted), ("cancel", .cancelled),
+        ("complete", .completed), ("cancel", .completed),
+      ] {
         #expect(try await web.post("/change", [("action", action), ("id", id.text)]).status == 303)
         #expect(try web.store.read { try $0.task(id)?.state } == state)
       }

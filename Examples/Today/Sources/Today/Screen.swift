@@ -25,6 +25,7 @@ actor Screen {
     case .notStarted: "[ ]"
     case .active: "[~]"
     case .completed: "[x]"
+    case .cancelled: "[-]"
     }
   }
 

@@ -1,28 +1,32 @@
 import Foundation
 import TallyEngine
 
-/// The events that one life of a task adds to the counters: its creation, and its completion or else its due date.
+/// The events that one life of a task adds to the counters: its creation, and its completion, cancellation or
+/// else its due date.
 ///
-/// A completed task counts under the list, tags and priority of its completion, an open task under its current ones, so
-/// no list ever has more completions than creations. Deleting an open task removes its creation, as if the task had
-/// never been added; deleting a completed task removes neither event.
+/// A completed task counts under the list, tags and priority of its completion, any other under its current ones, so
+/// no list ever has more completions than creations. Deleting an open or cancelled task removes its creation, as if the
+/// task had never been added; deleting a completed task removes neither event.
 struct CountedTask: Hashable {
   var createdAtMicroseconds: Int64
   var completedAtMicroseconds: Int64?
   var utcOffsetInMinutes: Int16
-  /// The instant after which an open task is overdue; `nil` for a completed task.
+  var cancelledAtMicroseconds: Int64?
+  /// The instant after which an open task is overdue; `nil` for a closed task.
   var openDueMicroseconds: Int64?
   /// The first instant, in UTC, of an open task's due day.
   var openDueDayMicroseconds: Int64?
   var classification: Classification
 
-  /// An open task.
-  init(open task: TaskItem) {
+  /// An open or cancelled task.
+  init(uncompleted task: TaskItem) {
     createdAtMicroseconds = task.createdAt.microsecondsSince1970
     completedAtMicroseconds = nil
+    cancelledAtMicroseconds = Self.cancellation(of: task)
     utcOffsetInMinutes = 0
-    openDueMicroseconds = task.overdueDate?.microsecondsSince1970
-    openDueDayMicroseconds = task.dueDay.map { DueKey.microseconds(of: $0.dayNumber) }
+    let isOpen = cancelledAtMicroseconds == nil
+    openDueMicroseconds = isOpen ? task.overdueDate?.microsecondsSince1970 : nil
+    openDueDayMicroseconds = isOpen ? task.dueDay.map { DueKey.microseconds(of: $0.dayNumber) } : nil
     classification = task.classification
   }
 
@@ -30,10 +34,17 @@ struct CountedTask: Hashable {
   init(_ key: CompletionKey, _ record: CompletionRecord) {
     createdAtMicroseconds = record.createdAtMicroseconds
     completedAtMicroseconds = key.completed.microseconds
+    cancelledAtMicroseconds = nil
     utcOffsetInMinutes = record.utcOffsetInMinutes
     openDueMicroseconds = nil
     openDueDayMicroseconds = nil
     classification = record.classification
+  }
+
+  /// When a cancelled task left the open ones: clocks differ, so that a cancellation may precede the creation.
+  static func cancellation(of task: TaskItem) -> Int64? {
+    guard task.isCancelled, let instant = task.cancelledAt?.instant else { return nil }
+    return max(instant, task.createdAt).microsecondsSince1970
   }
 }
 
@@ -44,6 +55,7 @@ extension CountedTask {
     body(.created, createdAtMicroseconds)
     if let due = openDueMicroseconds { body(.openDue, due) }
     if let day = openDueDayMicroseconds { body(.openDueDay, day) }
+    if let cancelled = cancelledAtMicroseconds { body(.cancelled, cancelled) }
     guard let completed = completedAtMicroseconds else { return }
     body(.completed, completed)
     if completed < createdAtMicroseconds {
@@ -53,7 +65,7 @@ extension CountedTask {
     body(.completedAsRecorded, completed + Int64(utcOffsetInMinutes) * 60_000_000)
   }
 
-  /// The bucket of the time from creation to completion; `nil` for an open task.
+  /// The bucket of the time from creation to completion; `nil` for a task that is not completed.
   var cycleTimeBucket: UInt16? {
     completedAtMicroseconds.map {
       CycleTimeBucket.number(ofSeconds: floorDivide($0 - createdAtMicroseconds, by: 1_000_000))

@@ -21,6 +21,8 @@ enum CounterSeries: UInt8, CaseIterable {
   case openDue = 6
   /// Open tasks with a due day, at its first instant in UTC; the tasks of days before today are overdue.
   case openDueDay = 7
+  /// Cancellations of tasks that exist, at their instant, but never before the task's creation.
+  case cancelled = 8
 }
 
 /// Which tasks a counter counts.

@@ -10,9 +10,13 @@ enum ByDay: RecordIndex {
   static func keys(of record: TaskRecord) -> IndexKeys<DayKey> { IndexKeys(DayKey(of: record.item)) }
 }
 
-/// Tasks with a due date or a due day, and open tasks that have only a reminder.
+/// Tasks with a due date or a due day, open tasks that have only a reminder, and cancellations.
 enum ByDue: RecordIndex {
-  static func keys(of record: TaskRecord) -> IndexKeys<DueKey> { IndexKeys(DueKey(of: record.item)) }
+  static func keys(of record: TaskRecord) -> IndexKeys<DueKey> {
+    let due = DueKey(of: record.item)
+    guard let cancellation = DueKey(cancellationOf: record.item) else { return IndexKeys(due) }
+    return .several([due, cancellation].compactMap(\.self))
+  }
 }
 
 /// Open tasks with a reminder.
@@ -41,10 +45,21 @@ enum ByTag: RecordIndex {
   }
 }
 
-/// Sub-tasks, by their parents.
+/// Sub-tasks, by their parents, and tasks that depend on others, by each of these.
 enum ByParent: RecordIndex {
   static func keys(of record: TaskRecord) -> IndexKeys<GroupKey> {
-    IndexKeys(record.item.parentID.map { GroupKey(of: record.item, in: $0) })
+    let (task, dependencies) = (record.item, record.item.dependsOn)
+    let parent = task.parentID.map { GroupKey(of: task, in: $0) }
+    if dependencies.isEmpty { return IndexKeys(parent) }
+    let dependent = dependencies.map {
+      GroupKey(groupID: $0, rankRawValue: GroupKey.dependentRank, order: OrderKey(of: task))
+    }
+    // A task above may be among them, as two devices can bring that about.
+    let keys = dependent + [parent].compactMap(\.self)
+    return .several(
+      keys.sorted {
+        $0.groupID.words == $1.groupID.words ? $0.rankRawValue < $1.rankRawValue : $0.groupID.words < $1.groupID.words
+      })
   }
 }
 

@@ -43,7 +43,7 @@ extension DayKey {
   init?(of task: TaskItem) {
     guard let day = task.scheduledDate else { return nil }
     self.init(
-      isCompleted: task.isCompleted, dayNumber: day.dayNumber, rankRawValue: StateRank(task.state).rawValue,
+      isCompleted: task.isClosed, dayNumber: day.dayNumber, rankRawValue: StateRank(task.state).rawValue,
       order: OrderKey(of: task))
   }
 

@@ -8,12 +8,14 @@ struct DueKey: IndexKey {
   enum Kind: UInt8 {
     /// An open task: its due date, or its reminder if it has neither a due date nor a due day.
     case open = 0
-    /// A completed task: its due date.
+    /// A completed or cancelled task: its due date.
     case completed = 1
     /// An open task: the first instant, in UTC, of its due day.
     case openDay = 2
-    /// A completed task: the first instant, in UTC, of its due day.
+    /// A completed or cancelled task: the first instant, in UTC, of its due day.
     case completedDay = 3
+    /// A cancelled task: when it was cancelled, or created if that was later; beside the key of its due date or day.
+    case cancelled = 4
   }
 
   static let width = 1 + InstantKey.width
@@ -44,13 +46,19 @@ extension DueKey {
   init?(of task: TaskItem) {
     if let day = task.dueDay {
       let instant = Self.microseconds(of: day.dayNumber)
-      self.init(task.isCompleted ? .completedDay : .openDay, InstantKey(microseconds: instant, id: task.id))
-    } else if let due = task.isCompleted ? task.dueDate : task.overdueDate {
+      self.init(task.isClosed ? .completedDay : .openDay, InstantKey(microseconds: instant, id: task.id))
+    } else if let due = task.isClosed ? task.dueDate : task.overdueDate {
       let instant = due.microsecondsSince1970
-      self.init(task.isCompleted ? .completed : .open, InstantKey(microseconds: instant, id: task.id))
+      self.init(task.isClosed ? .completed : .open, InstantKey(microseconds: instant, id: task.id))
     } else {
       return nil
     }
+  }
+
+  /// The key of a cancellation; `nil` for a task that is not cancelled.
+  init?(cancellationOf task: TaskItem) {
+    guard let microseconds = CountedTask.cancellation(of: task) else { return nil }
+    self.init(.cancelled, InstantKey(microseconds: microseconds, id: task.id))
   }
 
   /// The lowest possible key of a day.

@@ -3,6 +3,8 @@ import LMDB
 import TallyEngine
 
 /// The key of `byTag` and `byParent`: the tag or parent, the state's rank, then the order within it; 49 bytes.
+///
+/// `byParent` also has the tasks that depend on a task: in its group, with ``dependentRank``.
 struct GroupKey: IndexKey {
   static let width = 17 + OrderKey.width
   /// The hash of a tag (see `TagID`), or the id of the parent.
@@ -10,10 +12,13 @@ struct GroupKey: IndexKey {
   let rankRawValue: UInt8
   let order: OrderKey
 
+  /// The rank of tasks that depend on the group's task, in any state: beyond those of sub-tasks.
+  static let dependentRank: UInt8 = 16
+
   var id: UUID { order.id }
 
   init(groupID: UUID, rankRawValue: UInt8, order: OrderKey) {
-    assert(rankRawValue <= StateRank.endRawValue, "a rank out of range")
+    assert(rankRawValue <= StateRank.endRawValue || rankRawValue / 2 == Self.dependentRank / 2, "a rank out of range")
     self.groupID = groupID
     self.rankRawValue = rankRawValue
     self.order = order

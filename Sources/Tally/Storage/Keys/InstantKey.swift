@@ -36,9 +36,9 @@ extension InstantKey {
     self.init(microseconds: task.createdAt.microsecondsSince1970, id: task.id)
   }
 
-  /// The key of a task in `byReminder`; `nil` if the task is completed or has no reminder.
+  /// The key of a task in `byReminder`; `nil` if the task is closed or has no reminder.
   init?(reminderOf task: TaskItem) {
-    guard let reminder = task.reminderDate, !task.isCompleted else { return nil }
+    guard let reminder = task.reminderDate, task.isOpen else { return nil }
     self.init(microseconds: reminder.microsecondsSince1970, id: task.id)
   }
 }

@@ -23,6 +23,7 @@ extension FieldValue {
     case .recurrence(let recurrence): recurrence.text.encode(into: &output)
     case .series(let series): series.store(into: &output)
     case .attributes(let attributes): Self.store(attributes, into: &output)
+    case .ids(let ids): ids.store(into: &output)
     }
   }
 
@@ -41,6 +42,7 @@ extension FieldValue {
     case .recurrence: self = .recurrence(try bytes.storedRecurrence())
     case .series: self = .series(try RecurrenceSeries(stored: bytes))
     case .attributes: self = .attributes(try Self.attributes(stored: bytes))
+    case .ids: self = .ids(try TaskIDSet(stored: bytes))
     }
   }
 }

@@ -22,6 +22,8 @@ struct TaskFields: ~Escapable {
 
   var isCompleted: Bool { bytes.load(bigEndianAt: 1) == TaskState.completed.rawValue }
 
+  var isClosed: Bool { isCompleted || bytes.load(bigEndianAt: 1) == TaskState.cancelled.rawValue }
+
   var state: TaskState { get throws(LMDBError) { try bytes.load(stateAt: 1) } }
 
   var sortOrder: Int64 { bytes.load(orderedInt64At: 6) }
@@ -157,6 +159,8 @@ extension TaskExtras {
     case TaskField.recurrence.tag: recurrence = try cursor.value.storedRecurrence()
     case TaskField.series.tag: series = try RecurrenceSeries(stored: cursor.value)
     case TaskField.attributes.tag: attributes = try FieldValue.attributes(stored: cursor.value)
+    case TaskField.cancelledAt.tag: cancelledAt = try cursor.value.storedOffsetInstant()
+    case TaskField.dependsOn.tag: dependsOn = try TaskIDSet(stored: cursor.value)
     default: break
     }
   }

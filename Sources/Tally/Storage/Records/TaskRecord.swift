@@ -75,7 +75,10 @@ extension TaskRecord {
 
 extension TaskItem {
   /// Whether every version of the program can store the task; see ``StoreFeatures/taskLife``.
-  var isOfFirstVersion: Bool { extrasBox?.extras.recurrence?.isOfFirstVersion ?? true }
+  var isOfFirstVersion: Bool {
+    guard let extras = extrasBox?.extras else { return !isCancelled }
+    return !isCancelled && extras.dependsOn.isEmpty && extras.recurrence?.isOfFirstVersion ?? true
+  }
 
   /// Whether two tasks are equal byte for byte.
   ///

@@ -38,11 +38,15 @@ package struct SyncFields: OptionSet, Hashable, Sendable {
   /// parts.
   package static let updated = SyncFields(rawValue: 1 << 18)
 
+  /// When the task was cancelled, if it is.
+  package static let cancellation = SyncFields(rawValue: 1 << 19)
+  /// The tasks on which a task depends.
+  package static let dependencies = SyncFields(rawValue: 1 << 21)
   /// The same as ``recurrence`` for a rule that the first version of the program cannot read.
   package static let rule = SyncFields(rawValue: 1 << 23)
 
   /// All parts that a creation writes.
-  package static let all = SyncFields(rawValue: 1 << 17 - 1).union(.rule)
+  package static let all = SyncFields(rawValue: 1 << 17 - 1).union([.cancellation, .dependencies, .rule])
 }
 
 extension StoredObject {
@@ -129,6 +133,8 @@ extension TaskField {
     case .parentID: .parent
     case .recurrence, .series: .recurrence
     case .attributes: .attributes
+    case .cancelledAt: .cancellation
+    case .dependsOn: .dependencies
     }
   }
 }

@@ -16,6 +16,7 @@ extension StoreTransaction where Base == WriteTransaction {
     // Iterates over an array whatever the caller's type; a caller's array is not copied.
     let tasks = Array(tasks)
     try checkParents(of: tasks)
+    try checkDependencies(of: tasks)
     var rest = tasks[...]
     while !rest.isEmpty {
       let records = try rest.prefix(TaskRecordBatch.bulkCount).map { task in
@@ -40,6 +41,28 @@ extension StoreTransaction where Base == WriteTransaction {
     let new = Dictionary(tasks.map { ($0.id, Parentage(of: $0)) }) { first, _ in first }
     for task in tasks where task.parentID != nil {
       try SubtaskRules.check(task.id, Parentage(of: task)) { try new[$0] ?? tables.parentage(of: $0, in: base) }
+    }
+  }
+
+  /// Checks that new tasks obey the rules of dependencies; the others may be among them.
+  private func checkDependencies(of tasks: [TaskItem]) throws {
+    guard tasks.contains(where: { !$0.dependsOn.isEmpty }) else { return }
+    let new = Dictionary(tasks.map { ($0.id, $0) }) { first, _ in first }
+    // One search for all, in which completed tasks count: they may be reopened.
+    let graph = BlockingGraph()
+    func look(_ id: UUID) throws -> Dependencies? {
+      guard let ids = try new[id]?.dependsOn ?? dependencies(of: id)?.ids else { return nil }
+      return Dependencies(isOpen: true, ids: ids)
+    }
+    for task in tasks where !task.dependsOn.isEmpty {
+      try DependencyRules.checkAncestors(in: task.dependsOn, above: task.parentID) {
+        try new[$0].map(Parentage.init(of:)) ?? tables.parentage(of: $0, in: base)
+      }
+      let cycle = try graph.cycle(of: task.id, look)
+      guard !cycle.isEmpty else { continue }
+      // It names the tasks in their order, unless they are too many.
+      try DependencyRules.checkCycle(through: task.id, to: task.dependsOn, look)
+      throw TallyError.dependencyCycle(cycle.sorted { $0.words < $1.words })
     }
   }
 

@@ -17,15 +17,15 @@ extension StoreTransaction where Base == WriteTransaction {
   ///
   /// - Parameter task: the task; its list and its parent must exist.
   /// - Returns: whether anything changed; if the task is already stored, byte for byte, nothing is written.
-  /// - Throws: `listNotFound`, `invalidParent`, as ``TaskItem/validate()``, or what the storage throws. On an error
-  ///   nothing is stored.
+  /// - Throws: `listNotFound`, `invalidParent`, `invalidDependency`, as ``TaskItem/validate()``, or what the storage
+  ///   throws. On an error nothing is stored.
   @discardableResult
   public mutating func put(_ task: TaskItem) throws -> Bool {
     let old = try record(TaskRecord.self, task.id)
     try check(task, replacing: old?.item)
     guard old?.item.isIdentical(to: task) != true else { return false }
     try write(RecordChange<TaskRecord>(from: old, to: task, at: commitSequence))
-    if let old { try updateSubtasks(of: task, replacing: old.item, completing: false) }
+    if let old { try updateSubtasks(of: task, replacing: old.item, closing: false) }
     return true
   }
 

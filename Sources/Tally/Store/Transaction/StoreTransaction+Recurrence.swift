@@ -13,13 +13,13 @@ extension StoreTransaction where Base: ~Copyable {
 }
 
 extension StoreTransaction where Base == WriteTransaction {
-  /// Creates the next task of a series when a task of it is completed, and deletes it when that task is reopened.
+  /// Creates the next task of a series when a task of it is closed, and deletes it when that task is reopened.
   ///
-  /// Every way of completing a task calls this. Imports do not, because they write tasks as given.
+  /// Every way of completing or cancelling a task calls this. Imports do not, because they write tasks as given.
   mutating func followSeries(of task: TaskItem, replacing old: TaskItem?) throws {
     // Nearly all tasks have no series.
     guard task.extrasBox != nil || old?.extrasBox != nil else { return }
-    switch (old?.isCompleted ?? false, task.isCompleted) {
+    switch (old?.isClosed ?? false, task.isClosed) {
     case (false, true): try addSuccessor(of: task)
     case (true, false): if let old { try deleteSuccessor(of: old) }
     default: break
@@ -28,10 +28,10 @@ extension StoreTransaction where Base == WriteTransaction {
 
   /// Stores the next task with its sub-tasks, unless it exists already.
   private mutating func addSuccessor(of task: TaskItem) throws {
-    guard let completedAt = task.completedAt?.instant, let recurrence = task.recurrence,
+    guard let closedAt = task.closedAt?.instant, let recurrence = task.recurrence,
       let next = task.series?.next(
-        by: recurrence, completedOn: day(of: completedAt), today: today),
-      try !isPartOfCompletedTask(task), try self.task(next.taskID) == nil
+        by: recurrence, completedOn: day(of: closedAt), today: today),
+      try !isPartOfClosedTask(task), try self.task(next.taskID) == nil
     else { return }
     var created: Set<UUID> = []
     for repetition in try repetitions(of: task, at: next) where try self.task(repetition.task.id) == nil {
@@ -104,10 +104,10 @@ extension StoreTransaction where Base: ~Copyable {
     }
   }
 
-  /// Whether the parent of this task is completed; if so, the task is not repeated.
-  private func isPartOfCompletedTask(_ task: TaskItem) throws -> Bool {
+  /// Whether the parent of this task is closed; if so, the task is not repeated.
+  private func isPartOfClosedTask(_ task: TaskItem) throws -> Bool {
     guard let parentID = task.parentID else { return false }
-    return try self.task(parentID)?.isCompleted ?? false
+    return try self.task(parentID)?.isClosed ?? false
   }
 
   /// All sub-tasks of a task, at every level, parents first.

@@ -6,6 +6,7 @@ extension StoreTransaction where Base == WriteTransaction {
   /// Sets a task's state; any state may follow any other.
   ///
   /// Completing a task sets the completion time to `now` with the calendar's UTC offset; leaving `completed` clears it.
+  /// `cancelled` sets and clears the time of cancellation in the same way.
   ///
   /// - Throws: `taskNotFound`.
   @discardableResult
@@ -33,9 +34,34 @@ extension StoreTransaction where Base == WriteTransaction {
   public mutating func complete(
     _ id: UUID, at completedAt: OffsetTimestamp? = nil, includingSubtasks: Bool = true
   ) throws -> TaskItem {
-    try update(id, completingSubtasks: includingSubtasks) { task in
+    try update(id, closingSubtasks: includingSubtasks) { task in
       task.state = .completed
       if let completedAt { task.completedAt = completedAt }
+    }
+  }
+
+  /// Cancels an open task with its open sub-tasks, now or at a given time.
+  ///
+  /// The task is closed without counting as completed. A cancelled occurrence of a repeating task is left out: the next
+  /// one is created, as if it had been completed.
+  ///
+  /// - Parameters:
+  ///   - id: the task.
+  ///   - cancelledAt: the time; `nil` means now, or no change of the time if the task is cancelled already.
+  ///   - includingSubtasks: whether its open sub-tasks are cancelled at the same time.
+  /// - Returns: the task as stored.
+  /// - Throws: `taskNotFound`; `inconsistentTask` if the task is completed.
+  @discardableResult
+  public mutating func cancel(
+    _ id: UUID, at cancelledAt: OffsetTimestamp? = nil, includingSubtasks: Bool = true
+  ) throws -> TaskItem {
+    try update(id, closingSubtasks: includingSubtasks) { task in
+      guard !task.isCompleted else {
+        throw TallyError(
+          .inconsistentTask, "The task is completed, so there is nothing to cancel", remedy: "Reopen it first")
+      }
+      task.state = .cancelled
+      if let cancelledAt { task.cancelledAt = cancelledAt }
     }
   }
 
@@ -47,7 +73,8 @@ extension StoreTransaction where Base == WriteTransaction {
     try setState(.notStarted, of: id)
   }
 
-  /// Moves a task to the next state of the tap cycle: not started, active, completed, not started.
+  /// Moves a task to the next state of the tap cycle: not started, active, completed, not started; a cancelled
+  /// task becomes not started.
   ///
   /// - Throws: `taskNotFound`.
   @discardableResult

@@ -41,16 +41,16 @@ extension StoreTransaction where Base == WriteTransaction {
     return try tables.subtaskIDs(of: id, in: base).map { try 1 + height(of: $0, limit: limit - 1) }.max() ?? 0
   }
 
-  /// Moves the sub-tasks with a parent that moved to another list, and completes them with a parent that was completed.
-  mutating func updateSubtasks(of task: TaskItem, replacing old: TaskItem, completing: Bool) throws {
-    let isCompleted = completing && task.isCompleted && !old.isCompleted
-    guard task.listID != old.listID || isCompleted else { return }
+  /// Moves the sub-tasks with a parent that moved to another list, and closes the open ones with a parent that was
+  /// completed or cancelled.
+  mutating func updateSubtasks(of task: TaskItem, replacing old: TaskItem, closing: Bool) throws {
+    let isClosed = closing && task.isClosed && task.state != old.state
+    guard task.listID != old.listID || isClosed else { return }
     for id in try tables.subtaskIDs(of: task.id, in: base) {
-      try update(id, completingSubtasks: completing) { subtask in
+      try update(id, closingSubtasks: closing) { subtask in
         subtask.listID = task.listID
-        guard isCompleted, !subtask.isCompleted else { return }
-        subtask.state = .completed
-        subtask.completedAt = task.completedAt
+        guard isClosed, subtask.isOpen else { return }
+        (subtask.state, subtask.completedAt, subtask.cancelledAt) = (task.state, task.completedAt, task.cancelledAt)
       }
     }
   }

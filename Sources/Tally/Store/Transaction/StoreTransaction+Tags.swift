@@ -38,6 +38,12 @@ extension StoreTransaction where Base: ~Copyable {
       }
       return true
     }
+    // Cancelled tasks have the keys of completed ones.
+    if try total(.cancelled, .all) > 0 {
+      for index in uses.indices {
+        uses[index].completedCount -= try total(.cancelled, .tag(TagID.of(uses[index].tag)))
+      }
+    }
     return uses.map { (TagSet.folded($0.tag), $0) }.sorted { $0.0 < $1.0 }.map(\.1)
   }
 

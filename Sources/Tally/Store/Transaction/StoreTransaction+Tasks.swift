@@ -55,29 +55,30 @@ extension StoreTransaction where Base == WriteTransaction {
   /// ```
   ///
   /// The time of change is set. A task that becomes completed without a completion time gets one, and a reopened one
-  /// loses it. A task that moves to another list, or to another day while in no list, goes to the end of its new place.
-  /// Sub-tasks follow a parent to another list, and the open ones are completed with it. If the task gets another day,
-  /// due day or due time, its reminder moves along, see ``ReminderMove``, unless the closure sets another reminder. A
-  /// change that changes nothing writes nothing.
+  /// loses it; the same holds for a cancelled task. A task that moves to another list, or to another day while in no
+  /// list, goes to the end of its new place. Sub-tasks follow a parent to another list, and the open ones are completed
+  /// or cancelled with it. If the task gets another day, due day or due time, its reminder moves along, see
+  /// ``ReminderMove``, unless the closure sets another reminder. A change that changes nothing writes nothing.
   ///
   /// - Parameters:
   ///   - id: the task.
   ///   - keepsReminder: whether to keep the reminder that the closure leaves, even if it is the old one on the old day.
   ///   - change: changes the task.
   /// - Returns: the task as stored.
-  /// - Throws: `taskNotFound`, `blankTitle`, `listNotFound`, `invalidParent`, another error of ``TaskItem/validate()``,
+  /// - Throws: `taskNotFound`, `blankTitle`, `listNotFound`, `invalidParent`, `invalidDependency`, another error of
+  ///   ``TaskItem/validate()``,
   ///   `invalidRecurrence` if a new rule has already ended, `inconsistentTask` if the closure replaces the task with
   ///   another one, or what the closure throws. On an error nothing is changed.
   @discardableResult
   public mutating func update(
     _ id: UUID, keepingReminder keepsReminder: Bool = false, _ change: (inout TaskItem) throws -> Void
   ) throws -> TaskItem {
-    try update(id, completingSubtasks: true, keepingReminder: keepsReminder, change)
+    try update(id, closingSubtasks: true, keepingReminder: keepsReminder, change)
   }
 
   @discardableResult
   mutating func update(
-    _ id: UUID, completingSubtasks: Bool, keepingReminder: Bool = false, _ change: (inout TaskItem) throws -> Void
+    _ id: UUID, closingSubtasks: Bool, keepingReminder: Bool = false, _ change: (inout TaskItem) throws -> Void
   ) throws -> TaskItem {
     let old = try require(TaskRecord.self, id)
     var task = old.item
@@ -103,7 +104,7 @@ extension StoreTransaction where Base == WriteTransaction {
     var taskChange = RecordChange<TaskRecord>(from: old, to: task, at: commitSequence)
     taskChange.generatedFields = generatedFields
     try write(taskChange)
-    try updateSubtasks(of: task, replacing: old.item, completing: completingSubtasks)
+    try updateSubtasks(of: task, replacing: old.item, closing: closingSubtasks)
     try followSeries(of: task, replacing: old.item)
     return task
   }
@@ -143,6 +144,7 @@ extension StoreTransaction where Base == WriteTransaction {
     try task.validate()
     if let listID = task.listID { try checkList(listID) }
     try checkParent(of: task, replacing: old)
+    try checkDependencies(of: task, replacing: old)
   }
 
   /// Checks that a list exists.
@@ -150,15 +152,14 @@ extension StoreTransaction where Base == WriteTransaction {
     guard try tables.lists.contains(IDKey(id), in: base) else { throw TallyError.listNotFound(id) }
   }
 
-  /// Sets the completion time of a completed task if it is missing, and clears that of an open one.
+  /// Sets the time of completion or cancellation of a closed task if it is missing, and clears those of other states.
   private func normalizeCompletion(of task: inout TaskItem) {
-    if !task.isCompleted {
-      task.completedAt = nil
-    } else if task.completedAt == nil {
-      // A program that stores fractions may have created the task within this second; the completion must not be
-      // earlier.
-      task.completedAt = OffsetTimestamp(stamp >= task.createdAt ? stamp : now, in: calendar.timeZone)
-    }
+    if !task.isCompleted { task.completedAt = nil }
+    if !task.isCancelled { task.cancelledAt = nil }
+    guard task.isClosed, task.closedAt == nil else { return }
+    // A program that stores fractions may have created the task within this second; the time must not be earlier.
+    let time = OffsetTimestamp(stamp >= task.createdAt ? stamp : now, in: calendar.timeZone)
+    if task.isCompleted { task.completedAt = time } else { task.cancelledAt = time }
   }
 }
 

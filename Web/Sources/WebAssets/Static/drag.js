@@ -10,7 +10,7 @@ const HOLDING_MILLISECONDS = 400;
 const STEADY_PIXELS = 10;
 // The distance from the end of the window within which the page scrolls.
 const EDGE_PIXELS = 90;
-const RANKS = { active: 0, notStarted: 1, completed: 2 };
+const RANKS = { active: 0, notStarted: 1, completed: 2, cancelled: 2 };
 
 export class Drag {
   constructor(gestures) {

@@ -6,9 +6,9 @@ import { flush } from "./outbox.js";
 import { change, send, show, undo } from "./requests.js";
 import { hold, holdDuring } from "./settling.js";
 
-const STATES = ["notStarted", "active", "completed"];
-const STATE_NAMES = { notStarted: "Not started", active: "Active", completed: "Completed" };
-const ACTIONS = { notStarted: "reopen", active: "start", completed: "complete" };
+const STATES = ["notStarted", "active", "completed", "cancelled"];
+const STATE_NAMES = { notStarted: "Not started", active: "Active", completed: "Completed", cancelled: "Cancelled" };
+const ACTIONS = { notStarted: "reopen", active: "start", completed: "complete", cancelled: "cancel" };
 // Holding a circle this long starts its task.
 const HOLDING_MILLISECONDS = 500;
 const STEADY_PIXELS = 10;
@@ -133,8 +133,8 @@ export class Gestures {
   // Completes a task, or reopens it; a second press before the first has settled takes the first one back.
   toggle(row) {
     const former = this.presses.get(row.dataset.id)?.before;
-    const isDone = this.state(row) === "completed";
-    this.turn(row, isDone ? (former === "completed" ? "notStarted" : (former ?? "notStarted")) : "completed");
+    const isClosed = (state) => state === "completed" || state === "cancelled";
+    this.turn(row, isClosed(this.state(row)) ? (isClosed(former) ? "notStarted" : (former ?? "notStarted")) : "completed");
   }
 
   // Starts a task, or stops it.
@@ -158,7 +158,7 @@ export class Gestures {
       row.classList.replace(this.state(row), state);
       const circle = row.querySelector(":scope > .state");
       circle.ariaLabel = circle.ariaLabel.replace(/^[^:]*/, STATE_NAMES[state]);
-      circle.name = state === "completed" ? "reopen" : "complete";
+      circle.name = state === "completed" || state === "cancelled" ? "reopen" : "complete";
     }
   }
 

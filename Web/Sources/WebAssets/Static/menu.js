@@ -1,7 +1,7 @@
 // The menu of a task, or of the selected tasks: it can do everything that dragging does, and more.
 
 const ACTIONS = [
-  ["Start", { action: "start" }], ["Complete", { action: "complete" }], ["Reopen", { action: "reopen" }], ["Plan for today", { action: "today" }],
+  ["Start", { action: "start" }], ["Complete", { action: "complete" }], ["Cancel", { action: "cancel" }], ["Reopen", { action: "reopen" }], ["Plan for today", { action: "today" }],
   ["Plan for tomorrow", { action: "tomorrow" }], ["Plan for a day…", "day"], ["Plan for no day", { action: "unplan" }],
   ["Move to a list…", "list"], ["Move to the inbox", { action: "inbox" }], ["Move up", "up"], ["Move down", "down"],
   ["Make a sub-task of the one above", "nest"], ["Take out of its parent", { action: "unnest" }],

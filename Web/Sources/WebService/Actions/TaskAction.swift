@@ -2,7 +2,7 @@ import Foundation
 import Hummingbird
 import Tally
 
-/// A press on the circle of a task, which completes an open task and reopens a completed one.
+/// A press on the circle of a task, which completes an open task and reopens a closed one.
 ///
 /// The form says which of the two is meant, so that a second press on an old page does not do the opposite.
 struct CirclePress: Sendable {
@@ -24,6 +24,8 @@ struct CirclePress: Sendable {
 /// A change of one or several tasks, as a form names it.
 enum TaskAction: Sendable {
   case state(TaskState)
+  /// Cancels the open ones.
+  case cancel
   case plan(CalendarDay?)
   case move(list: UUID?)
   /// To the inbox, which has neither list nor day.
@@ -49,6 +51,7 @@ enum TaskAction: Sendable {
     case "start": self = .state(.active)
     case "complete": self = .state(.completed)
     case "reopen": self = .state(.notStarted)
+    case "cancel": self = .cancel
     case "today": self = .plan(reference.today)
     case "tomorrow": self = .plan(try reference.today.adding(days: 1))
     case "unplan": self = .plan(nil)
@@ -108,6 +111,7 @@ enum TaskAction: Sendable {
     for id in ids {
       switch self {
       case .state(let state): try transaction.setState(state, of: id)
+      case .cancel: if try transaction.task(id)?.isOpen == true { try transaction.cancel(id) }
       case .plan(let day): try transaction.schedule(id, on: day)
       case .move(let list): try transaction.move(id, toList: list)
       case .inbox: try transaction.move(id, to: .inbox)

@@ -30,7 +30,7 @@ extension RowFrame {
     let details = details(of: task, in: view)
     var row: [String: Any] = [
       "id": task.id.text, "state": task.state.name, "stateName": task.state.words,
-      "isChosen": false, "press": task.isCompleted ? "reopen" : "complete",
+      "isChosen": false, "press": task.isClosed ? "reopen" : "complete",
       "listID": task.listID?.text ?? "", "planned": task.scheduledDate?.iso8601 ?? "",
       "parentID": task.parentID?.text ?? "",
       "title": task.title.shortened(to: 400),
@@ -77,11 +77,14 @@ extension RowFrame {
     let isDayShown = view == .today && task.scheduledDate == clock.today || view?.hasDaySections == true
     if let day = task.scheduledDate, !isDayShown { add(clock.relativeName(of: day)) }
     if let completed = task.completedAt { add("done \(clock.relativeName(of: completed.instant))") }
-    if !task.isCompleted {
+    if let cancelled = task.cancelledAt { add("cancelled \(clock.relativeName(of: cancelled.instant))") }
+    if task.isOpen {
       let isLate = task.isOverdue(at: clock.now, on: clock.today)
       if let due = task.dueDay.map(clock.relativeName) ?? task.dueDate.map(clock.relativeName) {
         add((isLate ? "overdue since " : "due ") + due, kind: isLate ? "late" : "due")
       }
+      let count = task.dependsOn.count
+      if count > 0 { add("after \(count) other \(count == 1 ? "task" : "tasks")") }
       if let reminder = task.reminderDate { add("reminder \(clock.relativeName(of: reminder))") }
     }
     if task.priority != .none { add("\(task.priority.name) priority", kind: "priority") }

@@ -19,7 +19,7 @@ struct TaskSheet {
       "stamps": SheetField.stamps(of: task, clock).map { stamp in
         stamp.merging(["value": stamp["name"].flatMap { typed?[$0] } ?? stamp["value"] ?? ""]) { $1 }
       },
-      "states": [TaskState.notStarted, .active, .completed].map {
+      "states": [TaskState.notStarted, .active, .completed, .cancelled].map {
         ["value": $0.name, "name": $0.words, "selected": $0.name == text(.state)] as [String: Any]
       },
       "priorities": [Priority.none, .low, .medium, .high].map {
@@ -48,6 +48,7 @@ struct TaskSheet {
     var facts = [("Handle", handle), ("Created", clock.relativeName(of: task.createdAt))]
     facts.append(("Changed", clock.relativeName(of: task.updatedAt)))
     if let completed = task.completedAt { facts.append(("Completed", clock.relativeName(of: completed.instant))) }
+    if let cancelled = task.cancelledAt { facts.append(("Cancelled", clock.relativeName(of: cancelled.instant))) }
     facts += task.attributes.sorted { $0.key < $1.key }.map { ("@\($0.key)", "\($0.value)") }
     return facts.map { ["name": $0.0, "value": $0.1] }
   }

@@ -31,7 +31,8 @@ struct ChangeSentences {
     if before.state != after.state {
       switch (before.state, after.state) {
       case (_, .completed): return "Completed \(title)"
-      case (.completed, _): return "Reopened \(title)"
+      case (_, .cancelled): return "Cancelled \(title)"
+      case (.completed, _), (.cancelled, _): return "Reopened \(title)"
       case (_, .active): return "Started \(title)"
       case (_, .notStarted): return "Stopped \(title)"
       }

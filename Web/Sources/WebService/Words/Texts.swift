@@ -47,6 +47,7 @@ extension TaskState {
     case .notStarted: "Not started"
     case .active: "Active"
     case .completed: "Completed"
+    case .cancelled: "Cancelled"
     }
   }
 }

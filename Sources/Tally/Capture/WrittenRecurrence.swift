@@ -1,0 +1,66 @@
+public import TallyEngine
+
+/// A recurrence as people write it, whose meaning depends on the day on which its series begins.
+///
+/// ```swift
+/// let reference = DateReference(now: Timestamp.now(), calendar: .current)
+/// let written = try WrittenRecurrence("every month starting 31 january", reference: reference)
+/// var task = TaskItem(title: "Close the books", createdAt: Timestamp.now())
+/// written.apply(to: &task, reference: reference) // planned for January 31, then for the last day of each month
+/// ```
+public struct WrittenRecurrence: Hashable, Sendable {
+  /// The recurrence, before it is known when the series begins.
+  public let recurrence: Recurrence
+  /// The earliest day of the series, if the words name one.
+  public let start: CalendarDay?
+  /// Whether it is written as a rule of RFC 5545, which means the same on every first day.
+  private let isRule: Bool
+
+  /// Reads a phrase of ``Recurrence/init(phrase:)``, in which dates need no year, and which may have a first day:
+  /// `starting 1 march`, `starting next monday`.
+  ///
+  /// - Throws: `invalidRecurrence` for any other text.
+  public init(_ text: String, reference: DateReference) throws(TallyError) {
+    isRule = text.contains("=")
+    guard !isRule else {
+      (recurrence, start) = (try Recurrence(text: text), nil)
+      return
+    }
+    var phrase = RecurrencePhrase(text)
+    (phrase.today, phrase.reference) = (reference.today, reference)
+    recurrence = try phrase.recurrence()
+    start = phrase.start
+    guard phrase.isAtEnd else { throw phrase.fault }
+  }
+
+  /// The recurrence of a series that begins on a day.
+  public func recurrence(beginningOn day: CalendarDay) -> Recurrence {
+    isRule ? recurrence : recurrence.inWords(beginningOn: day)
+  }
+}
+
+extension WrittenRecurrence {
+  /// Makes a task repeat.
+  ///
+  /// A task without a day is planned for the first day of the recurrence from today on, or from the day that the words
+  /// name. A new task that is planned for a day is planned for the first day from that one on.
+  ///
+  /// - Parameters:
+  ///   - task: The task.
+  ///   - isNew: Whether the task is being added, so that its planned day is where the recurrence begins.
+  ///   - reference: The present, and the zone.
+  public func apply(to task: inout TaskItem, isNew: Bool = false, reference: DateReference) {
+    let own = task.ownFirstDay(in: reference.timeZone)
+    let earliest = start ?? (isNew ? task.scheduledDate : nil) ?? (own == nil ? reference.today : nil)
+    guard task.isOpen, let earliest, let first = recurrence.firstDay(onOrAfter: earliest) else {
+      task.recurrence = recurrence(beginningOn: own ?? reference.today)
+      return
+    }
+    task.recurrence = recurrence(beginningOn: first)
+    // The transaction plans a task with a rule and without days itself, and knows that no person has written that day.
+    if case .rule? = task.recurrence, own == nil, task.recurrence?.firstDay(onOrAfter: reference.today) == first {
+      return
+    }
+    task.scheduledDate = first
+  }
+}
