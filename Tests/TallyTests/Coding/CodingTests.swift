@@ -17,6 +17,7 @@ import Testing
     let json = """
       {"attributes":{"n":1,"on":{"day":"2026-11-21"}},\
       "completedAt":"2026-11-21T15:00:00+03:00","createdAt":"2026-11-20T08:00:00Z",\
+      "dependsOn":["0192f0c1-2345-7abc-8def-0123456789ae"],\
       "dueDate":"2026-11-21T09:30:00.000001Z","id":"0192f0c1-2345-7abc-8def-0123456789ab",\
       "listID":"0192f0c1-2345-7abc-8def-0123456789ac","notes":"by hand",\
       "parentID":"0192f0c1-2345-7abc-8def-0123456789ad","priority":"high","recurrence":"FREQ=WEEKLY",\
@@ -26,11 +27,13 @@ import Testing
       """
     let task = try JSONDecoder().decode(TaskItem.self, from: Data(json.utf8))
     #expect(try Self.json(task) == json)
-    // A task has one kind of due date.
+    // A task has one kind of due date, and is closed in one way.
     let missing = TaskField.all.filter { task[$0] == nil }
-    #expect(missing == [.dueDay], "a field that the text does not have is not tested")
-    let day = TaskItem(id: .lowest, title: "x", createdAt: .earliest, dueDay: .earliest)
-    #expect(try JSONDecoder().decode(TaskItem.self, from: Data(Self.json(day).utf8)) == day)
+    #expect(missing == [.dueDay, .cancelledAt], "a field that the text does not have is not tested")
+    let other = TaskItem(
+      id: .lowest, title: "x", state: .cancelled, createdAt: .earliest, dueDay: .earliest,
+      cancelledAt: try OffsetTimestamp(TestClock.noon.now, utcOffsetInMinutes: 345))
+    #expect(try JSONDecoder().decode(TaskItem.self, from: Data(Self.json(other).utf8)) == other)
   }
 
   @Test func aTaskWithoutAnOptionalFieldComesBackAndOneWithoutAnIDDoesNot() throws {

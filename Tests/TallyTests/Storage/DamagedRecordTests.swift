@@ -36,7 +36,7 @@ import Testing
     for count in bytes.indices { expectRefusal(of: bytes.prefix(count), as: StoreHeader.self) }
   }
 
-  @Test(arguments: [(0, 0), (0, 2), (1, 0), (1, 4), (1, 255)])
+  @Test(arguments: [(0, 0), (0, 2), (1, 0), (1, 5), (1, 255)])
   func anUnknownFormatOrStateIsRefused(offset: Int, byte: Int) throws {
     var bytes = encoded(TaskRecord(item: try RecordTests.task(), stamp: RecordTests.stamp))
     bytes[offset] = UInt8(byte)
@@ -53,8 +53,10 @@ import Testing
     }
   }
 
-  @Test func anImpossibleUTCOffsetIsRefused() throws {
-    var bytes = encoded(TaskRecord(item: try RecordTests.task(), stamp: RecordTests.stamp))
+  /// The offset ends the value of each of these fields.
+  @Test(arguments: [TaskField.completedAt, .cancelledAt])
+  func anImpossibleUTCOffsetIsRefused(field: TaskField) throws {
+    var bytes = encoded(TaskRecord(item: try RecordTests.task(with: [field]), stamp: RecordTests.stamp))
     bytes.replaceSubrange((bytes.count - 2)..., with: [0x7F, 0xFF])
     expectRefusal(of: bytes[...], as: TaskRecord.self)
   }
