@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import Tally
 
 /// The commands that set the state of tasks, in the order of the help.
@@ -48,11 +49,22 @@ struct DoneCommand: SelectionCommand {
   var only = false
 
   func run(in session: Session) throws {
-    let completedAt = try at.map { try session.clock.completion($0, of: "--at") }
-    let suffix = completedAt.map { ", " + session.clock.relativeName(of: $0.instant) } ?? ""
-    // Without a time of its own, a task that is completed already keeps its time.
-    try session.changeTasks(selection, openOnly: true, "Completed", { _ in suffix }) { task, transaction in
-      try transaction.complete(task.id, at: completedAt, includingSubtasks: !only)
+    try session.closeTasks(selection, "Completed", at: at) { id, completedAt, transaction in
+      try transaction.complete(id, at: completedAt, includingSubtasks: !only)
+    }
+  }
+}
+
+extension Session {
+  /// Closes tasks at a time that has passed, or now; without a time, a task that is closed already keeps its own.
+  fileprivate func closeTasks(
+    _ selection: TaskSelection, _ verb: String, at text: String?,
+    _ close: (UUID, OffsetTimestamp?, inout StoreWriteTransaction) throws -> TaskItem
+  ) throws {
+    let closedAt = try text.map { try clock.completion($0, of: "--at") }
+    let suffix = closedAt.map { ", " + clock.relativeName(of: $0.instant) } ?? ""
+    try changeTasks(selection, openOnly: true, verb, { _ in suffix }) { task, transaction in
+      try close(task.id, closedAt, &transaction)
     }
   }
 }
@@ -81,8 +93,8 @@ struct CancelCommand: SelectionCommand {
     "cancel", "Close tasks that will not be done, with their sub-tasks.",
     usage: "<task> ... | --where <filter> [--at <when>] [--only]",
     discussion: """
-      A cancelled task does not count as completed. 'reopen' takes it back. Of a repeating task, only this occurrence is
-      cancelled, as with 'skip'.
+      A cancelled task does not count as completed. 'reopen' takes it back. Of a repeating task, only this occurrence \
+      is cancelled, as with 'skip'.
 
       \(SharedHelp.when)
 
@@ -90,7 +102,7 @@ struct CancelCommand: SelectionCommand {
 
       EXAMPLES
         tally cancel 7f3a
-        tally cancel 7f3a 91bc --at yesterday
+        tally cancel 7f3a 91bc --at 'yesterday 18:30'
         tally cancel --where 'list:Trip day<today'
       """)
 
@@ -103,10 +115,8 @@ struct CancelCommand: SelectionCommand {
   var only = false
 
   func run(in session: Session) throws {
-    let cancelledAt = try at.map { try session.clock.completion($0, of: "--at") }
-    let suffix = cancelledAt.map { ", " + session.clock.relativeName(of: $0.instant) } ?? ""
-    try session.changeTasks(selection, openOnly: true, "Cancelled", { _ in suffix }) { task, transaction in
-      try transaction.cancel(task.id, at: cancelledAt, includingSubtasks: !only)
+    try session.closeTasks(selection, "Cancelled", at: at) { id, cancelledAt, transaction in
+      try transaction.cancel(id, at: cancelledAt, includingSubtasks: !only)
     }
   }
 }
