@@ -14,7 +14,7 @@ public enum RandomChange {
   ) -> ModelChange {
     let today = CalendarDay(containing: now, in: calendar)
     let id = taskID(in: model, using: &generator)
-    switch Int.random(in: 0..<37, using: &generator) {
+    switch Int.random(in: 0..<41, using: &generator) {
     case 0..<5 where model.tasks.count < wantedTaskCount:
       return .add(draft(in: model, now: now, today: today, using: &generator))
     case 0..<7:
@@ -37,6 +37,11 @@ public enum RandomChange {
     case 20, 21: return .setParent(id, generator.oneIn(4) ? nil : taskID(in: model, using: &generator))
     case 22, 23: return .setFields(id, fields(today: today, using: &generator))
     case 24...28: return .setRecurrence(id, recurrence(today: today, using: &generator))
+    case 37: return .skip(id)
+    case 38: return .deleteOccurrence(id)
+    case 39, 40:
+      return .editSeries(
+        id, title: title(using: &generator), due: instant(around: now, using: &generator))
     case 32...34: return .setDependencies(id, dependencies(in: model, using: &generator))
     case 35, 36: return .cancel(id, at: generator.oneIn(2) ? nil : completion(before: now, using: &generator))
     case 29, 30: return .snooze(id, until: instant(around: now, using: &generator))

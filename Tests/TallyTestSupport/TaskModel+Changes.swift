@@ -15,6 +15,9 @@ public enum ModelChange: Sendable {
   case setFields(UUID, TaskFieldsDraft)
   case setParent(UUID, UUID?)
   case setRecurrence(UUID, Recurrence?)
+  case editSeries(UUID, title: String, due: Timestamp?)
+  case skip(UUID)
+  case deleteOccurrence(UUID)
   case setDependencies(UUID, TaskIDSet)
   case delete(UUID)
   case addList(UUID, name: String)
@@ -47,6 +50,13 @@ extension ModelChange {
     case .setFields(let id, let fields): try transaction.update(id, fields.set)
     case .setParent(let id, let parentID): try transaction.update(id) { $0.parentID = parentID }
     case .setRecurrence(let id, let recurrence): try transaction.update(id) { $0.recurrence = recurrence }
+    case .editSeries(let id, let title, let due):
+      try transaction.updateSeries(of: id) {
+        $0.title = title
+        $0.dueDate = due
+      }
+    case .skip(let id): try transaction.skip(id)
+    case .deleteOccurrence(let id): try transaction.deleteOccurrence(id)
     case .setDependencies(let id, let ids): try transaction.update(id) { $0.dependsOn = ids }
     case .delete(let id): try transaction.delete(id)
     case .addList(let id, let name): _ = try transaction.addList(name: name, id: id)
@@ -92,6 +102,17 @@ extension TaskModel {
     case .setParent(let id, let parentID): return update(id, now: now, timeZone: timeZone) { $0.parentID = parentID }
     case .setRecurrence(let id, let recurrence):
       return update(id, now: now, timeZone: timeZone) { $0.recurrence = recurrence }
+    case .editSeries(let id, let title, let due):
+      return update(id, now: now, timeZone: timeZone, isForSeries: true) {
+        $0.title = title
+        $0.dueDate = due
+      }
+    case .skip(let id):
+      guard let task = tasks[id] else { return .taskNotFound }
+      if task.recurrence == nil { return .invalidRecurrence }
+      if task.state == .completed { return .inconsistentTask }
+      return update(id, now: now, timeZone: timeZone) { $0.state = .cancelled }
+    case .deleteOccurrence(let id): return deleteOccurrence(id, now: now, timeZone)
     case .setDependencies(let id, let ids): return update(id, now: now, timeZone: timeZone) { $0.dependsOn = ids }
     case .delete(let id): return delete(id)
     case .addList, .renameList, .deleteList: return applyToLists(change, now: now)
@@ -117,7 +138,10 @@ extension TaskModel {
     case .deleteList(let id):
       if lists.removeValue(forKey: id) == nil { return .listNotFound }
       touched.insert(id)
-      for task in tasks.values where task.listID == id { remove(task.id) }
+      for task in tasks.values where task.listID == id {
+        if !task.state.isClosed, let place = task.series { setSeries(nil, place.id) }
+        remove(task.id)
+      }
     default: break
     }
     return nil
@@ -136,8 +160,22 @@ extension TaskModel {
     return nil
   }
 
+  private mutating func deleteOccurrence(_ id: UUID, now: Timestamp, _ timeZone: TimeZone) -> TallyError.Code? {
+    guard var task = tasks[id] else { return .taskNotFound }
+    if task.recurrence == nil { return .invalidRecurrence }
+    let old = task
+    if !old.state.isClosed {
+      (task.state, task.cancelledAt) = (.cancelled, OffsetTimestamp(now, in: timeZone))
+      followSeries(of: task, replacing: old, now: now, timeZone: timeZone)
+    }
+    // What belongs to the next occurrence has moved there; the rest is deleted with its series.
+    for part in subtasks(of: id) { _ = delete(part.id) }
+    remove(id)
+    return nil
+  }
+
   private mutating func update(
-    _ id: UUID, now: Timestamp, timeZone: TimeZone, _ change: (inout TaskItem) -> Void
+    _ id: UUID, now: Timestamp, timeZone: TimeZone, isForSeries: Bool = false, _ change: (inout TaskItem) -> Void
   ) -> TallyError.Code? {
     guard let old = tasks[id] else { return .taskNotFound }
     var task = old
@@ -153,6 +191,7 @@ extension TaskModel {
       task.completedAt = OffsetTimestamp(now, in: timeZone)
     }
     if let refusal = Self.beginSeries(of: &task, replacing: old, now: now, timeZone: timeZone) { return refusal }
+    if isForSeries { Self.moveSeries(of: &task, from: old, timeZone) }
     let isMoved = task.listID != old.listID || (task.listID == nil && task.scheduledDate != old.scheduledDate)
     if isMoved { task.sortOrder = lastSortOrder(for: task) }
     if task == old { return nil }
@@ -166,6 +205,7 @@ extension TaskModel {
     if hasRefusedDependency(task, replacing: old) { return .invalidDependency }
     task.updatedAt = now
     store(task)
+    keepSeries(of: task, replacing: old, isForSeries: isForSeries, timeZone: timeZone)
     updateSubtasks(of: task, replacing: old, now: now, timeZone: timeZone)
     followSeries(of: task, replacing: old, now: now, timeZone: timeZone)
     return nil
@@ -193,8 +233,9 @@ extension TaskModel {
   }
 
   private mutating func delete(_ id: UUID) -> TallyError.Code? {
-    guard tasks[id] != nil else { return .taskNotFound }
+    guard let task = tasks[id] else { return .taskNotFound }
     remove(id)
+    if !task.state.isClosed, let place = task.series { setSeries(nil, place.id) }
     for task in subtasks(of: id) { _ = delete(task.id) }
     return nil
   }
@@ -202,10 +243,11 @@ extension TaskModel {
   private mutating func updateSubtasks(of task: TaskItem, replacing old: TaskItem, now: Timestamp, timeZone: TimeZone) {
     let isClosed = task.state.isClosed && task.state != old.state
     guard isClosed || task.listID != old.listID else { return }
+    let later = isClosed ? Set(partsOfNext(of: task).map(\.id)) : []
     for subtask in subtasks(of: task.id) {
       _ = update(subtask.id, now: now, timeZone: timeZone) {
         $0.listID = task.listID
-        guard isClosed, !$0.state.isClosed else { return }
+        guard isClosed, !$0.state.isClosed, !later.contains(subtask.id) else { return }
         $0.state = task.state
         $0.completedAt = task.completedAt
         $0.cancelledAt = task.cancelledAt

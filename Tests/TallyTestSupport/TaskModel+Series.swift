@@ -38,10 +38,56 @@ extension TaskModel {
     let isReplaced = old?.recurrence != nil && old?.recurrence != recurrence
     let getsFirstDay = task.series?.index == 0 && old.map { !hasDay($0) } ?? false && hasDay(task)
     guard task.series == nil || isReplaced || getsFirstDay else { return }
-    let instant = task.dueDate ?? task.reminderDate ?? task.createdAt
-    let first = task.scheduledDate ?? task.dueDay ?? CalendarDay(containing: instant, in: timeZone)
-    task.series = RecurrenceSeries(startingWith: task.id, on: first)
+    let first = firstDay(of: task, timeZone)
+    let (id, index) = (task.series?.id ?? task.id, task.series?.index ?? 0)
+    task.series = RecurrenceSeries(id: id, start: first, occurrence: first, index: index)
   }
+
+  private static func firstDay(of task: TaskItem, _ timeZone: TimeZone) -> CalendarDay {
+    let instant = task.dueDate ?? task.reminderDate ?? task.createdAt
+    return task.scheduledDate ?? task.dueDay ?? CalendarDay(containing: instant, in: timeZone)
+  }
+
+  /// Lets a series go on from another day, if a change of the series has moved its task there.
+  static func moveSeries(of task: inout TaskItem, from old: TaskItem, _ timeZone: TimeZone) {
+    guard let series = task.series, series == old.series, hasDay(task) else { return }
+    let day = firstDay(of: task, timeZone)
+    guard !hasDay(old) || day != firstDay(of: old, timeZone) else { return }
+    task.series = RecurrenceSeries(id: series.id, start: day, occurrence: day, index: series.index)
+  }
+
+  /// Keeps what a series has in common, before its next task is made from it.
+  mutating func keepSeries(of task: TaskItem, replacing old: TaskItem, isForSeries: Bool, timeZone: TimeZone) {
+    guard let place = task.series else {
+      if let former = old.series { setSeries(nil, former.id) }
+      return
+    }
+    guard let former = old.series else { return setSeries(ModelSeries(of: task, in: timeZone), place.id) }
+    var (copy, other) = (old, task)
+    // These belong to each task.
+    for keyPath in [\TaskItem.completedAt, \.cancelledAt] {
+      (copy[keyPath: keyPath], other[keyPath: keyPath]) = (nil, nil)
+    }
+    (copy.state, copy.sortOrder, copy.updatedAt) = (.notStarted, 0, .earliest)
+    (other.state, other.sortOrder, other.updatedAt) = (.notStarted, 0, .earliest)
+    (copy.parentID, copy.dependsOn, other.parentID, other.dependsOn) = (nil, [], nil, [])
+    guard copy != other, !old.state.isClosed else { return }
+    guard var series = series[Self.seriesKey(place.id)] ?? ModelSeries(of: old, in: timeZone) else { return }
+    if isForSeries || old.recurrence != task.recurrence || former.start != place.start {
+      series.adopt(task, replacing: old, in: timeZone)
+    }
+    setSeries(series, place.id)
+  }
+
+  /// Stores a series, or ends it.
+  mutating func setSeries(_ new: ModelSeries?, _ id: UUID) {
+    let key = Self.seriesKey(id)
+    if series[key] != new { touched.insert(key) }
+    series[key] = new
+  }
+
+  /// A key that no task has.
+  static func seriesKey(_ id: UUID) -> UUID { UUID(derivedFrom: id, index: .max) }
 
   private static func hasDay(_ task: TaskItem) -> Bool {
     task.scheduledDate != nil || task.dueDay != nil || task.dueDate != nil || task.reminderDate != nil
@@ -54,11 +100,11 @@ extension TaskModel {
   }
 
   private mutating func addSuccessor(of task: TaskItem, now: Timestamp, _ timeZone: TimeZone) {
-    guard let recurrence = task.recurrence, let completed = (task.completedAt ?? task.cancelledAt)?.instant,
+    guard let completed = (task.completedAt ?? task.cancelledAt)?.instant, let place = task.series,
+      let series = series[Self.seriesKey(place.id)] ?? ModelSeries(of: task, in: timeZone),
       task.parentID.map({ tasks[$0]?.state.isClosed ?? false }) != true,
-      let next = task.series?.next(
-        by: recurrence, completedOn: CalendarDay(containing: completed, in: timeZone),
-        today: CalendarDay(containing: now, in: timeZone)),
+      let next = series.place(
+        after: place, closedOn: CalendarDay(containing: completed, in: timeZone), now: now, in: timeZone),
       tasks[next.taskID] == nil
     else { return }
     var created: Set<UUID> = []
@@ -70,6 +116,26 @@ extension TaskModel {
       store(copy)
       created.insert(copy.id)
     }
+    guard created.contains(next.taskID) else { return }
+    for part in partsOfNext(of: task) { moveBelow(next.taskID, part, now: now) }
+  }
+
+  private mutating func moveBelow(_ parentID: UUID, _ part: TaskItem, now: Timestamp) {
+    var part = part
+    (part.parentID, part.listID, part.updatedAt) = (parentID, tasks[parentID]?.listID, now)
+    store(part)
+  }
+
+  /// The open sub-tasks for a day on or after the next occurrence, which follow one that has been done.
+  func partsOfNext(of task: TaskItem) -> [TaskItem] {
+    guard let recurrence = task.recurrence, let series = task.series,
+      let next = series.next(by: recurrence, completedOn: series.occurrence, today: series.occurrence)
+    else { return [] }
+    let parts = subtasks(of: task.id)
+    return parts.filter { part in
+      guard !part.state.isClosed, let own = part.series, own.occurrence >= next.occurrence else { return false }
+      return parts.contains { $0.series.map { $0.id == own.id && $0.index < own.index } ?? false }
+    }
   }
 
   private mutating func deleteSuccessor(of task: TaskItem, now: Timestamp, _ timeZone: TimeZone) {
@@ -77,11 +143,17 @@ extension TaskModel {
       let place = successor.series
     else { return }
     let copies = copies(of: task, at: place, now: now, timeZone).map(\.copy)
-    let branch = [successor] + branches(of: successor.id)
+    let own = subtasks(of: task.id).compactMap(\.series)
+    let moved = subtasks(of: successor.id).filter { part in
+      part.series.map { series in own.contains { $0.id == series.id && $0.index < series.index } } ?? false
+    }
+    let branch = ([successor] + branches(of: successor.id, without: Set(moved.map(\.id))))
     let isUntouched = branch.allSatisfy { task in
       copies.contains { $0.id == task.id && (isAsCreated(task) || Self.isSame(task, as: $0)) }
     }
-    if isUntouched { for task in branch { remove(task.id) } }
+    guard isUntouched else { return }
+    for part in moved { moveBelow(task.id, part, now: now) }
+    for task in branch { remove(task.id) }
   }
 
   /// Whether no transaction has changed the task after the one that created it.
@@ -96,8 +168,8 @@ extension TaskModel {
     return copy == task
   }
 
-  private func branches(of id: UUID) -> [TaskItem] {
-    subtasks(of: id).flatMap { [$0] + branches(of: $0.id) }
+  private func branches(of id: UUID, without excluded: Set<UUID>) -> [TaskItem] {
+    subtasks(of: id).filter { !excluded.contains($0.id) }.flatMap { [$0] + branches(of: $0.id, without: excluded) }
   }
 
   private static func place(of task: TaskItem) -> [String] {
@@ -110,17 +182,24 @@ extension TaskModel {
   private func copies(
     of task: TaskItem, at place: RecurrenceSeries, now: Timestamp, _ timeZone: TimeZone
   ) -> [(origin: TaskItem, copy: TaskItem)] {
-    guard let dates = MovedDates(of: task, to: place, now: now, timeZone) else { return [] }
-    var copy = Self.open(task, id: place.taskID, at: now)
-    copy.series = place
-    dates.move(&copy)
-    return [(task, copy)] + copies(ofPartsOf: task.id, into: place.taskID, at: place, dates)
+    guard let dates = MovedDates(of: task, to: place, now: now, timeZone), let own = task.series,
+      let series = series[Self.seriesKey(own.id)] ?? ModelSeries(of: task, in: timeZone)
+    else { return [] }
+    var copy = series.task(at: place, at: now, in: timeZone)
+    copy.sortOrder = task.sortOrder
+    if task.parentID != nil {
+      (copy.parentID, copy.listID) = (task.parentID, task.listID)
+    } else if copy.listID.map({ lists[$0] == nil }) ?? false {
+      copy.listID = nil
+    }
+    let next = Set(partsOfNext(of: task).map(\.id))
+    return [(task, copy)]
+      + copies(of: subtasks(of: task.id).filter { !next.contains($0.id) }, below: copy, at: place, dates)
   }
 
   private func copies(
-    ofPartsOf id: UUID, into newID: UUID, at place: RecurrenceSeries, _ dates: MovedDates
+    of parts: [TaskItem], below parent: TaskItem, at place: RecurrenceSeries, _ dates: MovedDates
   ) -> [(origin: TaskItem, copy: TaskItem)] {
-    let parts = subtasks(of: id)
     // Of a series among the parts only the latest task.
     let latest = parts.filter { part in
       !parts.contains {
@@ -130,11 +209,11 @@ extension TaskModel {
     }
     return latest.flatMap { part in
       var copy = Self.open(part, id: place.later(by: 0, of: part.id).taskID, at: dates.now)
-      copy.parentID = newID
+      (copy.parentID, copy.listID) = (parent.id, parent.listID)
       dates.movePart(&copy)
       copy.series = nil
       Self.beginSeries(of: &copy, replacing: nil, dates.timeZone)
-      return [(part, copy)] + copies(ofPartsOf: part.id, into: copy.id, at: place, dates)
+      return [(part, copy)] + copies(of: subtasks(of: part.id), below: copy, at: place, dates)
     }
   }
 
@@ -153,35 +232,11 @@ private struct MovedDates {
   let timeZone: TimeZone
   private let old: CalendarDay
   private let new: CalendarDay
-  /// The occurrence that follows the old one by the recurrence.
-  private let following: CalendarDay
 
   init?(of task: TaskItem, to place: RecurrenceSeries, now: Timestamp, _ timeZone: TimeZone) {
-    guard let series = task.series, let recurrence = task.recurrence,
-      let following = series.next(by: recurrence, completedOn: series.occurrence, today: series.occurrence)
-    else { return nil }
+    guard let series = task.series, task.recurrence != nil else { return nil }
     (self.now, self.timeZone) = (now, timeZone)
-    (old, new, self.following) = (series.occurrence, place.occurrence, following.occurrence)
-  }
-
-  func move(_ task: inout TaskItem) {
-    ReminderModel.forget(&task)
-    let planned = task.scheduledDate
-    let due = task.dueDay ?? task.dueDate.map { CalendarDay(containing: $0, in: timeZone) }
-    let reminder = task.reminderDate.map { CalendarDay(containing: $0, in: timeZone) }
-    var own = planned ?? due ?? reminder
-    if let due, due == old, planned == nil || planned.map({ $0 < old }) ?? false { own = due }
-    guard let own else { return task.scheduledDate = new }
-    func moved(_ day: CalendarDay) -> CalendarDay {
-      if day == own { return new }
-      return shifted(day, from: day < following ? old : own)
-    }
-    task.scheduledDate = planned.map(moved)
-    moveDue(of: &task, by: moved)
-    guard let reminder else { return }
-    let days = [planned, due].compactMap { $0.map(moved) }
-    let day = min(moved(reminder), days.max() ?? .latest)
-    task.reminderDate = task.reminderDate?.moved(from: reminder, to: day, in: timeZone)
+    (old, new) = (series.occurrence, place.occurrence)
   }
 
   func movePart(_ task: inout TaskItem) {

@@ -7,6 +7,8 @@ public struct TaskModel: Sendable {
   public var tasks: [UUID: TaskItem] = [:]
   /// The lists by id.
   public var lists: [UUID: TaskList] = [:]
+  /// The series, by ``seriesKey(_:)``.
+  var series: [UUID: ModelSeries] = [:]
   /// When each task was written, in numbers of transactions.
   var stamps: [UUID: ModelStamp] = [:]
   private var transaction = 0
@@ -47,6 +49,7 @@ public struct TaskModel: Sendable {
       } else if new == nil, old != nil {
         remove(id)
       }
+      series[id] = before.series[id]
       let (oldList, newList) = (lists[id], before.lists[id])
       lists[id] = newList
       if oldList == newList { continue }

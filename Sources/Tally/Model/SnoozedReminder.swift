@@ -171,16 +171,15 @@ struct OccurrenceMove {
   let newOccurrence: CalendarDay
   let timeZone: TimeZone
 
-  /// Creates the move between two places of a series; `nil` if no occurrence follows the first place.
-  init?(from old: RecurrenceSeries, to new: RecurrenceSeries, by recurrence: Recurrence, in timeZone: TimeZone) {
+  /// Creates the move between two places of a series.
+  init(from old: RecurrenceSeries, to new: RecurrenceSeries, by recurrence: Recurrence, in timeZone: TimeZone) {
     let following =
       switch recurrence {
       case .rule(let rule): rule.next(after: old.occurrence, from: old.start)
       case .afterCompletion(let interval): interval.day(after: old.occurrence)
       }
-    guard let following else { return nil }
     (occurrence, newOccurrence) = (old.occurrence, new.occurrence)
-    (self.following, self.timeZone) = (following, timeZone)
+    (self.following, self.timeZone) = (following ?? .latest, timeZone)
   }
 }
 

@@ -402,15 +402,29 @@ extension TaskItem {
 extension TaskItem {
   /// Gives a repeating task its place in a series, and removes the place of a task that does not repeat.
   ///
-  /// A series begins when a recurrence is set or replaced, on the task's day. It begins again when its first
-  /// task gets a day only later.
+  /// A series begins when a recurrence is set, on the task's day. It goes on from that day when the recurrence is
+  /// replaced, or when its first task gets a day only later.
   mutating func updateSeries(replacing old: TaskItem?, in calendar: Calendar) {
     guard extrasBox != nil else { return }
     guard let recurrence else { return series = nil }
-    let isNew = series == nil || old?.recurrence != nil && old?.recurrence != recurrence
-    let isLate = series?.index == 0 && old?.hasDays == false && hasDays
-    guard isNew || isLate else { return }
-    series = RecurrenceSeries(startingWith: id, on: firstDay(in: calendar))
+    let day = firstDay(in: calendar)
+    guard let place = series else { return series = RecurrenceSeries(startingWith: id, on: day) }
+    let isReplaced = old?.recurrence != nil && old?.recurrence != recurrence
+    let isLate = place.index == 0 && old?.hasDays == false && hasDays
+    if isReplaced || isLate { begin(place, on: day) }
+  }
+
+  /// Lets the series go on from a day, which becomes its first one.
+  mutating func begin(_ place: RecurrenceSeries, on day: CalendarDay) {
+    series = RecurrenceSeries(id: place.id, start: day, occurrence: day, index: place.index)
+  }
+
+  /// Lets the series go on from the task's day if a change meant for the series has moved that day.
+  mutating func moveSeries(from old: TaskItem, in timeZone: TimeZone) {
+    guard extrasBox != nil, let place = series, place == old.series, let day = ownFirstDay(in: timeZone),
+      day != old.ownFirstDay(in: timeZone)
+    else { return }
+    begin(place, on: day)
   }
 
   /// Checks that a rule newly given to an open task has not already ended.

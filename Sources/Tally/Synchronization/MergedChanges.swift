@@ -56,13 +56,14 @@ extension StoreWriteTransaction {
   ///   - lists: The lists by id; `nil` for a deleted one.
   ///   - trash: The deleted tasks and lists, in the state that restoring would give them.
   ///   - deletedListNames: The last names of deleted lists, for the completions that count for them.
+  ///   - series: The series by id; `nil` for one that has ended.
   ///   - filters: The stored bytes of saved filters by key; `nil` for a deleted one.
   ///   - deletedFilters: The stored bytes, by key, of filters that others have saved but whose deletion was later.
   ///   - replica: The replica that made the changes; `nil` if there were several.
   /// - Throws: as storing a task, for values that no task can have; nothing is written then.
   package mutating func merge(
     _ tasks: [MergedTask], lists: [UUID: TaskList?], trash: [DeletedObject] = [], deletedListNames: [UUID: String],
-    filters: [[UInt8]: [UInt8]?], deletedFilters: [[UInt8]: [UInt8]] = [:], of replica: UUID? = nil
+    series: [UUID: TaskSeries?] = [:], filters: [[UInt8]: [UInt8]?], deletedFilters: [[UInt8]: [UInt8]] = [:], of replica: UUID? = nil
   ) throws {
     var plan = RecordPlan()
     for (id, list) in lists { try plan.add(list, replacing: record(ListRecord.self, id), at: commitSequence) }
@@ -87,6 +88,7 @@ extension StoreWriteTransaction {
       case .list(let list): try storeInTrash(list, in: ListRecord.self, isDeletedNow: deletedNow.contains(list.id))
       }
     }
+    for (id, series) in series { if let series { try write(series) } else { try endSeries(id) } }
     for (key, value) in filters { try setFilter(value, forKey: key) }
     for (key, value) in deletedFilters { try setSyncValue(value, forKey: SyncNotes.deletedFilterPrefix + key) }
     for (id, name) in deletedListNames where try nameOfDeletedList(id) != name { try keepName(name, ofDeletedList: id) }

@@ -4,13 +4,22 @@ package import TallyEngine
 
 /// The local changes of one object that have not been handed over for other replicas.
 package struct PendingObject: Hashable, Sendable {
-  /// Whether it is a list; else it is a task.
-  package let isList: Bool
+  /// The kind of the object.
+  package let kind: Kind
   package let id: UUID
   /// The parts that have changed, each with the time of its last change in microseconds since 1970.
   package let times: [SyncFields: Int64]
   /// The instants of the completions that were added to the ledger or removed from it while the task was deleted.
   package let detached: [Timestamp]
+
+  package init(kind: Kind, id: UUID, times: [SyncFields: Int64], detached: [Timestamp] = []) {
+    (self.kind, self.id, self.times, self.detached) = (kind, id, times, detached)
+  }
+
+  /// The kinds of objects with parts.
+  package enum Kind: Sendable {
+    case task, list, series
+  }
 }
 
 extension StoreTransaction where Base: ~Copyable {
@@ -96,6 +105,9 @@ extension StoreWriteTransaction {
       if refusesLargeTexts { try checkSendable(record.item, replacing: nil) }
       let fields = TaskList.changes(from: nil, to: record.item)
       found.append((TombstoneKey(.list, record.item.id), fields, record.item.updatedAt))
+    }
+    for series in try storedSeries() {
+      found.append((TombstoneKey(ofSeries: series.id), TaskSeries.changes(from: nil, to: series), series.updatedAt))
     }
     for (key, fields, time) in found {
       var record = PendingRecord()
@@ -194,13 +206,14 @@ struct ReversedObjects {
   var tasks: Set<UUID>
   var lists: Set<UUID>
   var filters: Set<ValueKey>
+  var series: Set<ValueKey>
 
   /// Whether an image belongs to one of them.
   func contains(_ key: ImageKey) -> Bool {
     switch key.kind {
     case .task: tasks.contains(key.id)
     case .list: lists.contains(key.id)
-    case .value: (try? key.value).map(filters.contains) ?? false
+    case .value: (try? key.value).map { filters.contains($0) || series.contains($0) } ?? false
     default: false
     }
   }
@@ -246,6 +259,10 @@ extension StoreTransaction where Base == WriteTransaction {
     guard try isHistoryWhole(after: last) else { return }
     for id in objects.tasks { try withdraw(writes.tasks[id], TombstoneKey(.task, id), isThere: task(id) != nil) }
     for id in objects.lists { try withdraw(writes.lists[id], TombstoneKey(.list, id), isThere: list(id) != nil) }
+    for key in objects.series {
+      guard let id = TaskSeries.id(of: key) else { continue }
+      try withdraw(writes.series[key], TombstoneKey(ofSeries: id), isThere: storedSeries(id) != nil)
+    }
     for key in objects.filters {
       let time = writes.filters[key].flatMap(\.self).map { FieldValue.instant($0).storedBytes }
       try setSyncValue(time, forKey: SyncNotes.filterPrefix + key.bytes)
@@ -309,11 +326,13 @@ private struct UnsentWrites {
   private let objects: ReversedObjects
   private(set) var tasks: [UUID: Parts] = [:]
   private(set) var lists: [UUID: Parts] = [:]
+  private(set) var series: [ValueKey: Parts] = [:]
   /// When each filter was last written; `nil` if the undo or redo was the only write.
   private(set) var filters: [ValueKey: Timestamp?] = [:]
   /// The states before the writes that were visited.
   private var tasksBefore: [UUID: TaskItem?] = [:]
   private var listsBefore: [UUID: TaskList?] = [:]
+  private var seriesBefore: [ValueKey: TaskSeries?] = [:]
 
   init(of objects: ReversedObjects) { self.objects = objects }
 
@@ -338,6 +357,15 @@ private struct UnsentWrites {
         Self.add(before, after, entry, counts, returned, to: &lists[key.id])
       case .value:
         let filter = try key.value
+        if let id = TaskSeries.id(of: filter) {
+          let after = try seriesBefore[filter] ?? transaction.storedSeries(id)
+          let before = isThere ? TaskSeries(stored: bytes.bytes(from: 0), under: filter) : nil
+          seriesBefore[filter] = .some(before)
+          let changed = TaskSeries.changes(from: before, to: after)
+          let reversed = changed.union(TaskSeries.changes(from: after, to: before))
+          return Self.add(
+            changed, reversing: reversed, isNew: before == nil, entry.date, counts, to: &series[filter])
+        }
         if counts, filters[filter]?.flatMap(\.self) == nil { filters[filter] = .some(entry.date) }
         if filters[filter] == nil { filters[filter] = .some(nil) }
       default: break
@@ -349,21 +377,30 @@ private struct UnsentWrites {
     _ before: Item?, _ after: Item?, _ entry: HistoryEntry, _ counts: Bool, _ returned: SyncFields?,
     to known: inout Parts?
   ) {
-    var (parts, changed) = (known ?? Parts(), Item.changes(from: before, to: after))
-    defer { known = parts }
-    if known == nil { parts.reversed = changed.union(Item.changes(from: after, to: before)).union(.renumbering) }
-    guard counts else { return }
+    var changed = Item.changes(from: before, to: after)
+    let reversed = changed.union(Item.changes(from: after, to: before)).union(.renumbering)
     // For a restored object, only what differs from its kept record was written.
-    if before == nil, after != nil, let returned { changed = returned }
+    if counts, before == nil, after != nil, let returned { changed = returned }
     // A move in the same microsecond as the previous change looks like a renumbering.
     if changed.contains(.order) { changed.formUnion(.renumbering) }
     // The record of a new object contains the time of its last change.
     let date = before == nil && returned == nil ? min(entry.date, after?.updatedAt ?? entry.date) : entry.date
+    add(changed, reversing: reversed, isNew: before == nil, date, counts, to: &known)
+  }
+
+  private static func add(
+    _ changed: SyncFields, reversing reversed: SyncFields, isNew: Bool, _ date: Timestamp, _ counts: Bool,
+    to known: inout Parts?
+  ) {
+    var parts = known ?? Parts()
+    defer { known = parts }
+    if known == nil { parts.reversed = reversed }
+    guard counts else { return }
     for bit in 0..<UInt32(32) {
       let part = SyncFields(rawValue: 1 << bit)
       guard changed.contains(part), parts.times[part] == nil else { continue }
       parts.times[part] = date.microsecondsSince1970
-      if before == nil { parts.created.formUnion(part) }
+      if isNew { parts.created.formUnion(part) }
     }
   }
 }
@@ -382,7 +419,7 @@ extension PendingObject {
       (0..<32).map { SyncFields(rawValue: 1 << $0) }.filter(entry.fields.contains).map { ($0, entry.microseconds) }
     }
     self.init(
-      isList: key.kindRawValue == ObjectKind.list.rawValue, id: key.id,
+      kind: key.isOfSeries ? .series : key.kindRawValue == ObjectKind.list.rawValue ? .list : .task, id: key.id,
       times: Dictionary(parts) { first, second in max(first, second) }, detached: detached)
   }
 }

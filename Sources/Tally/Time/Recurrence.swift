@@ -179,12 +179,11 @@ public struct RecurrenceSeries: Hashable, Codable, Sendable {
 }
 
 extension RecurrenceSeries {
-  /// Returns the place of the task that follows this one.
+  /// Returns the place of the task that follows this one, as far as days decide it.
   ///
-  /// By a rule, it is the rule's first day that is after this occurrence, after the day of completion, and not
-  /// before today. A task that is done early does not shorten the series, and one that is done late stands for
-  /// the occurrences it missed, so that they do not pile up. After completion, it is exactly one interval
-  /// later, even if that day has passed.
+  /// By a rule, it is the rule's first day that is after this occurrence and not before today. A task that is done
+  /// early does not shorten the series, and one that is done late stands for the occurrences it missed, so that they
+  /// do not pile up. After completion, it is exactly one interval later, even if that day has passed.
   ///
   /// The index, and therefore the id, does not depend on when the task is completed: two devices that complete
   /// it on different days make one task, not two.
@@ -202,7 +201,7 @@ extension RecurrenceSeries {
     switch recurrence {
     case .rule(let rule):
       let yesterday = CalendarDay(clamping: Int64(today.dayNumber) - 1)
-      day = rule.next(after: max(occurrence, completion, yesterday), from: start)
+      day = rule.next(after: max(occurrence, yesterday), from: start)
     case .afterCompletion(let interval): day = interval.day(after: completion)
     }
     return day.map { RecurrenceSeries(id: id, start: start, occurrence: $0, index: index + 1) }

@@ -60,7 +60,8 @@ struct UndoPlan {
     ReversedObjects(
       tasks: Set(records.tasks.compactMap { ($0.new ?? $0.old)?.item.id }),
       lists: Set(records.lists.compactMap { ($0.new ?? $0.old)?.item.id }),
-      filters: Set(values.map(\.key).filter { $0.namespace == SavedFilter.namespace }))
+      filters: Set(values.map(\.key).filter { $0.namespace == SavedFilter.namespace }),
+      series: Set(values.map(\.key).filter { $0.namespace == TaskSeries.namespace }))
   }
 
   /// Removes values from the plan, so that they stay as they are now.

@@ -45,6 +45,11 @@ struct FieldOptions: ParsableArguments {
   var recurrence: String?
 
   @Option(
+    help: ArgumentHelp(
+      "The time zone in which a repeating task keeps its time, or none for where you are.", valueName: "id"))
+  var zone: String?
+
+  @Option(
     name: .customLong("set"),
     help: ArgumentHelp("A field of your own; may be given several times, 'none' removes it.", valueName: "name=value"))
   var attributes: [String] = []
@@ -61,7 +66,7 @@ extension FieldOptions {
   /// Whether no option is given.
   var isEmpty: Bool {
     !today && !tomorrow && tags.isEmpty && attributes.isEmpty && after.isEmpty
-      && [on, list, due, remind, notes, priority, parent, recurrence].allSatisfy { $0 == nil }
+      && [on, list, due, remind, notes, priority, parent, recurrence, zone].allSatisfy { $0 == nil }
   }
 }
 

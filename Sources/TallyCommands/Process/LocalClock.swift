@@ -140,6 +140,16 @@ extension NamedTimeZone {
     self.init(name: name, zone: zone)
   }
 
+  /// The zone that an option names.
+  ///
+  /// - Throws: ``CommandFailure`` for a name of no zone.
+  static func named(_ name: String, by option: String) throws -> NamedTimeZone {
+    if let zone = NamedTimeZone(iana: name) { return zone }
+    throw CommandFailure.usage(
+      "\(option): '\(name.escapedForDisplay())' is not a time zone", code: "unknownTimeZone",
+      remedy: "Name a zone, as in \(option) Europe/Istanbul")
+  }
+
   /// The zone that the system is set to, by the rules of the C library (tzset(3)): `TZ`, else `/etc/localtime`.
   ///
   /// Not Foundation's `TimeZone.current`: it knows only names and links, inverts the sign of `UTC-3`, and takes everything

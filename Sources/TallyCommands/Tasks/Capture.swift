@@ -140,13 +140,14 @@ extension Session {
       let set = try fields.resolved(in: transaction)
       let tasks = try lines.map { line in
         try CommandFailure.replacing({ CommandFailure($0).atLine(line.number) }) {
-          try transaction.add(line.text) { task in
+          let task = try transaction.add(line.text) { task in
             set(&task)
             task.state = state
             guard let completion else { return }
             // A task created after its completion would have a negative time to completion.
             (task.completedAt, task.createdAt) = (completion, min(task.createdAt, completion.instant))
           }
+          return try fields.setTimeZone(of: task, in: &transaction)
         }
       }
       // Named after all are added: each may make an earlier one's handle ambiguous.

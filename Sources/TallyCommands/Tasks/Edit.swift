@@ -16,12 +16,16 @@ struct EditCommand: SelectionCommand {
       A reminder on the day that a task leaves moves along, and one on the day on which it is due moves as far as the due \
       time does; any other stays, and the answer says so. --remind sets it in any case.
 
+      Of a repeating task, only this occurrence changes; with --series, those that follow change, too. Another rule and \
+      another zone always concern the series.
+
       \(SharedHelp.day) \(SharedHelp.when)
 
       \(SharedHelp.whereOption)
 
       EXAMPLES
         tally edit 7f3a --title 'Buy oat milk'
+        tally edit 7f3a --series --due 10:00
         tally edit 7f3a 91bc --on friday --due 'friday 17:00' --remind none
         tally edit 7f3a --tag home --untag work --priority high --set estimate=90
         tally edit 7f3a --repeat 'every 3 days after completion'
@@ -43,6 +47,9 @@ struct EditCommand: SelectionCommand {
   @Option(help: ArgumentHelp("A task that it need not wait for; may be given several times.", valueName: "task"))
   var notAfter: [String] = []
 
+  @Flag(help: "Change a repeating task and those that follow it.")
+  var series = false
+
   @Flag(help: "Edit the notes of one task in $VISUAL or $EDITOR.")
   var editor = false
 
@@ -53,7 +60,7 @@ struct EditCommand: SelectionCommand {
     if title == nil, fields.isEmpty, untags.isEmpty, notAfter.isEmpty, !editor {
       throw ValidationError(
         "Nothing to change: give --title, --notes, --on, --list, --due, --remind, --tag, --untag, --priority, "
-          + "--parent, --after, --not-after, --repeat, --set or --editor.")
+          + "--parent, --after, --not-after, --repeat, --zone, --set or --editor.")
     }
   }
 
@@ -83,16 +90,22 @@ struct EditCommand: SelectionCommand {
           task, in: &transaction,
           reporting: { old, new, transaction in
             let fields = try words.suffix(from: old, to: new.task, in: transaction)
-            return ("Changed", fields + session.reminderWords(from: old, to: new.task, namingMoves: false))
+            return ("Changed", fields + scope(from: old, to: new.task) + session.reminderWords(from: old, to: new.task, namingMoves: false))
           }
         ) { task, transaction in
-          try transaction.update(task.id, keepingReminder: self.fields.remind != nil) { task in
+          let change = { (task: inout TaskItem) in
             set(&task)
             for tag in untags { task.tags.remove(tag.withoutNumberSign) }
             for dependency in removed { task.dependsOn.remove(dependency) }
             if let title { task.title = title }
             if let edited { task.notes = edited.notes }
           }
+          let keepsReminder = self.fields.remind != nil
+          let changed =
+            series
+            ? try transaction.updateSeries(of: task.id, keepingReminder: keepsReminder, change)
+            : try transaction.update(task.id, keepingReminder: keepsReminder, change)
+          return try fields.setTimeZone(of: changed, in: &transaction)
         }
       }
       for tag in untags.map(\.withoutNumberSign) where !tasks.contains(where: { $0.tags.contains(tag) }) {
@@ -100,6 +113,13 @@ struct EditCommand: SelectionCommand {
       }
       return try changes.report(in: transaction)
     }
+  }
+
+  /// Which tasks of a series an edit has changed, in words: `, this time only`; none for a task that does not repeat.
+  private func scope(from old: TaskItem, to new: TaskItem) -> String {
+    guard old.recurrence != nil, new.recurrence != nil, old.isOpen else { return "" }
+    let isOfSeries = series || fields.recurrence != nil || fields.zone != nil
+    return isOfSeries ? ", from now on" : ", this time only"
   }
 
   /// The task that `--not-after` names, by its handle, or by the end of its id if it does not exist any more.

@@ -8,6 +8,8 @@ struct FieldChange {
   private let list: String?
   private let parent: String?
   private let dependencies: [String]
+  /// The time zone of the series: the outer optional is for an option that is not given, the inner one for `none`.
+  private let zone: TimeZone??
   private let setOthers: (inout TaskItem) -> Void
 
   /// Reads the options.
@@ -43,6 +45,7 @@ struct FieldChange {
     let (tags, notes) = (options.tags, options.notes)
     (list, parent, reminderDate) = (options.list, options.parent, reminder ?? nil)
     dependencies = options.after
+    zone = try options.zone.map { $0.isNone ? nil : try NamedTimeZone.named($0, by: "--zone").zone }
     setOthers = { task in
       if let day { task.scheduledDate = day }
       if let due { task.setDue(due) }
@@ -67,6 +70,16 @@ struct FieldChange {
     }
     let value = String(text[text.index(after: equals)...])
     return (String(text[..<equals]), value.isNone ? nil : AttributeValue(typed: value))
+  }
+
+  /// Sets the time zone of the series of a task, if the options name one.
+  ///
+  /// - Returns: The task as stored.
+  /// - Throws: `invalidRecurrence` if the task does not repeat; what the storage throws.
+  func setTimeZone(of task: TaskItem, in transaction: inout StoreWriteTransaction) throws -> TaskItem {
+    guard let zone else { return task }
+    try transaction.setTimeZone(zone, ofSeriesWith: task.id)
+    return try transaction.task(task.id) ?? task
   }
 
   /// Whether the options name a task or a list, so that a store must exist.

@@ -87,14 +87,17 @@ struct MoveCommand: SelectionCommand {
 /// `tally delete TASK…`.
 struct DeleteCommand: SelectionCommand {
   static let configuration = CommandConfiguration(
-    "delete", "Delete tasks with their sub-tasks.", usage: "<task> ... | --where <filter>",
+    "delete", "Delete tasks with their sub-tasks.", usage: "<task> ... | --where <filter> [--only]",
     discussion: """
-      Completions of deleted tasks still count.
+      Completions of deleted tasks still count. A repeating task ends with its open task, unless --only is given.
 
       \(SharedHelp.whereOption)
       """)
 
   @OptionGroup var selection: TaskSelection
+
+  @Flag(help: "Delete only this occurrence of a repeating task; the next one follows.")
+  var only = false
 
   func run(in session: Session) throws {
     try session.write { transaction in
@@ -105,11 +108,20 @@ struct DeleteCommand: SelectionCommand {
         guard try transaction.task(named.task.id) != nil else { continue }
         let parts = try transaction.descendants(of: named.task.id)
         let partNames = try transaction.words(for: parts)
-        try transaction.delete(named.task.id)
+        if only { try transaction.deleteOccurrence(named.task.id) } else { try transaction.delete(named.task.id) }
         change.deleted += [named.task.id] + parts.map(\.id)
         let noun = parts.count == 1 ? "sub-task" : "\(parts.count.grouped) sub-tasks"
         let suffix = parts.isEmpty ? "" : " and its \(noun) \(partNames)"
         change.messages.append("Deleted \(named.inWords)\(suffix).")
+        guard named.task.recurrence != nil, named.task.isOpen else { continue }
+        if let next = try transaction.successor(of: named.task) {
+          let named = try transaction.name(next)
+          change.changed.append(named)
+          change.messages.append(session.clock.sentence(aboutNext: named))
+        } else {
+          change.messages.append(
+            only ? "The series has ended." : "The series ends with it; delete --only leaves out one occurrence.")
+        }
       }
       return change
     }

@@ -142,7 +142,7 @@ struct SkipCommand: SelectionCommand {
           "\(named.inWords) does not repeat, so there is no next one", code: "inconsistentTask",
           remedy: "To close it without doing it: tally cancel \(named.handle)")
       }
-      return try transaction.cancel(task.id)
+      return try transaction.skip(task.id)
     }
   }
 }

@@ -154,13 +154,17 @@ extension TaskChanges {
   private mutating func recordSuccessor(
     _ old: [UUID], from before: TaskItem, to task: TaskItem, in transaction: borrowing StoreWriteTransaction
   ) throws {
-    if task.isClosed, before.isOpen, hasEnded(task) { report.messages.append("The series has ended.") }
+    if task.isClosed, before.isOpen, task.recurrence != nil, try transaction.placeOfSuccessor(of: task) == nil {
+      report.messages.append("The series has ended.")
+    }
     let new = try transaction.successor(of: task)
     if !old.isEmpty, new == nil {
       report.deleted += try old.filter { try transaction.task($0) == nil }
       report.messages.append("Deleted the next task in the series.")
     } else if old.isEmpty, let new {
       let named = try transaction.name(new)
+      let skipped = try transaction.skippedDays(between: task, and: new)
+      if !skipped.isEmpty { report.messages.append(clock.sentence(aboutSkipped: skipped)) }
       report.messages.append(clock.sentence(aboutNext: named))
       for id in try [new.id] + transaction.descendants(of: new.id).map(\.id) { record(id) }
     }
@@ -174,13 +178,6 @@ extension TaskChanges {
     return try next.map { try transaction.name($0) }
   }
 
-  /// Whether nothing follows a closed task by its recurrence.
-  private func hasEnded(_ task: TaskItem) -> Bool {
-    guard let recurrence = task.recurrence, let series = task.series,
-      let closedAt = task.completedAt ?? task.cancelledAt
-    else { return false }
-    return series.next(by: recurrence, completedOn: clock.day(of: closedAt.instant), today: clock.today) == nil
-  }
 }
 
 extension StoreTransaction where Base: ~Copyable {
@@ -198,6 +195,13 @@ extension StoreTransaction where Base: ~Copyable {
 }
 
 extension LocalClock {
+  /// Says which days of a series have no task, because they had passed.
+  func sentence(aboutSkipped days: [CalendarDay]) -> String {
+    let names = days.prefix(3).map { relativeName(of: $0) }.joined(separator: ", ")
+    let more = days.count > 3 ? " and \((days.count - 3).grouped) more" : ""
+    return "Skipped, as its time has passed: \(names)\(more)."
+  }
+
   /// Says which is the next task of a series.
   func sentence(aboutNext named: NamedTask) -> String {
     let day = named.task.scheduledDate ?? named.task.dueDay(in: timeZone)

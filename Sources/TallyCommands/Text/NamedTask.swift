@@ -9,6 +9,8 @@ struct NamedTask {
   let list: TaskList?
   /// How many parents are shown above it.
   var depth = 0
+  /// The series of a repeating task.
+  var series: TaskSeries?
   /// What blocks it, in words, as `blocked by 7f3a`; `nil` for a task that is free or closed.
   var blockers: String?
 }
@@ -22,7 +24,7 @@ extension NamedTask {
     guard handle.utf8.count < count else { return self }
     return NamedTask(
       task: task, handle: String(task.id.text.filter { $0 != "-" }.suffix(count)), list: list, depth: depth,
-      blockers: blockers)
+      series: series, blockers: blockers)
   }
 }
 
@@ -40,7 +42,7 @@ extension StoreTransaction where Base: ~Copyable {
     if let id = task.listID, lists[id] == nil { lists[id] = try list(id) }
     return NamedTask(
       task: task, handle: try handle(of: task.id), list: task.listID.flatMap { lists[$0] },
-      blockers: try blockersInWords(of: task))
+      series: try series(of: task), blockers: try blockersInWords(of: task))
   }
 
   /// What blocks a task: `blocked by 7f3a`, `blocked by 7f3a and 2 more`; `nil` if nothing does.
@@ -89,8 +91,11 @@ extension NamedTask {
 
   var facts: Facts {
     var members: [Facts.Member] = []
-    // The position in a series is internal to the engine.
-    for field in TaskField.all where field != .series && field != .cancelledAt {
+    for field in TaskField.all where field != .cancelledAt {
+      if field == .series {
+        members.append((Facts.Name(field.name, onlyIn: .json), series?.facts ?? .text(nil)))
+        continue
+      }
       members.append((Facts.Name(field == .text ? "title" : field.name), .value(task.shown(field))))
       if field == .id { members.append(("handle", .text(handle))) }
       if field == .listID { members.append(("list", .text(list?.name))) }
@@ -112,6 +117,16 @@ extension TaskItem {
     case .dependsOn: .ids(dependsOn)
     default: self[field]
     }
+  }
+}
+
+extension TaskSeries {
+  /// The series, without what its tasks have in common.
+  var facts: Facts {
+    [
+      "id": .id(id), "rule": .text(recurrence.text), "start": .day(start), "time": .text(time),
+      "zone": .text(timeZoneIdentifier), "skipped": .array(skippedDays.map { .day($0) }),
+    ]
   }
 }
 

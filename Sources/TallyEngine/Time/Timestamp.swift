@@ -210,6 +210,21 @@ extension Timestamp {
     return Timestamp(localSecond: localSeconds(in: timeZone) + distance, in: timeZone).adding(microseconds: fraction)
   }
 
+  /// The time that clocks in a time zone show, as the instant at which clocks in UTC show it.
+  package func wallClock(in timeZone: TimeZone) -> Timestamp {
+    adding(seconds: timeZone.secondsFromGMT(at: self))
+  }
+
+  /// Creates the instant at which clocks in a time zone show a time, by the rules of ``moved(from:to:in:)``.
+  ///
+  /// - Parameters:
+  ///   - time: The time, as the instant at which clocks in UTC show it.
+  ///   - timeZone: The time zone of the clocks.
+  package init(wallClock time: Timestamp, in timeZone: TimeZone) {
+    let fraction = time.microsecondsSince1970 - time.wholeSeconds * 1_000_000
+    self = Timestamp(localSecond: time.wholeSeconds, in: timeZone).adding(microseconds: fraction)
+  }
+
   /// The local time as if it were UTC, in seconds since 1970.
   private func localSeconds(in timeZone: TimeZone) -> Int64 {
     wholeSeconds + timeZone.secondsFromGMT(at: self)

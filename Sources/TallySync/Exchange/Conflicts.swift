@@ -113,6 +113,7 @@ extension ObjectState.Field {
     switch self {
     case .title, .notes, .color: return String(decoding: bytes, as: UTF8.self)
     case .filter: return SavedFilter(storedBytes: bytes).map { "\($0.name): \($0.text)" } ?? ""
+    case .timeZone: return String(decoding: bytes, as: UTF8.self)
     case .list, .parent: return UUID(bytes: bytes)?.uuidString.lowercased() ?? ""
     case .progress: return (bytes == [1] ? TaskState.active : .notStarted).name
     default: break
@@ -264,6 +265,7 @@ extension StoreTransaction where Base: ~Copyable {
       return try storedFilter(forKey: key) ?? [] == value
     }
     if object.isList { return try list(object.id)?.value(of: field) == value }
+    if object.isSeries { return try storedSeries(object.id)?.value(of: field) == value }
     guard let task = try task(object.id) else { return false }
     return !(field == .progress && task.isClosed) && task.value(of: field) == value
   }
@@ -354,6 +356,11 @@ extension StoreWriteTransaction {
       let text = String(decoding: bytes, as: UTF8.self)
       if field == .title { try renameList(object.id, to: text) } else { try recolorList(object.id, to: text) }
       return
+    }
+    if object.isSeries {
+      guard var series = try storedSeries(object.id) else { throw TallyError.taskNotFound(object.id) }
+      try series.set(field, to: bytes)
+      return try write(series)
     }
     guard var task = try task(object.id) else { throw TallyError.taskNotFound(object.id) }
     if field == .progress, task.isOpen { task.state = bytes == [1] ? .active : .notStarted }

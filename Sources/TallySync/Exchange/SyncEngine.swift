@@ -253,6 +253,7 @@ extension StoreTransaction where Base: ~Copyable {
   /// Whether changes of others require a write by this replica.
   fileprivate func isMergeUnfinished() throws -> Bool {
     let (settings, records) = (try requireSyncSettings(), try DeviceRecords(in: self))
+    if try hasSyncValues(withPrefix: SyncKey.touchedSeries) { return true }
     if try !ListMerges(in: self).isEmpty || records.successor(of: settings.replicaID) != nil { return true }
     return records.name(of: settings.replicaID).map { $0 != settings.deviceName } ?? false
   }
@@ -287,6 +288,7 @@ extension StoreWriteTransaction {
   /// Makes the writes that changes of others require of this replica, after these changes were merged.
   mutating func finishMerge() throws {
     try completeListMerges()
+    try completeSeries()
     try applyDeviceRecords()
   }
 

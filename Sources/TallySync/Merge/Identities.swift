@@ -3,7 +3,7 @@ public import Foundation
 /// The identity of a task, a list, or an object of a kind that this version does not know.
 struct ObjectKey: Hashable, Comparable, Sendable {
   /// The kinds, as stored and sent: do not change.
-  static let (taskKind, listKind, filterKind) = (UInt8(1), UInt8(2), UInt8(3))
+  static let (taskKind, listKind, filterKind, seriesKind) = (UInt8(1), UInt8(2), UInt8(3), UInt8(4))
   /// The kinds of objects in which devices tell one another about themselves.
   ///
   /// Versions that do not know them keep such objects and pass them on.
@@ -15,8 +15,9 @@ struct ObjectKey: Hashable, Comparable, Sendable {
   var isTask: Bool { kind == Self.taskKind }
   var isList: Bool { kind == Self.listKind }
   var isFilter: Bool { kind == Self.filterKind }
+  var isSeries: Bool { kind == Self.seriesKind }
   /// Whether people write the object, rather than the devices themselves.
-  var isOfPeople: Bool { isTask || isList || isFilter }
+  var isOfPeople: Bool { isTask || isList || isFilter || isSeries }
 
   /// The stored form: the kind, then the id.
   var bytes: [UInt8] { [kind] + ReplicaID(id).bytes }
@@ -24,6 +25,9 @@ struct ObjectKey: Hashable, Comparable, Sendable {
   init(kind: UInt8, id: UUID) { (self.kind, self.id) = (kind, id) }
 
   init(isList: Bool, id: UUID) { self.init(kind: isList ? Self.listKind : Self.taskKind, id: id) }
+
+  /// A series; it has the id of its first task.
+  init(ofSeries id: UUID) { self.init(kind: Self.seriesKind, id: id) }
 
   /// A saved filter, which has a name and no id: the start of the name's hash is its id here.
   init(ofFilter key: [UInt8]) {

@@ -216,6 +216,11 @@ extension ObjectState.Field {
   /// The tasks on which a task depends, a set of ids.
   static let dependencies = Self(21)
 
+  /// The name of a series' time zone; empty for that of the person.
+  static let timeZone = Self(24)
+  /// The days that are left out of a series, a set.
+  static let skippedDays = Self(25)
+
   /// The same as ``recurrence`` for a rule that the first version of the program cannot read; see
   /// ``ObjectState/recurrenceRegister``.
   static let rule = Self(23)

@@ -47,6 +47,22 @@ struct LocalChange {
     return change.joined(with: life(isDeleted: isDeleted, after: change))
   }
 
+  /// The change of a series.
+  ///
+  /// - Parameter series: The series; `nil` if it has ended.
+  /// - Returns: The change, to be joined with the known state.
+  func change(of series: TaskSeries?) -> ObjectState {
+    guard let series else { return life(isDeleted: true, after: ObjectState()) }
+    var change = registers(of: series, and: attributes(of: series.template))
+    if has(.tags) || isNew { change.join(tags(of: series.template)) }
+    if has(.skippedDays) || isNew {
+      let days = Set(series.skippedDays.map { FieldValue.day($0).storedBytes })
+      change.join(replacing(known.elements(of: .skippedDays), with: days, in: .skippedDays, at: .skippedDays))
+    }
+    change.join(timeOfChange(series.updatedAt, isDeleted: false, isOnlyChange: change.isEmpty))
+    return change.joined(with: life(isDeleted: false, after: change))
+  }
+
   /// A reopened task is in progress or cancelled as the record says, whatever it was when another device closed it.
   private func reopening(_ task: TaskItem, _ field: ObjectState.Field) -> ObjectState {
     let value = task.value(of: field)
@@ -179,6 +195,17 @@ struct LocalChange {
   }
 }
 
+extension ObjectKey {
+  /// An object with local changes.
+  init(of object: PendingObject) {
+    switch object.kind {
+    case .task: self.init(kind: Self.taskKind, id: object.id)
+    case .list: self.init(kind: Self.listKind, id: object.id)
+    case .series: self.init(ofSeries: object.id)
+    }
+  }
+}
+
 extension ObjectChange {
   /// A local change, which replaces the known writes.
   init(of object: ObjectKey, to state: ObjectState, replacing known: ObjectState) {
@@ -249,6 +276,8 @@ enum SyncKey {
   static let snapshots: [UInt8] = [10]
   /// An object with a value that is too large to be sent: its key.
   static let tooLarge: [UInt8] = [11]
+  /// A series whose open task may have to follow it: its id.
+  static let touchedSeries: [UInt8] = [22]
   // 12, 14, 15, 18 to 21 and 40 are in SyncNotes: completions of deleted tasks, saved filters, when records of deleted
   // objects were stored, the last write that was handed over, filters that others have saved and that are deleted here,
   // writes to an object that has come back, the first change that waits, and merged lists.

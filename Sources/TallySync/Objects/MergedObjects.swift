@@ -28,6 +28,20 @@ extension ObjectState {
     return MergedTask(id: id, item: task, completions: storedCompletions, replacing: StoredCompletions(current: nil))
   }
 
+  /// The series that the state describes; `nil` if it has ended, or its creation has not arrived.
+  func series(_ id: UUID) throws -> TaskSeries? {
+    guard isShown else { return nil }
+    var template = try recordedTask(id)
+    template.listID = reference(.list)
+    let days = try (sets[.skippedDays] ?? [:]).lazy.filter(\.value.isPresent).compactMap {
+      try FieldValue(.day, storedBytes: $0.key).day
+    }
+    let zone = registers[.timeZone]?.value ?? []
+    return TaskSeries(
+      template: template, timeZoneIdentifier: zone.isEmpty ? nil : String(decoding: zone, as: UTF8.self),
+      skippedDays: days.sorted())
+  }
+
   /// The deleted task as its state describes it, with the list and the parent that it names.
   ///
   /// `nil` if the task is not deleted, or its values are forgotten.
@@ -74,6 +88,16 @@ extension ObjectState {
     return new.time == old.time && new.replica == old.replica
       ? new.value.isEmpty ? .recurrence : .rule
       : new.wins(over: old) ? .rule : .recurrence
+  }
+
+  /// The series of the task that the state describes; `nil` if the task does not repeat.
+  var seriesID: UUID? {
+    guard registers[.recurrence] != nil || registers[.rule] != nil, let value = registers[fieldOfRecurrence]?.value,
+      !value.isEmpty
+    else { return nil }
+    var task = TaskItem(id: .lowest, title: "", createdAt: .earliest)
+    try? task.set(.recurrence, to: value)
+    return task.series?.id
   }
 
   /// The list that the state describes; `nil` if it is deleted, or its creation has not arrived.
@@ -146,7 +170,7 @@ extension ObjectState {
     var list = TaskList(id: object.id, name: "", createdAt: .earliest)
     for (field, register) in registers where !register.value.isEmpty {
       do {
-        if object.isTask { try task.set(field, to: register.value) }
+        if object.isTask || object.isSeries { try task.set(field, to: register.value) }
         if object.isList { try list.set(field, to: register.value) }
         if object.isFilter, field == .filter, let key = registers[.filterKey]?.value {
           guard SavedFilter.isStored(register.value, under: key) else { throw CodingFault.impossibleValue }

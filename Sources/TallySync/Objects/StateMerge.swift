@@ -36,7 +36,7 @@ struct StateMerge {
     let pending = try transaction.takePending(limit: limit)
     var changes: [ObjectChange] = []
     for pending in pending {
-      let object = ObjectKey(isList: pending.isList, id: pending.id)
+      let object = ObjectKey(of: pending)
       let known = try state(of: object, in: transaction)
       let change = try transaction.change(LocalChange(pending: pending, known: known, replica: replica), of: object)
       guard !change.isEmpty else { continue }
@@ -151,6 +151,25 @@ struct StateMerge {
     return filters
   }
 
+  /// The series that changes of others have changed; `nil` for one that has ended.
+  fileprivate func changedSeries() throws -> [UUID: TaskSeries?] {
+    var series: [UUID: TaskSeries?] = [:]
+    for (object, touched) in touched where object.isSeries && touched.recorded != nil {
+      series.updateValue(try touched.state.series(object.id), forKey: object.id)
+    }
+    return series
+  }
+
+  /// The series that changes of others have changed, or whose tasks they have.
+  private var touchedSeries: Set<UUID> {
+    var series: Set<UUID> = []
+    for (object, touched) in touched where touched.recorded != nil || touched.prepared != nil {
+      if object.isSeries { series.insert(object.id) }
+      if object.isTask, let id = touched.state.seriesID { series.insert(id) }
+    }
+    return series
+  }
+
   /// Writes the records of changed objects, those of tasks that have moved because of them, and all changed states.
   ///
   /// - Parameters:
@@ -164,6 +183,7 @@ struct StateMerge {
     let surroundings = try ConnectedTasks(of: self, in: transaction)
     let deleted = try transaction.show(surroundings, after: self, of: author)
     try surroundings.writeDisplaced(in: &transaction)
+    try transaction.recordTouched(touchedSeries)
     try table.write(touched, in: &transaction)
     (touched, revived, deletedFilters) = ([:], [], [:])
     return deleted
@@ -172,6 +192,7 @@ struct StateMerge {
 
 extension StoreWriteTransaction {
   fileprivate func change(_ local: LocalChange, of object: ObjectKey) throws -> ObjectState {
+    if object.isSeries { return local.change(of: try storedSeries(object.id)) }
     if object.isList {
       let live = try list(object.id)
       return try (live ?? deletedList(object.id)).map { local.change(of: $0, isDeleted: live == nil) } ?? ObjectState()
@@ -251,7 +272,8 @@ extension StoreWriteTransaction {
       names[id] = String(decoding: name, as: UTF8.self)
     }
     try self.merge(
-      tasks, lists: lists, trash: trash, deletedListNames: names, filters: merge.changedFilters(),
+      tasks, lists: lists, trash: trash, deletedListNames: names, series: merge.changedSeries(),
+      filters: merge.changedFilters(),
       deletedFilters: merge.deletedFilters, of: author?.uuid)
     return deleted
   }

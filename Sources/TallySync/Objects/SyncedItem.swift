@@ -83,6 +83,26 @@ extension TaskItem: SyncedItem {
   }
 }
 
+extension TaskSeries: SyncedItem {
+  static let isList = false
+  /// The fields with a register, without attributes; tags and the days that are left out are sets.
+  static let fields: [ObjectState.Field] = [
+    .list, .title, .notes, .scheduledDate, .due, .reminder, .priority, .recurrence, .created, .rule, .timeZone,
+  ]
+
+  func value(of field: ObjectState.Field) -> [UInt8] {
+    field == .timeZone ? Array((timeZoneIdentifier ?? "").utf8) : template.value(of: field)
+  }
+
+  mutating func set(_ field: ObjectState.Field, to value: [UInt8]) throws {
+    if field == .timeZone { return timeZoneIdentifier = value.isEmpty ? nil : try CodingFault.text(value) }
+    var task = template
+    try task.set(field, to: value)
+    guard let changed = TaskSeries(template: task, replacing: self) else { throw CodingFault.impossibleValue }
+    self = changed
+  }
+}
+
 extension ObjectState.Field {
   /// The field of a task whose stored bytes are the value of the register.
   fileprivate var plain: TaskField? {
@@ -169,6 +189,7 @@ extension ObjectState.Field {
     case .recurrence, .rule: "recurrence"
     case .color: "colorHex"
     case .filter: "savedFilter"
+    case .timeZone: "timeZone"
     case .order, .created: "field\(number)"
     default: isAttribute ? "attributes.\(name)" : plain.map { "\($0.name)" } ?? "field\(number)"
     }

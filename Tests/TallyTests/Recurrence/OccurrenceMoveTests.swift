@@ -18,7 +18,7 @@ struct OccurrenceMoveTests {
     let zone = try #require(TimeZone(identifier: "Europe/Amsterdam"))
     let series = RecurrenceSeries(startingWith: UUID(), on: try CalendarDay(iso8601: from))
     let next = RecurrenceSeries(id: series.id, start: series.start, occurrence: try CalendarDay(iso8601: to), index: 1)
-    let move = try #require(OccurrenceMove(from: series, to: next, by: try Recurrence(text: rule), in: zone))
+    let move = OccurrenceMove(from: series, to: next, by: try Recurrence(text: rule), in: zone)
     var task = TaskItem(title: "x", createdAt: .earliest)
     task.scheduledDate = try dates.day.map(CalendarDay.init(iso8601:))
     if let due = dates.due, due.utf8.count > 10 { task.dueDate = try Timestamp(iso8601: due) }

@@ -26,11 +26,11 @@ struct RecurrenceSeriesTests {
       ("FREQ=WEEKLY;BYDAY=MO", "2026-11-16", "2026-11-10", "2026-11-23"),  // early: the one after this one
       ("FREQ=WEEKLY;BYDAY=MO", "2026-11-16", "2026-11-18", "2026-11-23"),  // late
       ("FREQ=WEEKLY;BYDAY=MO", "2026-11-16", "2026-12-15", "2026-12-21"),  // four missed ones do not pile up
-      ("FREQ=WEEKLY;BYDAY=MO", "2026-11-16", "2026-11-23", "2026-11-30"),  // done on a day stands for that day
-      ("FREQ=DAILY", "2026-11-16", "2026-11-21", "2026-11-22"),
+      ("FREQ=WEEKLY;BYDAY=MO", "2026-11-16", "2026-11-23", "2026-11-23"),  // that of today is still to come
+      ("FREQ=DAILY", "2026-11-16", "2026-11-21", "2026-11-21"),
       ("FREQ=MONTHLY;BYMONTHDAY=31", "2026-10-31", "2026-11-01", "2026-12-31"),
       ("FREQ=DAILY;INTERVAL=3", "2026-11-16", "2026-11-18", "2026-11-19"),
-      ("FREQ=DAILY;INTERVAL=3", "2026-11-16", "2026-11-19", "2026-11-22"),
+      ("FREQ=DAILY;INTERVAL=3", "2026-11-16", "2026-11-19", "2026-11-19"),
       ("after 3 days", "2026-11-16", "2026-11-18", "2026-11-21"),
       ("after 3 days", "2026-11-16", "2026-11-10", "2026-11-13"),
       ("after 2 weeks", "2026-11-16", "2026-11-18", "2026-12-02"),
@@ -53,7 +53,7 @@ struct RecurrenceSeriesTests {
   @Test func aSeriesEnds() throws {
     #expect(try next("FREQ=DAILY;COUNT=2", occurrence: "2026-11-16", completed: "2026-11-16") == "2026-11-17")
     #expect(try next("FREQ=DAILY;COUNT=2", occurrence: "2026-11-17", completed: "2026-11-17") == nil)
-    #expect(try next("FREQ=DAILY;UNTIL=20261117", occurrence: "2026-11-16", completed: "2026-11-17") == nil)
+    #expect(try next("FREQ=DAILY;UNTIL=20261117", occurrence: "2026-11-16", completed: "2026-11-18") == nil)
     #expect(try next("after 1 year", occurrence: "9999-11-16", completed: "9999-11-17") == nil)
     #expect(try next("FREQ=YEARLY", occurrence: "9999-11-16", completed: "9999-11-17") == nil)
   }

@@ -106,7 +106,7 @@ import Testing
 
   @Test(
     arguments: [
-      ("every day", "2026-11-24", "2026-11-25"), ("every day", "2026-11-21", "2026-11-22"),
+      ("every day", "2026-11-24", "2026-11-24"), ("every day", "2026-11-21", "2026-11-22"),
       ("every saturday", "2026-12-20", "2026-12-26"), ("every saturday", "2026-11-19", "2026-11-28"),
       ("every 3 days after completion", "2026-12-20", "2026-12-23"),
     ] as [(String, String, String)])
@@ -200,14 +200,15 @@ import Testing
     }
   }
 
-  @Test func anotherRecurrenceBeginsAnotherSeries() throws {
+  @Test func aSeriesGoesOnByAnotherRecurrence() throws {
     try withStore { store in
       try store.writeAndWait { transaction in
         let first = try Self.add("every day", to: &transaction)
         try transaction.complete(first.id)
         let second = try #require(try transaction.successor(of: first))
         let changed = try transaction.update(second.id) { $0.recurrence = try Recurrence(phrase: "every week") }
-        #expect(changed.series == RecurrenceSeries(startingWith: second.id, on: try Self.day("2026-11-22")))
+        let day = try Self.day("2026-11-22")
+        #expect(changed.series == RecurrenceSeries(id: first.id, start: day, occurrence: day, index: 1))
         let stopped = try transaction.update(second.id) { $0.recurrence = nil }
         #expect(stopped.series == nil)
         try transaction.complete(second.id)

@@ -45,7 +45,7 @@ import Testing
       doneAt: "2026-05-04T11:31:00+02:00", next: "2026-05-05T09:00:00+02:00"),
     Example(
       reminder: "2026-05-04T22:00:00+02:00", snoozes: ["2026-05-05T07:00:00+02:00"],
-      doneAt: "2026-05-05T07:01:00+02:00", next: "2026-05-06T22:00:00+02:00"),
+      doneAt: "2026-05-05T07:01:00+02:00", next: "2026-05-05T22:00:00+02:00"),
     Example(
       reminder: "2026-05-04T09:00:00+02:00",
       snoozes: ["2026-05-04T09:10:00+02:00", "2026-05-04T09:20:00+02:00", "2026-05-06T08:00:00+02:00"],
@@ -126,22 +126,31 @@ import Testing
     }
   }
 
-  /// What a person sets later holds for the series, in whatever program.
-  @Test func anEditAfterASnoozeHoldsForTheSeries() throws {
+  /// What a person sets later ends the snooze, for this task or for the series.
+  @Test(arguments: [false, true]) func anEditAfterASnoozeEndsIt(isForSeries: Bool) throws {
     try Self.withPills("2026-05-04T09:00:00+02:00", now: "2026-05-04T06:00:00Z") { store, task, _ in
       let ten = try Timestamp(iso8601: "2026-05-04T10:00:00+02:00")
-      let snoozed = try store.writeAndWait { try $0.snooze(task.id, until: $0.now.adding(seconds: 9_000)) }
-      let edited = try store.writeAndWait { try $0.update(task.id) { $0.reminderDate = ten } }
-      #expect(edited.attributes == [:])
-      // A program that does not know the note keeps it.
-      var foreign = edited
-      foreign.attributes = snoozed.attributes
-      let written = foreign
-      try store.writeAndWait { _ = try $0.put(written) }
-      #expect(!written.isReminderSnoozed)
+      try store.writeAndWait { _ = try $0.snooze(task.id, until: $0.now.adding(seconds: 9_000)) }
+      let edited = try store.writeAndWait { transaction in
+        isForSeries
+          ? try transaction.updateSeries(of: task.id) { $0.reminderDate = ten }
+          : try transaction.update(task.id) { $0.reminderDate = ten }
+      }
+      #expect(edited.attributes == [:] && edited.reminderDate == ten)
       let next = try Self.next(after: task, in: store)
-      #expect(next.reminderDate == (try Timestamp(iso8601: "2026-05-05T10:00:00+02:00")))
+      #expect(next.reminderDate == (try Timestamp(iso8601: "2026-05-05T\(isForSeries ? "10" : "09"):00:00+02:00")))
       #expect(next.attributes == [:])
+    }
+  }
+
+  /// A program that does not know the note copies it to a task with another reminder.
+  @Test func aNoteOfAnotherReminderIsIgnored() throws {
+    try Self.withPills("2026-05-04T09:00:00+02:00", now: "2026-05-04T06:00:00Z") { store, task, _ in
+      var foreign = try store.writeAndWait { try $0.snooze(task.id, until: $0.now.adding(seconds: 9_000)) }
+      foreign.reminderDate = try Timestamp(iso8601: "2026-05-04T10:00:00+02:00")
+      #expect(!foreign.isReminderSnoozed)
+      let described = try #require(TaskSeries(describedBy: foreign, in: store.configuration.calendar.timeZone))
+      #expect(described.time == "10:00")
     }
   }
 

@@ -74,6 +74,17 @@ struct TombstoneKey: IndexKey {
     self.id = id
   }
 
+  /// The key of a series in the table of pending changes; a series has no tombstone.
+  init(ofSeries id: UUID) {
+    (kindRawValue, self.id) = (Self.seriesKind, id)
+  }
+
+  /// Whether it is the key of a series.
+  var isOfSeries: Bool { kindRawValue == Self.seriesKind }
+
+  /// Stored: do not change it.
+  private static let seriesKind: UInt8 = 3
+
   init(fields bytes: RawSpan) {
     kindRawValue = bytes.load(bigEndianAt: 0)
     id = bytes.load(idAt: 1)

@@ -4,7 +4,7 @@ import TallyEngine
 /// Writes values of applications, and their images for undo.
 struct ValueWriter {
   let table: Database<ValueKey, [UInt8]>
-  /// Records which saved filters change; `nil` if the store does not synchronise.
+  /// Records which saved filters and series change; `nil` if the store does not synchronise.
   let syncNotes: SyncNotes?
 
   init(with writer: RecordWriter) {
@@ -13,13 +13,13 @@ struct ValueWriter {
 
   /// Stores a value, or removes it if `bytes` is `nil`; returns whether anything changes.
   func write(
-    _ bytes: [UInt8]?, forKey key: ValueKey, recording images: inout BeforeImages,
+    _ bytes: [UInt8]?, forKey key: ValueKey, isGenerated: Bool = false, recording images: inout BeforeImages,
     in transaction: inout WriteTransaction
   ) throws(LMDBError) -> Bool {
     let old = try table.value(forKey: key, in: transaction)
     guard old != bytes else { return false }
     images.add(old, ofValue: key)
-    try syncNotes?.note(key, in: &transaction)
+    try syncNotes?.note(key, from: old, to: bytes, isGenerated: isGenerated, in: &transaction)
     if let bytes {
       try table.put(bytes, forKey: key, in: &transaction)
     } else {

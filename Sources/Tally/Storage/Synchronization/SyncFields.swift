@@ -45,8 +45,13 @@ package struct SyncFields: OptionSet, Hashable, Sendable {
   /// The same as ``recurrence`` for a rule that the first version of the program cannot read.
   package static let rule = SyncFields(rawValue: 1 << 23)
 
+  /// The time zone of a series.
+  package static let timeZone = SyncFields(rawValue: 1 << 24)
+  /// The days that are left out of a series.
+  package static let skippedDays = SyncFields(rawValue: 1 << 25)
+
   /// All parts that a creation writes.
-  package static let all = SyncFields(rawValue: 1 << 17 - 1).union([.cancellation, .dependencies, .rule])
+  package static let all = SyncFields(rawValue: 1 << 17 - 1).union([.cancellation, .dependencies, .rule, .timeZone, .skippedDays])
 }
 
 extension StoredObject {
@@ -60,6 +65,9 @@ extension StoredObject {
 }
 
 extension TaskItem {
+  /// The parts that the creation of the task writes.
+  package var createdParts: SyncFields { Self.changes(from: nil, to: self) }
+
   /// The parts of a restored task that differ from its kept record only because the task is shown elsewhere.
   ///
   /// This happens if its list or parent does not exist, or if the task is in its parent's list.
@@ -116,7 +124,7 @@ extension TaskList {
 
 extension TaskField {
   /// The part that the field belongs to.
-  var part: SyncFields? {
+  package var part: SyncFields? {
     switch self {
     case .id, .state, .updatedAt: nil
     case .text: .title

@@ -105,8 +105,25 @@ struct SyncNotes {
   /// The first byte of these keys; `TallySync` defines the others.
   private static let detachedKind: UInt8 = 12
 
-  /// Records that a saved filter was saved or deleted.
-  func note(_ value: ValueKey, in transaction: inout WriteTransaction) throws(LMDBError) {
+  /// Records that a saved filter or a series was changed or deleted.
+  ///
+  /// - Parameters:
+  ///   - value: The key.
+  ///   - old: The bytes before.
+  ///   - new: The bytes now; `nil` for a deleted value.
+  ///   - isGenerated: Whether a program changed a series, and not a person.
+  ///   - transaction: The write.
+  func note(
+    _ value: ValueKey, from old: [UInt8]?, to new: [UInt8]?, isGenerated: Bool, in transaction: inout WriteTransaction
+  ) throws(LMDBError) {
+    if let id = TaskSeries.id(of: value) {
+      let read = { (bytes: [UInt8]) in TaskSeries(stored: bytes, under: value) }
+      let fields = TaskSeries.changes(from: old.flatMap(read), to: new.flatMap(read))
+      let change = Change(
+        key: TombstoneKey(ofSeries: id), fields: fields, generatedFields: isGenerated ? fields : [],
+        microseconds: microseconds)
+      return try note([change], in: &transaction)
+    }
     guard value.namespace == SavedFilter.namespace else { return }
     _ = try tables.values.remove(forKey: Self.deletedFilterPrefix + value.bytes, in: &transaction)
     guard notesChanges else { return }

@@ -10,6 +10,14 @@ extension StoreTransaction where Base: ~Copyable {
     guard let series = task.series else { return nil }
     return try self.task(series.successorID)
   }
+
+  /// The place of the task that follows a closed one; `nil` if the task does not repeat, or its series has ended.
+  package func placeOfSuccessor(of task: TaskItem) throws -> RecurrenceSeries? {
+    guard let closedAt = task.closedAt?.instant, let place = task.series, let series = try series(of: task) else {
+      return nil
+    }
+    return series.place(after: place, closedOn: day(of: closedAt), at: dateReference)
+  }
 }
 
 extension StoreTransaction where Base == WriteTransaction {
@@ -21,17 +29,17 @@ extension StoreTransaction where Base == WriteTransaction {
     guard task.extrasBox != nil || old?.extrasBox != nil else { return }
     switch (old?.isClosed ?? false, task.isClosed) {
     case (false, true): try addSuccessor(of: task)
-    case (true, false): if let old { try deleteSuccessor(of: old) }
+    case (true, false):
+      guard let old else { return }
+      try deleteSuccessor(of: old)
+      if old.isCancelled { try takeBackSkipping(of: old) }
     default: break
     }
   }
 
   /// Stores the next task with its sub-tasks, unless it exists already.
-  private mutating func addSuccessor(of task: TaskItem) throws {
-    guard let closedAt = task.closedAt?.instant, let recurrence = task.recurrence,
-      let next = task.series?.next(
-        by: recurrence, completedOn: day(of: closedAt), today: today),
-      try !isPartOfClosedTask(task), try self.task(next.taskID) == nil
+  mutating func addSuccessor(of task: TaskItem) throws {
+    guard let next = try placeOfSuccessor(of: task), try !isPartOfClosedTask(task), try self.task(next.taskID) == nil
     else { return }
     var created: Set<UUID> = []
     for repetition in try repetitions(of: task, at: next) where try self.task(repetition.task.id) == nil {
@@ -44,13 +52,18 @@ extension StoreTransaction where Base == WriteTransaction {
       try check(task, replacing: nil)
       try writeGenerated(RecordChange(from: nil, to: task, at: commitSequence))
     }
+    if created.contains(next.taskID) { try moveParts(partsOfNext(of: task), to: next.taskID) }
   }
 
   /// Deletes the next task with its sub-tasks, unless any of them has been changed.
   private mutating func deleteSuccessor(of task: TaskItem) throws {
     guard let successor = try successor(of: task), let series = successor.series else { return }
     let repetitions = try repetitions(of: task, at: series)
-    let records = try ([successor] + descendants(of: successor.id)).map { try require(TaskRecord.self, $0.id) }
+    let own = try parts(of: task.id)
+    let moved = try parts(of: successor.id).filter { part in own.contains { part.isLater(than: $0) } }
+    let records = try ([successor] + descendants(of: successor.id, without: Set(moved.map(\.id)))).map {
+      try require(TaskRecord.self, $0.id)
+    }
     // A sub-task that the user has added to the next task is not among the repetitions.
     let areUnchanged = records.allSatisfy { record in
       repetitions.contains {
@@ -58,7 +71,21 @@ extension StoreTransaction where Base == WriteTransaction {
       }
     }
     guard areUnchanged else { return }
+    try moveParts(moved, to: task.id)
     for record in records.reversed() { try writeGenerated(RecordChange(from: record, to: nil, at: commitSequence)) }
+  }
+
+  /// Gives the parts of a task that belong to its next occurrence another parent.
+  private mutating func moveParts(_ parts: [TaskItem], to parentID: UUID) throws {
+    for part in parts {
+      let record = try require(TaskRecord.self, part.id)
+      var moved = record.item
+      moved.parentID = parentID
+      try adoptList(of: &moved, replacing: record.item)
+      moved.updatedAt = timeOfChange(after: moved.updatedAt)
+      try check(moved, replacing: record.item)
+      try writeGenerated(RecordChange(from: record, to: moved, at: commitSequence))
+    }
   }
 
   /// Writes a change made by the program: it loses to a person's change of the task on another device.
@@ -78,29 +105,32 @@ private struct Repetition {
 extension StoreTransaction where Base: ~Copyable {
   /// A task and its sub-tasks, repeated at another position of the task's series, parents first.
   private func repetitions(of task: TaskItem, at place: RecurrenceSeries) throws -> [Repetition] {
-    guard let recurrence = task.recurrence, let series = task.series,
-      let move = OccurrenceMove(from: series, to: place, by: recurrence, in: calendar.timeZone)
-    else { return [] }
-    var repetition = task.again(withID: place.taskID, at: stamp)
-    repetition.series = place
-    move.apply(to: &repetition)
+    guard let own = task.series, let series = try series(of: task) else { return [] }
+    let move = OccurrenceMove(from: own, to: place, by: series.recurrence, in: calendar.timeZone)
+    var repetition = series.task(at: place, in: calendar.timeZone, createdAt: stamp)
+    repetition.sortOrder = task.sortOrder
+    if let parentID = task.parentID {
+      (repetition.parentID, repetition.listID) = (parentID, task.listID)
+    } else {
+      repetition.listID = try repetition.listID.flatMap { try list($0)?.id }
+    }
     return [Repetition(task: repetition, origin: task)]
-      + (try repetitions(ofPartsOf: task.id, asPartsOf: place.taskID, by: move, index: place.index))
+      + (try repetitions(
+        of: try parts(ofOccurrence: task), asPartsOf: repetition, by: move, index: place.index))
   }
 
-  /// The sub-tasks of a task, repeated for its successor; if several of them are of one series, only the latest.
+  /// Sub-tasks, repeated below the successor of their parent.
   private func repetitions(
-    ofPartsOf id: UUID, asPartsOf newID: UUID, by move: OccurrenceMove, index: Int
+    of parts: [TaskItem], asPartsOf parent: TaskItem, by move: OccurrenceMove, index: Int
   ) throws -> [Repetition] {
-    let parts = try parts(of: id)
-    return try parts.filter { part in !parts.contains { $0.isLater(than: part) } }.flatMap { part in
+    try parts.flatMap { part in
       var repetition = part.again(withID: UUID(derivedFrom: part.id, index: UInt64(clamping: index)), at: stamp)
-      repetition.parentID = newID
+      (repetition.parentID, repetition.listID) = (parent.id, parent.listID)
       move.apply(toPart: &repetition)
       repetition.series = nil
       repetition.updateSeries(replacing: nil, in: calendar)
       return [Repetition(task: repetition, origin: part)]
-        + (try repetitions(ofPartsOf: part.id, asPartsOf: repetition.id, by: move, index: index))
+        + (try repetitions(of: try self.parts(of: part.id).latestOfSeries, asPartsOf: repetition, by: move, index: index))
     }
   }
 
@@ -111,12 +141,34 @@ extension StoreTransaction where Base: ~Copyable {
   }
 
   /// All sub-tasks of a task, at every level, parents first.
-  private func descendants(of id: UUID) throws -> [TaskItem] {
-    try parts(of: id).flatMap { [$0] + (try descendants(of: $0.id)) }
+  private func descendants(of id: UUID, without excluded: Set<UUID>) throws -> [TaskItem] {
+    try parts(of: id).filter { !excluded.contains($0.id) }
+      .flatMap { [$0] + (try descendants(of: $0.id, without: excluded)) }
   }
 
   private func parts(of id: UUID) throws -> [TaskItem] {
     try tables.subtaskIDs(of: id, in: base).map { try indexedTask($0) }
+  }
+
+  /// The sub-tasks of a repeating task that are repeated with it: of a series among them, only the latest task.
+  private func parts(ofOccurrence task: TaskItem) throws -> [TaskItem] {
+    let next = Set(try partsOfNext(of: task).map(\.id))
+    return try parts(of: task.id).filter { !next.contains($0.id) }.latestOfSeries
+  }
+
+  /// The open sub-tasks of a repeating task that belong to its next occurrence.
+  ///
+  /// A sub-task that repeats by itself and has been done is followed by one below the same parent. If that one is for a
+  /// day on or after the parent's next occurrence, the parent that is closed does not close it; it moves to the next.
+  func partsOfNext(of task: TaskItem) throws -> [TaskItem] {
+    guard let place = task.series, let recurrence = task.recurrence,
+      let next = place.next(by: recurrence, completedOn: place.occurrence, today: place.occurrence)
+    else { return [] }
+    let parts = try parts(of: task.id)
+    return parts.filter { part in
+      guard part.isOpen, let occurrence = part.series?.occurrence, occurrence >= next.occurrence else { return false }
+      return parts.contains { part.isLater(than: $0) }
+    }
   }
 }
 
@@ -125,6 +177,11 @@ extension RecurrenceSeries {
   fileprivate var successorID: UUID {
     RecurrenceSeries(id: id, start: start, occurrence: occurrence, index: index + 1).taskID
   }
+}
+
+extension [TaskItem] {
+  /// The tasks without those that a later one of the same series follows.
+  fileprivate var latestOfSeries: [TaskItem] { filter { task in !contains { $0.isLater(than: task) } } }
 }
 
 extension TaskItem {

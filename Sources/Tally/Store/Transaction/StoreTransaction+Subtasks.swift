@@ -46,10 +46,11 @@ extension StoreTransaction where Base == WriteTransaction {
   mutating func updateSubtasks(of task: TaskItem, replacing old: TaskItem, closing: Bool) throws {
     let isClosed = closing && task.isClosed && task.state != old.state
     guard task.listID != old.listID || isClosed else { return }
+    let later = isClosed && task.extrasBox != nil ? Set(try partsOfNext(of: task).map(\.id)) : []
     for id in try tables.subtaskIDs(of: task.id, in: base) {
       try update(id, closingSubtasks: closing) { subtask in
         subtask.listID = task.listID
-        guard isClosed, subtask.isOpen else { return }
+        guard isClosed, subtask.isOpen, !later.contains(id) else { return }
         (subtask.state, subtask.completedAt, subtask.cancelledAt) = (task.state, task.completedAt, task.cancelledAt)
       }
     }

@@ -44,6 +44,7 @@ extension StoreTransaction where Base == WriteTransaction {
     try check(task, replacing: nil)
     if task.sortOrder == 0 { task.sortOrder = try lastSortOrder(ofPlacesOf: task) }
     try write(RecordChange<TaskRecord>(from: nil, to: task, at: commitSequence))
+    try keepSeries(of: task, replacing: nil, isForSeries: true)
     try followSeries(of: task, replacing: nil)
     return task
   }
@@ -59,6 +60,9 @@ extension StoreTransaction where Base == WriteTransaction {
   /// list, goes to the end of its new place. Sub-tasks follow a parent to another list, and the open ones are completed
   /// or cancelled with it. If the task gets another day, due day or due time, its reminder moves along, see
   /// ``ReminderMove``, unless the closure sets another reminder. A change that changes nothing writes nothing.
+  ///
+  /// Of a series, only this task changes, see ``updateSeries(of:keepingReminder:_:)``; another recurrence and an end of it
+  /// concern the tasks that follow.
   ///
   /// - Parameters:
   ///   - id: the task.
@@ -78,7 +82,8 @@ extension StoreTransaction where Base == WriteTransaction {
 
   @discardableResult
   mutating func update(
-    _ id: UUID, closingSubtasks: Bool, keepingReminder: Bool = false, _ change: (inout TaskItem) throws -> Void
+    _ id: UUID, closingSubtasks: Bool, keepingReminder: Bool = false, inSeries isForSeries: Bool = false,
+    _ change: (inout TaskItem) throws -> Void
   ) throws -> TaskItem {
     let old = try require(TaskRecord.self, id)
     var task = old.item
@@ -94,6 +99,7 @@ extension StoreTransaction where Base == WriteTransaction {
     task.planFirstOccurrence(replacing: old.item, today: today)
     let generatedFields: SyncFields = isPlanned || task.scheduledDate == nil ? [] : .scheduledDate
     task.updateSeries(replacing: old.item, in: calendar)
+    if isForSeries { task.moveSeries(from: old.item, in: calendar.timeZone) }
     try adoptList(of: &task, replacing: old.item)
     if Place(of: task) != Place(of: old.item), task.sortOrder == old.item.sortOrder {
       task.sortOrder = try lastSortOrder(ofPlacesOf: task)
@@ -104,6 +110,7 @@ extension StoreTransaction where Base == WriteTransaction {
     var taskChange = RecordChange<TaskRecord>(from: old, to: task, at: commitSequence)
     taskChange.generatedFields = generatedFields
     try write(taskChange)
+    try keepSeries(of: task, replacing: old.item, isForSeries: isForSeries)
     try updateSubtasks(of: task, replacing: old.item, closing: closingSubtasks)
     try followSeries(of: task, replacing: old.item)
     return task
@@ -111,12 +118,20 @@ extension StoreTransaction where Base == WriteTransaction {
 
   /// Deletes a task with its sub-tasks; its list stays, and so do its completions in the statistics.
   ///
+  /// The series of an open task ends; ``deleteOccurrence(_:)`` leaves out one task of it.
+  ///
   /// - Returns: the deleted task.
   /// - Throws: `taskNotFound`.
   @discardableResult
   public mutating func delete(_ id: UUID) throws -> TaskItem {
+    try delete(id, endingSeries: true)
+  }
+
+  @discardableResult
+  mutating func delete(_ id: UUID, endingSeries endsSeries: Bool) throws -> TaskItem {
     let old = try require(TaskRecord.self, id)
-    for subtaskID in try tables.subtaskIDs(of: id, in: base) { try delete(subtaskID) }
+    for subtaskID in try tables.subtaskIDs(of: id, in: base) { try delete(subtaskID, endingSeries: true) }
+    if endsSeries, old.item.isOpen, let place = old.item.series { try endSeries(place.id) }
     try write(RecordChange<TaskRecord>(from: old, to: nil, at: commitSequence))
     return old.item
   }

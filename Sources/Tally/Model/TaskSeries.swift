@@ -1,0 +1,207 @@
+public import Foundation
+public import TallyEngine
+
+/// What the tasks of a series have in common, and when it repeats.
+///
+/// Each task of the series is made from it, never from the task before, so a change of one task concerns that task
+/// alone. Its times are wall-clock times without a zone: nine in the morning is nine where the person is, and a time that
+/// the clocks skip on one day is back on the next (RFC 5545, section 3.3.5).
+public struct TaskSeries: Identifiable, Hashable, Sendable {
+  /// The task of the first day, as if nobody had changed it; its instants are wall-clock times, written as in UTC.
+  package private(set) var template: TaskItem
+  /// How the tasks repeat.
+  public private(set) var recurrence: Recurrence
+  /// The day of the first task: `DTSTART` of RFC 5545.
+  public private(set) var start: CalendarDay
+  /// The name of the zone of the series' times; `nil` for the zone of the person.
+  public package(set) var timeZoneIdentifier: String?
+  /// The days that a person has left out, ascending.
+  public package(set) var skippedDays: [CalendarDay]
+
+  /// The id of the first task.
+  public var id: UUID { template.id }
+  /// When the series was last changed.
+  public var updatedAt: Timestamp { template.updatedAt }
+
+  /// The time of day of the tasks, that of the due date or else of the reminder: `09:00`, `09:00:30`; `nil` for none.
+  public var time: String? {
+    guard let instant = template.dueDate ?? template.reminderDate else { return nil }
+    let text = instant.iso8601.drop { $0 != "T" }.dropFirst().dropLast()
+    return String(text.hasSuffix(":00") ? text.dropLast(3) : text)
+  }
+
+  /// Creates a series from parts that were stored or sent; `nil` unless the template repeats and is a possible task.
+  package init?(template: TaskItem, timeZoneIdentifier: String? = nil, skippedDays: [CalendarDay] = []) {
+    guard let recurrence = template.recurrence, let place = template.series, place.id == template.id,
+      (try? template.validate()) != nil
+    else { return nil }
+    (self.template, self.recurrence, start) = (template, recurrence, place.start)
+    (self.timeZoneIdentifier, self.skippedDays) = (timeZoneIdentifier, skippedDays)
+  }
+
+  /// Creates the same series with another template; `nil` unless the template repeats and is a possible task.
+  package init?(template: TaskItem, replacing old: TaskSeries) {
+    self.init(template: template, timeZoneIdentifier: old.timeZoneIdentifier, skippedDays: old.skippedDays)
+  }
+
+  /// The zone of the series' times, or that of the person.
+  func timeZone(or zone: TimeZone) -> TimeZone {
+    timeZoneIdentifier.flatMap { TimeZone(identifier: $0) } ?? zone
+  }
+
+  /// The series that a task describes by its own values; `nil` if it does not repeat.
+  ///
+  /// It is what the tasks of earlier versions and of documents belong to, until somebody changes one of them.
+  init?(describedBy task: TaskItem, in timeZone: TimeZone) {
+    guard let recurrence = task.recurrence, let place = task.series else { return nil }
+    var template = task.again(withID: place.id, at: task.createdAt)
+    template.endSnooze()
+    template.convertInstants { $0.wallClock(in: timeZone) }
+    let first = RecurrenceSeries(startingWith: place.id, on: place.start)
+    OccurrenceMove(from: place, to: first, by: recurrence, in: .gmt).apply(to: &template)
+    template.updatedAt = task.updatedAt
+    (template.series, template.parentID, template.sortOrder) = (first, nil, 0)
+    self.init(template: template)
+  }
+}
+
+extension TaskSeries {
+  /// Makes the task at a place in the series.
+  ///
+  /// - Parameters:
+  ///   - place: The place.
+  ///   - zone: The zone of the person.
+  ///   - now: When the task is created.
+  /// - Returns: The task, without the parent that the others have.
+  package func task(at place: RecurrenceSeries, in zone: TimeZone, createdAt now: Timestamp) -> TaskItem {
+    var task = template.again(withID: place.taskID, at: now)
+    task.moveDates(byDays: Int64(place.occurrence.dayNumber) - Int64(start.dayNumber))
+    task.convertInstants { Timestamp(wallClock: $0, in: timeZone(or: zone)) }
+    task.series = RecurrenceSeries(id: id, start: start, occurrence: place.occurrence, index: place.index)
+    return task
+  }
+
+  /// Returns the place after another one, of the task that follows when that one is closed.
+  ///
+  /// By a rule, it is the rule's first day after the other one whose time has not passed: those in between are
+  /// skipped, so that they do not pile up. After completion, it is one interval after the day on which the task was
+  /// closed, even if that day has passed. The index, and so the id of the task, does not depend on when it is closed.
+  ///
+  /// - Parameters:
+  ///   - place: The place of the closed task.
+  ///   - day: The local day on which it was closed.
+  ///   - now: The current time, in the zone of the person.
+  /// - Returns: The place; `nil` if the series has ended.
+  /// - Complexity: That of ``RecurrenceRule/next(after:from:)``.
+  func place(
+    after place: RecurrenceSeries, closedOn day: CalendarDay, at now: DateReference
+  ) -> RecurrenceSeries? {
+    let place = RecurrenceSeries(id: id, start: start, occurrence: place.occurrence, index: place.index)
+    guard case .rule(let rule) = recurrence else {
+      return place.next(by: recurrence, completedOn: day, today: now.today)
+    }
+    let lead = max(0, (template.dueDay(in: .gmt) ?? start).dayNumber - start.dayNumber) + 1
+    let earliest = CalendarDay(clamping: Int64(now.today.dayNumber) - Int64(lead))
+    var next = place.next(by: recurrence, completedOn: day, today: earliest)
+    while let found = next, hasPassed(found, at: now) {
+      next = rule.next(after: found.occurrence, from: start).map {
+        RecurrenceSeries(id: id, start: start, occurrence: $0, index: found.index)
+      }
+    }
+    return next
+  }
+
+  /// Whether it is too late for the task at a place: it would be overdue, or planned for a day before today.
+  private func hasPassed(_ place: RecurrenceSeries, at now: DateReference) -> Bool {
+    let task = task(at: place, in: now.timeZone, createdAt: now.now)
+    if task.overdueDate != nil || task.dueDay != nil { return task.isOverdue(at: now.now, on: now.today) }
+    return task.scheduledDate.map { $0 < now.today } ?? false
+  }
+}
+
+extension TaskSeries {
+  /// Takes over what a person has changed of one task, for the tasks that follow it.
+  ///
+  /// - Parameters:
+  ///   - task: The task as changed; with another start of its series, all dates keep their distance to the start.
+  ///   - old: The task before.
+  ///   - zone: The zone of the person.
+  mutating func adopt(_ task: TaskItem, replacing old: TaskItem, in zone: TimeZone) {
+    let zone = timeZone(or: zone)
+    guard var before = TaskSeries(describedBy: old, in: zone)?.template,
+      let new = TaskSeries(describedBy: task, in: zone)
+    else { return }
+    let distance = Int64(new.start.dayNumber) - Int64(start.dayNumber)
+    before.moveDates(byDays: distance)
+    template.moveDates(byDays: distance)
+    for field in Self.commonFields where !before.hasSame(field, as: new.template) { template[field] = new.template[field] }
+    (recurrence, start, template.series) = (new.recurrence, new.start, new.template.series)
+    template.updatedAt = task.updatedAt
+  }
+
+  /// The fields that a series gives its tasks; the others belong to each task.
+  static let commonFields: [TaskField] = [
+    .text, .notes, .scheduledDate, .dueDate, .dueDay, .reminderDate, .listID, .priority, .tags, .recurrence,
+    .attributes,
+  ]
+
+  /// Sets the time of the last change.
+  mutating func touch(at time: Timestamp) { template.updatedAt = time }
+
+  /// Puts the tasks to come into another list.
+  mutating func move(toList id: UUID?) { template.listID = id }
+}
+
+extension TaskItem {
+  /// Moves the days and the instants by whole days of 24 hours.
+  fileprivate mutating func moveDates(byDays count: Int64) {
+    guard count != 0 else { return }
+    func moved(_ day: CalendarDay) -> CalendarDay { CalendarDay(clamping: Int64(day.dayNumber) + count) }
+    scheduledDate = scheduledDate.map(moved)
+    if let dueDay { self.dueDay = moved(dueDay) }
+    convertInstants { $0.adding(seconds: 86_400 * count) }
+  }
+
+  /// Whether a field has the same value, byte for byte, in another task.
+  fileprivate func hasSame(_ field: TaskField, as other: TaskItem) -> Bool {
+    guard case .text(let mine)? = self[field], case .text(let others)? = other[field] else {
+      return self[field] == other[field]
+    }
+    return mine.utf8.elementsEqual(others.utf8)
+  }
+
+  /// Replaces the instants at which it is due and at which it reminds.
+  fileprivate mutating func convertInstants(_ convert: (Timestamp) -> Timestamp) {
+    if let dueDate { self.dueDate = convert(dueDate) }
+    reminderDate = reminderDate.map(convert)
+  }
+}
+
+extension TaskSeries: Codable {
+  private enum CodingKeys: String, CodingKey { case task, timeZone, skippedDays }
+
+  /// Decodes a stored series.
+  ///
+  /// - Throws: `DecodingError` also for a task that is not the template of a series.
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    let zone = try container.decodeIfPresent(String.self, forKey: .timeZone)
+    let series = TaskSeries(
+      template: try container.decode(TaskItem.self, forKey: .task),
+      timeZoneIdentifier: zone,
+      skippedDays: try container.decodeIfPresent([CalendarDay].self, forKey: .skippedDays) ?? [])
+    guard let series else {
+      throw DecodingError.dataCorruptedError(
+        forKey: .task, in: container, debugDescription: "The task does not repeat, or is not a possible one.")
+    }
+    self = series
+  }
+
+  /// Encodes the series as it is stored: its task with wall-clock times, its zone and the days left out.
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(template, forKey: .task)
+    try container.encodeIfPresent(timeZoneIdentifier, forKey: .timeZone)
+    if !skippedDays.isEmpty { try container.encode(skippedDays, forKey: .skippedDays) }
+  }
+}

@@ -1,0 +1,192 @@
+public import Foundation
+public import LMDB
+public import TallyEngine
+
+extension StoreTransaction where Base: ~Copyable {
+  /// The series of a repeating task; `nil` if the task does not repeat.
+  ///
+  /// - Throws: what the storage throws.
+  /// - Complexity: one lookup.
+  public func series(of task: TaskItem) throws -> TaskSeries? {
+    guard task.recurrence != nil, let place = task.series else { return nil }
+    return try storedSeries(place.id) ?? TaskSeries(describedBy: task, in: calendar.timeZone)
+  }
+
+  /// The series with an id, as it is stored; `nil` if there is none.
+  package func storedSeries(_ id: UUID) throws -> TaskSeries? {
+    let key = try TaskSeries.key(of: id)
+    return try tables.values.value(forKey: key, in: base).flatMap { TaskSeries(stored: $0, under: key) }
+  }
+
+  /// The stored series, in the order of their ids.
+  package func storedSeries() throws -> [TaskSeries] {
+    try values(in: TaskSeries.namespace).compactMap { TaskSeries(stored: $0.bytes, under: $0.key) }
+  }
+
+  /// The days of a series between two of its tasks that have no task: they had passed when the first one was closed.
+  ///
+  /// - Parameters:
+  ///   - task: A closed task.
+  ///   - next: The task that follows it.
+  ///   - limit: The most days to return.
+  /// - Returns: The days, ascending.
+  /// - Throws: what the storage throws.
+  public func skippedDays(between task: TaskItem, and next: TaskItem, limit: Int = 100) throws -> [CalendarDay] {
+    guard let from = task.series, let to = next.series, from.id == to.id, let series = try series(of: next),
+      case .rule(let rule) = series.recurrence
+    else { return [] }
+    var days: [CalendarDay] = []
+    var day = rule.next(after: from.occurrence, from: series.start)
+    while let skipped = day, skipped < to.occurrence, days.count < limit {
+      days.append(skipped)
+      day = rule.next(after: skipped, from: series.start)
+    }
+    return days
+  }
+}
+
+extension StoreTransaction where Base == WriteTransaction {
+  /// Changes a repeating task and all that follow it.
+  ///
+  /// ```swift
+  /// try store.writeAndWait { try $0.updateSeries(of: id) { $0.title = "Water all plants" } }
+  /// ```
+  ///
+  /// A task that moves to another day takes the series along: it goes on from that day by its rule. Of a task that
+  /// does not repeat, it changes that task.
+  ///
+  /// - Parameters:
+  ///   - id: the open task of the series.
+  ///   - change: changes the task.
+  /// - Returns: the task as stored.
+  /// - Throws: as ``update(_:keepingReminder:_:)``.
+  @discardableResult
+  public mutating func updateSeries(
+    of id: UUID, keepingReminder keepsReminder: Bool = false, _ change: (inout TaskItem) throws -> Void
+  ) throws -> TaskItem {
+    try update(id, closingSubtasks: true, keepingReminder: keepsReminder, inSeries: true, change)
+  }
+
+  /// Fixes the times of a series to a time zone, or lets them be those of the person again.
+  ///
+  /// - Parameters:
+  ///   - id: a task of the series.
+  ///   - zone: the zone; `nil` for that of the person.
+  /// - Throws: `taskNotFound`; `invalidRecurrence` if the task does not repeat; what the storage throws.
+  public mutating func setTimeZone(_ zone: TimeZone?, ofSeriesWith id: UUID) throws {
+    let task = try require(TaskRecord.self, id).item
+    guard var series = try series(of: task) else {
+      throw TallyError.invalidRecurrence("The task does not repeat, so it has no series", remedy: "Give it a rule first")
+    }
+    let dates = series.task(at: task.series ?? .init(startingWith: id, on: series.start), in: calendar.timeZone, createdAt: stamp)
+    series.timeZoneIdentifier = zone?.identifier
+    try write(series)
+    guard let place = task.series, task.isOpen else { return }
+    let moved = series.task(at: place, in: calendar.timeZone, createdAt: stamp)
+    try update(id, keepingReminder: true) { task in
+      if task.dueDate == dates.dueDate { task.dueDate = moved.dueDate }
+      if task.reminderDate == dates.reminderDate { task.reminderDate = moved.reminderDate }
+    }
+  }
+
+  /// Leaves out an open task of a series; the next one follows.
+  ///
+  /// The task is cancelled, and its day is one of the days that are left out of the series.
+  ///
+  /// - Returns: the cancelled task.
+  /// - Throws: `taskNotFound`; `inconsistentTask` if the task is completed; `invalidRecurrence` if it does not repeat.
+  @discardableResult
+  public mutating func skip(_ id: UUID) throws -> TaskItem {
+    try leaveOut(require(TaskRecord.self, id).item)
+    return try cancel(id)
+  }
+
+  /// Deletes an open task of a series with its sub-tasks; the next one follows.
+  ///
+  /// - Returns: the deleted task.
+  /// - Throws: `taskNotFound`; `invalidRecurrence` if the task does not repeat.
+  @discardableResult
+  public mutating func deleteOccurrence(_ id: UUID) throws -> TaskItem {
+    var closed = try require(TaskRecord.self, id).item
+    try leaveOut(closed)
+    if closed.isOpen {
+      (closed.state, closed.cancelledAt) = (.cancelled, OffsetTimestamp(now, in: calendar.timeZone))
+      try addSuccessor(of: closed)
+    }
+    return try delete(id, endingSeries: false)
+  }
+
+  /// Adds the day of a task to those that are left out of its series.
+  private mutating func leaveOut(_ task: TaskItem) throws {
+    guard var series = try series(of: task), let day = task.series?.occurrence else {
+      throw TallyError.invalidRecurrence("The task does not repeat, so there is no next one", remedy: "Cancel or delete it instead")
+    }
+    guard !series.skippedDays.contains(day) else { return }
+    series.skippedDays = (series.skippedDays + [day]).sorted()
+    series.touch(at: timeOfChange(after: series.updatedAt))
+    try write(series)
+  }
+
+  /// Removes the day of a task from those that are left out: somebody has reopened the task.
+  mutating func takeBackSkipping(of task: TaskItem) throws {
+    guard let place = task.series, var series = try storedSeries(place.id), series.skippedDays.contains(place.occurrence)
+    else { return }
+    series.skippedDays.removeAll { $0 == place.occurrence }
+    series.touch(at: timeOfChange(after: series.updatedAt))
+    try write(series)
+  }
+
+  /// Keeps what a series has in common when one of its tasks is created or changed.
+  ///
+  /// - Parameters:
+  ///   - task: the task as it will be stored.
+  ///   - old: the task before; `nil` for a new one.
+  ///   - isForSeries: whether the change is meant for the tasks that follow, too. A new recurrence always is.
+  /// - Throws: what the storage throws.
+  mutating func keepSeries(of task: TaskItem, replacing old: TaskItem?, isForSeries: Bool) throws {
+    // Nearly all tasks have no series.
+    guard task.extrasBox != nil || old?.extrasBox != nil else { return }
+    guard task.recurrence != nil, let place = task.series else {
+      if let former = old?.series { try endSeries(former.id) }
+      return
+    }
+    let zone = calendar.timeZone
+    guard let old, let former = old.series else {
+      if let series = TaskSeries(describedBy: task, in: zone) { try write(series) }
+      return
+    }
+    let parts = TaskItem.differences(old, task).intersection(TaskSeries.commonParts)
+    guard !parts.isEmpty, old.isOpen else { return }
+    let stored = try storedSeries(place.id)
+    guard var series = stored ?? TaskSeries(describedBy: old, in: zone) else { return }
+    if isForSeries || old.recurrence != task.recurrence || former.start != place.start {
+      if stored == nil { try write(series, isGenerated: true) }
+      series.adopt(task, replacing: old, in: zone)
+      try write(series)
+    } else if stored == nil {
+      // From now on the task differs from what it describes.
+      try write(series, isGenerated: true)
+    }
+  }
+
+  /// Ends a series: its open task was deleted, or does not repeat any more.
+  mutating func endSeries(_ id: UUID) throws {
+    try removeValues([TaskSeries.key(of: id)])
+  }
+
+  /// Stores a series.
+  ///
+  /// - Parameters:
+  ///   - series: the series.
+  ///   - isGenerated: whether a program made it, so that it loses to what a person writes on another device.
+  /// - Throws: what the storage throws.
+  package mutating func write(_ series: TaskSeries, isGenerated: Bool = false) throws {
+    let (bytes, key) = (try series.storedBytes, try TaskSeries.key(of: series.id))
+    let writer = recordWriter
+    try changeIfNeeded { (_, images, base) throws(LMDBError) in
+      try writer.require(.taskLife, in: &base)
+      return try ValueWriter(with: writer).write(
+        bytes, forKey: key, isGenerated: isGenerated, recording: &images, in: &base)
+    }
+  }
+}

@@ -1,0 +1,243 @@
+import Foundation
+import TallyTestSupport
+import TestSupport
+import Testing
+
+@testable import Tally
+
+/// A series has values of its own: what happens to one task of it concerns that task.
+@Suite struct TaskSeriesTests {
+  private static func day(_ text: String) throws -> CalendarDay { try CalendarDay(iso8601: text) }
+  private static func instant(_ text: String) throws -> Timestamp { try Timestamp(iso8601: text) }
+
+  /// A store in a time zone at an instant, with pills every day at a local time, due and reminded of then.
+  private static func withPills(
+    at first: String, every phrase: String = "every day", in zone: String = "Europe/Berlin", now: String,
+    _ body: (TaskStore, TaskItem, TestClock) throws -> Void
+  ) throws {
+    let clock = TestClock(try instant(now))
+    var configuration = TaskStore.Configuration.testing(clock: clock)
+    configuration.calendar.timeZone = try #require(TimeZone(identifier: zone))
+    try withStore(configuration) { store in
+      let task = try store.writeAndWait { transaction in
+        try transaction.add("Pills") { task in
+          task.recurrence = try Recurrence(phrase: phrase)
+          task.dueDate = try instant(first)
+          task.reminderDate = try instant(first)
+          task.tags = ["health"]
+        }
+      }
+      try body(store, task, clock)
+    }
+  }
+
+  /// Closes the open task of a series at an instant, and returns the next one.
+  private static func complete(
+    _ task: TaskItem, at now: String, _ clock: TestClock, in store: TaskStore, in zone: String? = nil
+  ) throws -> TaskItem {
+    clock.now = try instant(now)
+    return try store.writeAndWait { transaction in
+      if let zone {
+        var calendar = transaction.calendar
+        calendar.timeZone = try #require(TimeZone(identifier: zone))
+        transaction.countDays(in: calendar, startingAtMinute: 0)
+      }
+      try transaction.complete(task.id)
+      return try #require(try transaction.successor(of: task))
+    }
+  }
+
+  @Test func everyFieldOfOneTaskStaysWithThatTask() throws {
+    try Self.withPills(at: "2026-05-04T09:00:00+02:00", now: "2026-05-04T06:00:00Z") { store, task, clock in
+      try store.writeAndWait { transaction in
+        let list = try transaction.addList(name: "Trip")
+        try transaction.update(task.id) { task in
+          (task.title, task.notes, task.priority) = ("Pills, twice", "with water", .high)
+          (task.tags, task.listID) = (["trip"], list.id)
+          task.attributes["dose"] = .integer(2)
+          task.dueDate = try Self.instant("2026-05-04T21:30:00+02:00")
+        }
+      }
+      let next = try Self.complete(task, at: "2026-05-04T20:00:00Z", clock, in: store)
+      #expect(next.title == "Pills" && next.notes == nil && next.priority == .none && next.tags == ["health"])
+      #expect(next.listID == nil && next.attributes.isEmpty)
+      #expect(next.dueDate == (try Self.instant("2026-05-05T09:00:00+02:00")))
+      #expect(next.reminderDate == next.dueDate)
+    }
+  }
+
+  @Test func aChangeOfTheSeriesHoldsFromNowOn() throws {
+    try Self.withPills(at: "2026-05-04T09:00:00+02:00", now: "2026-05-04T06:00:00Z") { store, task, clock in
+      // What was changed of this task alone stays with it.
+      try store.writeAndWait { try $0.update(task.id) { $0.notes = "today with food" } }
+      let edited = try store.writeAndWait { transaction in
+        try transaction.updateSeries(of: task.id) { task in
+          (task.title, task.priority) = ("Vitamins", .low)
+          task.dueDate = try Self.instant("2026-05-04T10:15:00+02:00")
+        }
+      }
+      // The reminder moves as far as the due time.
+      #expect(edited.reminderDate == edited.dueDate && edited.notes == "today with food")
+      var next = try Self.complete(task, at: "2026-05-04T09:00:00Z", clock, in: store)
+      #expect(next.title == "Vitamins" && next.priority == .low && next.notes == nil)
+      let due = try Self.instant("2026-05-05T10:15:00+02:00")
+      #expect(next.dueDate == due && next.reminderDate == due)
+      next = try Self.complete(next, at: "2026-05-05T09:00:00Z", clock, in: store)
+      let dueThen = try Self.instant("2026-05-06T10:15:00+02:00")
+      #expect(next.dueDate == dueThen && next.title == "Vitamins")
+    }
+  }
+
+  /// A rule without weekdays follows the day of the series.
+  @Test func aSeriesThatMovesToAnotherDayGoesOnFromThere() throws {
+    try Self.withPills(
+      at: "2026-05-04T09:00:00+02:00", every: "every week", now: "2026-05-04T06:00:00Z"
+    ) { store, task, clock in
+      try store.writeAndWait { transaction in
+        try transaction.updateSeries(of: task.id) { $0.dueDate = try Self.instant("2026-05-06T08:00:00+02:00") }
+      }
+      let next = try Self.complete(task, at: "2026-05-06T05:00:00Z", clock, in: store)
+      #expect(next.dueDate == (try Self.instant("2026-05-13T08:00:00+02:00")))
+      #expect(next.series?.id == task.id && next.series?.index == 1)
+    }
+  }
+
+  /// Clocks skip the time on one day: 02:30 in Berlin, midnight in Cairo and Santiago, half an hour on Lord Howe.
+  @Test(
+    arguments: [
+      ("Europe/Berlin", "2026-03-28T02:30:00+01:00", "2026-03-29T03:30:00+02:00", "2026-03-30T02:30:00+02:00"),
+      ("Africa/Cairo", "2026-04-23T00:00:00+02:00", "2026-04-24T01:00:00+03:00", "2026-04-25T00:00:00+03:00"),
+      ("America/Santiago", "2026-09-05T00:15:00-04:00", "2026-09-06T01:15:00-03:00", "2026-09-07T00:15:00-03:00"),
+      ("Australia/Lord_Howe", "2026-10-03T02:10:00+10:30", "2026-10-04T02:40:00+11:00", "2026-10-05T02:10:00+11:00"),
+    ])
+  func aTimeThatClocksSkipIsBackOnTheNextDay(zone: String, first: String, skipped: String, back: String) throws {
+    try Self.withPills(at: first, in: zone, now: first) { store, task, clock in
+      let moved = try Self.complete(task, at: first, clock, in: store)
+      #expect(moved.dueDate == (try Self.instant(skipped)))
+      #expect(moved.reminderDate == moved.dueDate)
+      let next = try Self.complete(moved, at: skipped, clock, in: store)
+      #expect(next.dueDate == (try Self.instant(back)))
+      #expect(next.reminderDate == next.dueDate)
+    }
+  }
+
+  @Test func theTimeIsThatOfTheClocksWhereThePersonIs() throws {
+    try Self.withPills(at: "2026-11-10T09:00:00+01:00", now: "2026-11-10T07:00:00Z") { store, task, clock in
+      let there = try Self.complete(task, at: "2026-11-10T14:30:00Z", clock, in: store, in: "America/New_York")
+      #expect(there.dueDate == (try Self.instant("2026-11-11T09:00:00-05:00")))
+      let home = try Self.complete(there, at: "2026-11-11T20:00:00Z", clock, in: store)
+      #expect(home.dueDate == (try Self.instant("2026-11-12T09:00:00+01:00")))
+      // A zone of its own keeps the series where it is.
+      try store.writeAndWait { try $0.setTimeZone(TimeZone(identifier: "Europe/Berlin"), ofSeriesWith: home.id) }
+      let fixed = try Self.complete(home, at: "2026-11-12T15:00:00Z", clock, in: store, in: "America/New_York")
+      #expect(fixed.dueDate == (try Self.instant("2026-11-13T09:00:00+01:00")))
+    }
+  }
+
+  /// What follows a task that is done late: the first occurrence after it whose time is still to come.
+  @Test(
+    arguments: [
+      ("2026-05-05T06:30:00Z", "2026-05-05", 0), ("2026-05-05T07:30:00Z", "2026-05-06", 1),
+      ("2026-05-08T05:00:00Z", "2026-05-08", 3), ("2026-05-03T05:00:00Z", "2026-05-05", 0),
+    ] as [(String, String, Int)])
+  func doneLateItStandsForWhatHasPassed(done: String, next: String, skippedCount: Int) throws {
+    try Self.withPills(at: "2026-05-04T09:00:00+02:00", now: "2026-05-03T04:00:00Z") { store, task, clock in
+      let following = try Self.complete(task, at: done, clock, in: store)
+      #expect(following.dueDate == (try Self.instant("\(next)T09:00:00+02:00")))
+      #expect(try store.read { try $0.skippedDays(between: task, and: following) }.count == skippedCount)
+    }
+  }
+
+  @Test func aSkippedDayIsLeftOutAndCanComeBack() throws {
+    try Self.withPills(at: "2026-05-04T09:00:00+02:00", now: "2026-05-04T06:00:00Z") { store, task, _ in
+      let next = try store.writeAndWait { transaction in
+        try transaction.skip(task.id)
+        return try #require(try transaction.successor(of: task))
+      }
+      let series = try #require(try store.read { try $0.series(of: next) })
+      let day = try Self.day("2026-05-04")
+      #expect(series.skippedDays == [day] && series.time == "09:00")
+      #expect(next.dueDate == (try Self.instant("2026-05-05T09:00:00+02:00")))
+      try store.writeAndWait { try $0.reopen(task.id) }
+      let open = try store.read { try $0.view(.all).tasks }
+      #expect(open.map(\.id) == [task.id])
+      #expect(try store.read { try $0.series(of: open[0])?.skippedDays } == [])
+    }
+  }
+
+  @Test func oneTaskCanBeDeletedAndTheSeriesGoesOn() throws {
+    try Self.withPills(at: "2026-05-04T09:00:00+02:00", now: "2026-05-04T06:00:00Z") { store, task, clock in
+      try store.writeAndWait { try $0.update(task.id) { $0.title = "just today" } }
+      try store.writeAndWait { try $0.deleteOccurrence(task.id) }
+      let next = try #require(try store.read { try $0.view(.all).tasks.first })
+      let due = try Self.instant("2026-05-05T09:00:00+02:00")
+      #expect(next.title == "Pills" && next.dueDate == due)
+      try store.writeAndWait { _ = try $0.undo() }
+      #expect(try store.read { try $0.view(.all).tasks.map(\.title) } == ["just today"])
+      // Deleting the task itself ends the series.
+      try store.writeAndWait { try $0.delete(task.id) }
+      #expect(try store.read { try $0.storedSeries() }.isEmpty)
+      try store.writeAndWait { _ = try $0.undo() }
+      let again = try Self.complete(task, at: "2026-05-04T07:30:00Z", clock, in: store)
+      #expect(again.title == "Pills")
+    }
+  }
+
+  @Test func undoRestoresTheSeriesWithItsTask() throws {
+    try Self.withPills(at: "2026-05-04T09:00:00+02:00", now: "2026-05-04T06:00:00Z") { store, task, clock in
+      try store.writeAndWait { try $0.updateSeries(of: task.id) { $0.title = "Vitamins" } }
+      try store.writeAndWait { _ = try $0.undo() }
+      let next = try Self.complete(task, at: "2026-05-04T07:30:00Z", clock, in: store)
+      #expect(next.title == "Pills")
+      try store.writeAndWait { _ = try $0.undo() }
+      try store.writeAndWait { try $0.updateSeries(of: task.id) { $0.title = "Vitamins" } }
+      try store.writeAndWait { _ = try $0.undo() }
+      try store.writeAndWait { _ = try $0.redo() }
+      let later = try Self.complete(task, at: "2026-05-04T07:30:00Z", clock, in: store)
+      #expect(later.title == "Vitamins")
+    }
+  }
+
+  /// A store of an earlier version and a document have no series: a task describes its own.
+  @Test func aSeriesThatIsNotStoredIsWhatItsTaskSays() throws {
+    try Self.withPills(at: "2026-05-04T09:00:00+02:00", now: "2026-05-04T06:00:00Z") { store, task, clock in
+      try store.writeAndWait { try $0.endSeries(task.id) }
+      try store.writeAndWait { try $0.update(task.id) { $0.title = "just today" } }
+      let next = try Self.complete(task, at: "2026-05-04T07:30:00Z", clock, in: store)
+      let due = try Self.instant("2026-05-05T09:00:00+02:00")
+      #expect(next.title == "Pills" && next.dueDate == due)
+    }
+  }
+
+  /// A parent completes the sub-tasks of its own occurrence, and takes the others along.
+  @Test func aRepeatingSubtaskOfTheNextOccurrenceMovesThere() throws {
+    try Self.withPills(at: "2026-05-04T09:00:00+02:00", now: "2026-05-04T06:00:00Z") { store, task, clock in
+      let part = try store.writeAndWait { transaction in
+        try transaction.add("Glass of water") { part in
+          part.parentID = task.id
+          part.recurrence = try Recurrence(phrase: "every day")
+          part.dueDay = try Self.day("2026-05-04")
+        }
+      }
+      let partNext = try Self.complete(part, at: "2026-05-04T06:30:00Z", clock, in: store)
+      let next = try Self.complete(task, at: "2026-05-04T06:40:00Z", clock, in: store)
+      #expect(try store.read { try $0.task(partNext.id)?.isOpen } == true)
+      #expect(try store.read { try $0.subtasks(of: next.id).map(\.id) } == [partNext.id])
+      #expect(try store.read { try $0.view(.completed(nil)).tasks.count } == 2)
+      // Reopening takes both back.
+      try store.writeAndWait { try $0.reopen(task.id) }
+      #expect(try store.read { try $0.task(partNext.id)?.parentID } == task.id)
+      #expect(try store.read { try $0.task(next.id) } == nil)
+    }
+  }
+
+  @Test func aTaskThatDoesNotRepeatHasNothingToSkip() throws {
+    try withStore { (store: TaskStore) throws in
+      let task = try store.writeAndWait { try $0.add("once") }
+      expect(.invalidRecurrence) { try store.writeAndWait { _ = try $0.skip(task.id) } }
+      expect(.invalidRecurrence) { try store.writeAndWait { _ = try $0.deleteOccurrence(task.id) } }
+      expect(.invalidRecurrence) { try store.writeAndWait { try $0.setTimeZone(.gmt, ofSeriesWith: task.id) } }
+      #expect(try store.read { try $0.task(task.id) } == task)
+    }
+  }
+}
