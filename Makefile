@@ -147,6 +147,7 @@ schemas: build ## Validates the schemas, and exports and the output of commands 
 	@Scripts/check-schemas.py
 	@Scripts/compare-statistics.py
 	@Scripts/check-recurrence.py
+	@Scripts/check-series.py
 	@Scripts/check-measures.py
 
 completions: build ## Presses Tab and types filters in real shells: bash, zsh and fish complete, and change no spelling.

@@ -27,6 +27,7 @@ extension HelperAct {
     case "read-snapshot": try readSnapshot()
     case "open-snapshots": try openSnapshots()
     case "recur": try recur()
+    case "series": try liveWithSeries()
     case "index-search": try indexSearch()
     default: throw Misuse()
     }

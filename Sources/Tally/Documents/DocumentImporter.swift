@@ -81,6 +81,7 @@ extension DocumentImporter where Source: ~Copyable {
       case .task(let task): try read(task, at: position, &batch, in: transaction)
       case .completion(let completion): try read(completion, &batch, in: transaction)
       case .filter(let filter): try read(filter, &batch, in: transaction)
+      case .series(let series): try read(series, &batch, in: transaction)
       case .remark(let remark): try add(remark, at: position)
       }
     } catch let error as TallyError where error.position == nil && error.isOfDocument {
@@ -267,6 +268,18 @@ extension DocumentImporter where Source: ~Copyable {
   }
 }
 
+extension DocumentImporter where Source: ~Copyable {
+  /// Series are no records of their own for a person, so they are neither counted nor reported.
+  private func read(
+    _ series: TaskSeries, _ batch: inout ImportBatch,
+    in transaction: borrowing StoreTransaction<some LMDBTransaction & ~Copyable>
+  ) throws {
+    let old = try transaction.storedSeries(series.id)
+    guard old != series, options.overwrites || old.map({ $0.updatedAt <= series.updatedAt }) ?? true else { return }
+    batch.series.append(series)
+  }
+}
+
 extension ImportSummary.Counts {
   fileprivate mutating func count(_ outcome: MergeOutcome) {
     switch outcome {
@@ -303,6 +316,7 @@ struct ImportBatch {
   var changedTasks: [RecordChange<TaskRecord>] = []
   var completions: [Completion] = []
   var filters: [SavedFilter] = []
+  var series: [TaskSeries] = []
   /// The number of records read, including those that need no change.
   var readCount = 0
   var textSizeInBytes = 0
@@ -332,6 +346,11 @@ extension StoreTransaction where Base == WriteTransaction {
     try write(&changes, counting: &deltas)
     for completion in batch.completions { try record(completion, counting: &deltas) }
     for filter in batch.filters { try put(filter) }
+    // A task with another rule than before describes its series itself.
+    for change in batch.changedTasks where change.new?.item.recurrence != change.old?.item.recurrence {
+      if let place = change.old?.item.series { try endSeries(place.id) }
+    }
+    for series in batch.series { try write(series) }
   }
 }
 

@@ -9,6 +9,7 @@ package enum DocumentRecord {
   case task(TaskDocument)
   case completion(Completion)
   case filter(SavedFilter)
+  case series(TaskSeries)
   /// Something that was not understood, without loss of a record.
   case remark(DocumentRemark)
 }
@@ -37,7 +38,7 @@ extension DocumentSource where Self: ~Copyable {
 struct JSONDocumentSource: DocumentSource, ~Copyable {
   /// The keys of the outermost object.
   private enum Key: String, DocumentKey {
-    case exportDate, appVersion, schemaVersion, lists, tasks, completions, filters
+    case exportDate, appVersion, schemaVersion, lists, tasks, completions, filters, series
 
     static let table = DocumentKeyTable<Key>()
   }
@@ -128,13 +129,14 @@ extension JSONDocumentSource {
     case .list: .list(try ListDocument(from: &reader, isLenient: isLenient))
     case .completion: .completion(try CompletionDocument.read(from: &reader, isLenient: isLenient))
     case .filter: .filter(try FilterDocument.read(from: &reader, isLenient: isLenient))
+    case .series: .series(try SeriesDocument.read(from: &reader, isLenient: isLenient))
     }
   }
 }
 
 /// The kinds of lines that are not tasks, by their key.
 enum LineKind: String, CaseIterable {
-  case list, completion, filter
+  case list, completion, filter, series
 
   fileprivate init?(_ key: [UInt8]) {
     guard let kind = Self.allCases.first(where: { $0.rawValue.utf8.elementsEqual(key) }) else { return nil }
@@ -154,6 +156,7 @@ extension JSONDocumentSource {
     case .tasks: try beginArray(.tasks, key)
     case .completions: try beginArray(.others(.completion), key)
     case .filters: try beginArray(.others(.filter), key)
+    case .series: try beginArray(.others(.series), key)
     }
   }
 

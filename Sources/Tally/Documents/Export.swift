@@ -109,6 +109,8 @@ struct DocumentExporter: ~Copyable {
   private let output: OutputBehind
   private let format: InterchangeFormat
   private let selection: ExportSelection?
+  /// The series of the selected tasks.
+  private var exportedSeries: Set<UUID> = []
   private let observer: InterchangeProgress.Observer?
   private var writer: JSONWriter
   private var summary = ExportSummary()
@@ -163,6 +165,9 @@ struct DocumentExporter: ~Copyable {
     try writeArray("tasks") { try $0.writeTasks(of: transaction) }
     try writeArray("completions") { try $0.writeCompletions(of: transaction) }
     try writeArray("filters") { try $0.writeFilters(of: transaction) }
+    // A document without series is as in earlier versions.
+    let series = try transaction.storedSeries().filter { selection == nil || exportedSeries.contains($0.id) }
+    if !series.isEmpty { try writeArray("series") { try $0.write(series) } }
   }
 
   private mutating func writeArray(_ name: StaticString, _ write: (inout DocumentExporter) throws -> Void) throws {
@@ -190,7 +195,10 @@ struct DocumentExporter: ~Copyable {
     try transaction.tables.tasks.forEach(in: transaction.base) { key, value in
       let id = try IDKey(decoding: key).id
       guard selection?.taskIDs.contains(id) ?? true else { return true }
-      try TaskDocument.write(TaskFields(value), id: id, to: &writer)
+      let fields = try TaskFields(value)
+      try TaskDocument.write(fields, id: id, to: &writer)
+      // All series are exported together with all tasks.
+      if selection != nil, let series = try fields.series { exportedSeries.insert(series.id) }
       if format == .ndjson { writer.lineFeed() }
       summary.taskCount += 1
       try output.write(&writer.bytes, ifAtLeast: OutputBehind.blockSizeInBytes, countingIn: &summary)
@@ -223,6 +231,14 @@ struct DocumentExporter: ~Copyable {
       FilterDocument.write(filter, to: &writer)
       endLine()
       summary.filterCount += 1
+    }
+  }
+
+  private mutating func write(_ series: [TaskSeries]) throws {
+    for series in series {
+      beginLine(.series)
+      try SeriesDocument.write(series, to: &writer)
+      endLine()
     }
   }
 

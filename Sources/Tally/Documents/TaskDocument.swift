@@ -486,6 +486,54 @@ enum CompletionDocument {
   }
 }
 
+/// A series as an object of a document.
+enum SeriesDocument {
+  /// The keys, in the order in which they are written.
+  enum Key: String, DocumentKey {
+    case task, timeZone, skippedDays
+
+    static let table = DocumentKeyTable<Key>()
+  }
+
+  /// Writes a series: its task with wall-clock times, written as in UTC, its zone and the days left out.
+  static func write(_ series: TaskSeries, to writer: inout JSONWriter) throws(LMDBError) {
+    let record = TaskRecord(item: series.template, stamp: ChangeStamp(replacing: nil, at: 0)).encodedBytes
+    writer.beginObject()
+    writer.key("task")
+    // The array outlives the writing.
+    try unsafe TaskDocument.write(TaskFields(record.span.bytes), id: series.id, to: &writer)
+    writer.entry("timeZone", series.timeZoneIdentifier.map { .text($0) })
+    writer.entry("skippedDays", .tags(TagSet(series.skippedDays.map(\.iso8601))))
+    writer.endObject()
+  }
+
+  /// Reads a series whose object has just begun.
+  static func read(from reader: inout JSONReader, isLenient: Bool) throws -> TaskSeries {
+    let position = reader.tokenPosition
+    var template: TaskItem?, zone: String?, days: [CalendarDay] = []
+    var entries = DocumentEntries(Key.self, isLenient: isLenient)
+    while let key = try entries.next(from: &reader) {
+      switch key {
+      case .task:
+        guard try reader.next() == .beginObject else { throw reader.fault("The task of a series is not an object") }
+        template = try TaskDocument(from: &reader, at: reader.tokenPosition, isLenient: isLenient).values
+      case .timeZone: zone = try reader.read(.text, for: key, orNull: true)?.text
+      case .skippedDays:
+        let texts = try reader.read(.tags, for: key, orNull: true)?.tags ?? []
+        days = try texts.map { text in
+          guard let day = try? CalendarDay(iso8601: text) else { throw reader.fault("A skipped day is not a day") }
+          return day
+        }
+      }
+    }
+    let series = template.flatMap {
+      TaskSeries(template: $0, timeZoneIdentifier: zone, skippedDays: days.sorted())
+    }
+    guard let series else { throw reader.fault("The series has no task that repeats", at: position) }
+    return series
+  }
+}
+
 /// A saved filter as an object of a document.
 enum FilterDocument {
   /// The keys, in the order in which they are written.

@@ -54,7 +54,7 @@ private struct SeriesMerge {
     time = GeneratedTime.time(at: transaction.now.microsecondsSince1970)
     if last.isClosed {
       change = try successor(merge, in: transaction)
-    } else if let previous, isUntouched, try transaction.subtaskIDs(of: last.id).isEmpty,
+    } else if isUntouched, try transaction.subtaskIDs(of: last.id).isEmpty,
       try isSuperfluous(after: previous, merge, in: transaction)
     {
       change = (object, known.generatingLife(toDeleted: true, at: time, by: replica))
@@ -71,10 +71,10 @@ private struct SeriesMerge {
 
   /// Whether the open task should not be there: its series has ended, or the task before it is open again.
   private func isSuperfluous(
-    after previous: TaskItem, _ merge: StateMerge, in transaction: borrowing StoreWriteTransaction
+    after previous: TaskItem?, _ merge: StateMerge, in transaction: borrowing StoreWriteTransaction
   ) throws -> Bool {
     guard let id = last.series?.id else { return false }
-    if previous.isOpen || previous.recurrence == nil { return true }
+    if let previous, previous.isOpen || previous.recurrence == nil { return true }
     return try merge.state(of: ObjectKey(ofSeries: id), in: transaction).isDeleted
   }
 
@@ -114,10 +114,12 @@ private struct SeriesMerge {
     return (object, change(of: task, in: parts, known))
   }
 
-  /// Whether no person has written to a part of the task.
+  /// Whether no person has written to a part of the task; a removed tag does not say who has removed it.
   private func isGenerated(_ part: SyncFields) -> Bool {
     if part == .tags {
-      return (known.sets[.tags] ?? [:]).allSatisfy { $0.value.latestTime.map(GeneratedTime.contains) ?? true }
+      return (known.sets[.tags] ?? [:]).allSatisfy {
+        $0.value.removals.isEmpty && $0.value.latestTime.map(GeneratedTime.contains) ?? true
+      }
     }
     return known.registers.allSatisfy { field, register in
       SyncFields(rawValue: 1 << UInt32(field.number)) != part || GeneratedTime.contains(register.time)

@@ -64,6 +64,14 @@ struct TaskFields: ~Escapable {
     }
   }
 
+  /// The place of the task in a series; `nil` if it does not repeat.
+  var series: RecurrenceSeries? {
+    get throws(LMDBError) {
+      var cursor = cursor
+      return try cursor.advance(to: TaskField.series.tag) ? RecurrenceSeries(stored: cursor.value) : nil
+    }
+  }
+
   /// Whether the task has a due date or a due day.
   var isDue: Bool {
     get throws(LMDBError) {

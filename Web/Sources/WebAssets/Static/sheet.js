@@ -61,6 +61,7 @@ export class Sheet {
   // The form that saves fields.
   body(fields) {
     const body = [["key", crypto.randomUUID()]];
+    if (document.getElementById("series")?.checked) body.push(["series", "on"]);
     for (const field of fields) body.push([field.name, field.value], [`was-${field.name}`, this.stamp(field).value]);
     return body;
   }

@@ -15,6 +15,8 @@ struct TaskEdit: Sendable {
 
   /// The fields that the form changes, with their texts.
   private let changes: [(field: SheetField, text: String)]
+  /// Whether the changes of a repeating task are meant for those that follow, too.
+  private let isForSeries: Bool
 
   /// Compares a form with the task as it is now.
   ///
@@ -29,7 +31,7 @@ struct TaskEdit: Sendable {
       if let stamp, stamp != now.digest { conflicts.append(Conflict(field: field, own: text, now: now)) }
       changes.append((field, text))
     }
-    self.changes = changes
+    (self.changes, isForSeries) = (changes, form["series"] == "on")
     guard conflicts.isEmpty else { throw SheetConflict(task: task, conflicts: conflicts, changes: changes) }
   }
 
@@ -41,8 +43,13 @@ struct TaskEdit: Sendable {
     let texts = changes.filter { $0.field != .state }
     let hasReminder = texts.contains { $0.field == .reminder }
     do {
-      try transaction.update(id, keepingReminder: hasReminder) { task in
+      let change = { (task: inout TaskItem) in
         for (field, text) in texts { try refusing(field.rawValue) { try field.set(text, of: &task, reference) } }
+      }
+      if isForSeries {
+        try transaction.updateSeries(of: id, keepingReminder: hasReminder, change)
+      } else {
+        try transaction.update(id, keepingReminder: hasReminder, change)
       }
     } catch let refusal as FieldRefusal {
       throw refusal

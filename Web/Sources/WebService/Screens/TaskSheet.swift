@@ -37,6 +37,7 @@ struct TaskSheet {
     ]
     content["titleText"] = text(.title)
     for field in [SheetField.notes, .day, .due, .reminder, .repeat, .tags] { content[field.rawValue] = text(field) }
+    content["isRepeating"] = task.recurrence != nil && task.isOpen
     content["dayType"] = StatisticsContent.typeOfField(with: text(.day))
     if let parent = try task.parentID.flatMap({ try transaction.task($0) }) {
       content["parent"] = ["id": parent.id.text, "title": parent.title.shortened(to: 80)]

@@ -1,0 +1,222 @@
+#!/usr/bin/env python3
+"""Lives with random series day by day, and compares their open tasks with a model over dateutil and zoneinfo.
+
+    Scripts/check-series.py [TALLY-TEST-HELPER]
+
+A person with many repeating tasks moves between time zones, completes tasks late and early, leaves some out, snoozes
+and moves others, and changes a series. The model knows a series by its rule, its start and the distances of its dates
+from each occurrence. TALLY_SERIES is the number of series; set TALLY_SEED to repeat a run.
+"""
+
+import os
+import random
+import subprocess
+import sys
+import tempfile
+from datetime import date, datetime, time, timedelta, timezone
+from zoneinfo import ZoneInfo
+
+import environment
+
+environment.enter()
+
+from dateutil.rrule import rrulestr
+
+SEED = int(os.environ.get("TALLY_SEED", random.SystemRandom().randrange(1 << 30)))
+SERIES, ACTS = int(os.environ.get("TALLY_SERIES", "200")), 12
+ZONES = [
+    "Europe/Berlin", "America/New_York", "America/Santiago", "Africa/Cairo", "Australia/Lord_Howe", "Asia/Kolkata",
+    "Pacific/Apia", "Asia/Beirut", "America/St_Johns", "UTC"]
+RULES = [
+    "FREQ=DAILY", "FREQ=DAILY;INTERVAL=3", "FREQ=WEEKLY", "FREQ=WEEKLY;BYDAY=MO,WE,FR", "FREQ=MONTHLY;BYMONTHDAY=-1",
+    "FREQ=MONTHLY;BYDAY=2TU", "FREQ=MONTHLY;BYMONTHDAY=28,29,30;BYSETPOS=-1", "FREQ=YEARLY;BYMONTH=3;BYDAY=-1SU",
+    "FREQ=DAILY;COUNT=5", "FREQ=WEEKLY;INTERVAL=2", "after 3 days", "after 1 week"]
+# Times that clocks skip or repeat somewhere, and others.
+TIMES = [time(0, 0), time(0, 15), time(1, 30), time(2, 10), time(2, 30), time(9, 0), time(17, 45), time(23, 59)]
+
+
+def instant(local, zone):
+    """The instant of a wall-clock time: the first of a repeated one, and a skipped one by the offset before."""
+    return local.replace(tzinfo=ZoneInfo(zone), fold=0).astimezone(timezone.utc)
+
+
+def wall(moment, zone):
+    return moment.astimezone(ZoneInfo(zone)).replace(tzinfo=None)
+
+
+def text(value):
+    if value is None:
+        return "-"
+    return value.strftime("%Y-%m-%dT%H:%M:%SZ") if isinstance(value, datetime) else value.isoformat()
+
+
+class Series:
+    """A series, with distances from an occurrence: days, or days and a time as a timedelta from its midnight."""
+
+    def __init__(self, rule, day, due, reminder):
+        self.rule, self.start, self.day = rule, day, day
+        self.planned, self.zone = timedelta(0), None
+        self.due = due  # A number of days, a timedelta, or None.
+        self.reminder = reminder
+        self.open = None
+
+    def task(self, day, zone):
+        zone = self.zone or zone
+        midnight = datetime.combine(day, time())
+        due = self.due
+        if isinstance(due, timedelta):
+            due = instant(midnight + due, zone)
+        elif due is not None:
+            due = day + timedelta(days=due)
+        reminder = instant(midnight + self.reminder, zone) if self.reminder is not None else None
+        return {"planned": day + self.planned, "due": due, "reminder": reminder}
+
+    def has_passed(self, day, now, zone):
+        task, today = self.task(day, zone), wall(now, zone).date()
+        if isinstance(task["due"], datetime):
+            return task["due"] < now
+        if task["due"] is not None:
+            return task["due"] < today
+        if task["reminder"] is not None:
+            return task["reminder"] < now
+        return task["planned"] < today
+
+    def close(self, now, zone):
+        """Goes on to the next task."""
+        if self.rule.startswith("after"):
+            count, unit = self.rule.split()[1:]
+            self.day = wall(now, zone).date() + timedelta(days=int(count) * (7 if "week" in unit else 1))
+        else:
+            rule = rrulestr(self.rule, dtstart=datetime.combine(self.start, time()))
+            following = rule.after(datetime.combine(self.day, time()))
+            while following and self.has_passed(following.date(), now, zone):
+                following = rule.after(following)
+            self.day = following.date() if following else None
+        self.open = self.task(self.day, zone) if self.day else None
+
+    def answer(self):
+        return " ".join(text(self.open[name]) for name in ("planned", "due", "reminder")) if self.open else "ended"
+
+
+class Life:
+    def __init__(self, numbers):
+        self.numbers, self.lines, self.expected = numbers, [], []
+        self.series = []
+        self.now = datetime(2026, 3, 20, 6, tzinfo=timezone.utc)
+        self.zone = "Europe/Berlin"
+
+    def say_now(self):
+        self.lines.append(f"now {text(self.now)} {self.zone}")
+
+    def act(self, line, series):
+        self.lines.append(line)
+        self.expected.append((line, series.answer()))
+
+    def begin(self):
+        numbers, rule = self.numbers, self.numbers.choice(RULES)
+        day = wall(self.now, self.zone).date() + timedelta(days=numbers.randrange(0, 9))
+        if not rule.startswith("after"):
+            midnight = datetime.combine(day, time())
+            day = rrulestr(rule, dtstart=midnight).after(midnight, inc=True).date()
+        at = numbers.choice(TIMES)
+        moment = timedelta(hours=at.hour, minutes=at.minute)
+        kind = numbers.randrange(4)
+        due = [None, 0, moment, moment + timedelta(days=numbers.randrange(0, 2))][kind]
+        reminder = moment if kind == 0 and numbers.random() < 0.5 else None
+        series = Series(rule, day, due, reminder)
+        # A time that clocks skip on the first day cannot be said: the series has the later one.
+        for name in ("due", "reminder"):
+            value = getattr(series, name)
+            if isinstance(value, timedelta):
+                local = datetime.combine(day, time()) + value
+                setattr(series, name, wall(instant(local, self.zone), self.zone) - datetime.combine(day, time()))
+        series.open = series.task(day, self.zone)
+        self.series.append(series)
+        due, reminder = text(series.open["due"]), text(series.open["reminder"])
+        self.act(f"add {rule.replace(' ', '_')} {day} {due} {reminder}", series)
+
+    def step(self):
+        numbers = self.numbers
+        self.now += timedelta(minutes=numbers.choice([7, 50, 400, 1_430, 1_440, 4_000, 20_000]))
+        if numbers.random() < 0.15:
+            self.zone = numbers.choice(ZONES)
+        self.say_now()
+        for number, series in enumerate(self.series):
+            if series.open is None or numbers.random() > 0.5:
+                continue
+            self.change(number, series)
+
+    def change(self, number, series):
+        numbers, now = self.numbers, self.now
+        kind, due = numbers.randrange(12), series.open["due"]
+        is_timed = isinstance(due, datetime)
+        if kind < 5:
+            series.close(now, self.zone)
+            self.act(f"done {number}", series)
+        elif kind == 5:
+            series.close(now, self.zone)
+            self.act(f"skip {number}", series)
+        elif kind == 6:
+            series.close(now, self.zone)
+            self.act(f"drop {number}", series)
+        elif kind == 7 and series.open["reminder"]:
+            series.open["reminder"] = now + timedelta(minutes=numbers.choice([10, 300, 2_000]))
+            self.act(f"snooze {number} {text(series.open['reminder'])}", series)
+        elif kind == 8 and not series.open["reminder"]:
+            series.open["planned"] += timedelta(days=numbers.choice([-1, 1, 2, 10]))
+            self.act(f"plan {number} {series.open['planned']}", series)
+        elif kind == 9 and is_timed:
+            series.open["due"] = due + timedelta(minutes=numbers.choice([-90, 30, 600]))
+            self.act(f"due {number} {text(series.open['due'])}", series)
+        elif kind == 10 and is_timed:
+            zone = series.zone or self.zone
+            untouched = series.task(series.day, self.zone)
+            if due != untouched["due"] or series.open["planned"] != untouched["planned"]:
+                return
+            at = numbers.choice(TIMES)
+            later = instant(datetime.combine(wall(due, zone).date(), at), zone)
+            if wall(later, zone).date() != wall(due, zone).date():
+                return
+            if wall(later, zone) != wall(due, zone):
+                series.due = wall(later, zone) - datetime.combine(series.day, time())
+            series.open["due"] = later
+            self.act(f"series-due {number} {text(later)}", series)
+        elif kind == 11 and is_timed:
+            zone = numbers.choice(ZONES)
+            untouched = series.task(series.day, self.zone)
+            series.zone = zone
+            moved = series.task(series.day, self.zone)
+            for name in ("due", "reminder"):
+                if series.open[name] == untouched[name]:
+                    series.open[name] = moved[name]
+            self.act(f"zone {number} {zone}", series)
+
+
+def main():
+    helper = sys.argv[1] if len(sys.argv) > 1 else environment.ROOT / ".build/debug/TallyTestHelper"
+    numbers, acts, begun = random.Random(SEED), 0, 0
+    while begun < SERIES:
+        life = Life(numbers)
+        life.say_now()
+        for _ in range(min(50, SERIES - begun)):
+            life.begin()
+        begun += len(life.series)
+        for _ in range(2 * ACTS):
+            life.step()
+        with tempfile.TemporaryDirectory() as folder:
+            asked = subprocess.run(
+                [helper, "series", folder + "/store"], input="\n".join(life.lines) + "\n", capture_output=True, text=True)
+        assert asked.returncode == 0, f"TALLY_SEED={SEED}: {asked.stderr}"
+        answers = asked.stdout.splitlines()
+        assert len(answers) == len(life.expected), f"TALLY_SEED={SEED}: {len(answers)} answers to {len(life.expected)} acts"
+        for (line, expected), answer in zip(life.expected, answers):
+            if answer != expected:
+                number = line.split()[1]
+                before = [other for other in life.lines if other.startswith("now") or other.split()[1] == number]
+                raise SystemExit(
+                    f"check-series: TALLY_SEED={SEED}: {line}\nis  {answer}\nnot {expected}\n" + "\n".join(before[-12:]))
+        acts += len(answers)
+    print(f"check-series: {acts} acts on {begun} series agree with dateutil and zoneinfo (TALLY_SEED={SEED})")
+
+
+main()

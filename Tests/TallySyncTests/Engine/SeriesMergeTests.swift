@@ -1,0 +1,171 @@
+import Foundation
+import Tally
+import TallyTestSupport
+import TestSupport
+import Testing
+
+@testable import TallySync
+
+/// A series is an object of its own: what one device changes of it and another device does with its tasks come together.
+struct SeriesMergeTests {
+  /// Runs a body with devices that have a task for today, due at 17:00, which repeats every day.
+  private func withSeries(
+    _ count: Int = 2, _ body: (FolderSpace, UUID) async throws -> Void
+  ) async throws {
+    try await withFolderSpace(count) { space in
+      let id = try await space.stores[0].write { transaction in
+        try transaction.add("plants", to: .today) { task in
+          task.recurrence = try Recurrence(text: "FREQ=DAILY")
+          task.dueDate = try Timestamp(iso8601: "2026-11-21T17:00:00+03:00")
+        }.id
+      }
+      try await space.synchronizeAll()
+      space.clock.now = space.clock.now.adding(seconds: 60)
+      try await body(space, id)
+      try await settle(space)
+      try await space.expectEqualStores()
+      for store in space.stores { try checkInvariants(of: store) }
+    }
+  }
+
+  private func settle(_ space: FolderSpace) async throws {
+    for _ in 0..<2 { try await space.synchronizeAll() }
+  }
+
+  private func openTasks(_ store: TaskStore) throws -> [TaskItem] {
+    try store.read { try $0.view(.all).tasks.filter(\.isOpen) }
+  }
+
+  @Test func aSeriesArrivesWithItsTask() async throws {
+    try await withSeries { space, id in
+      let series = try space.stores.map { store in try store.read { try $0.storedSeries(id) } }
+      #expect(series[0] == series[1] && series[0]?.time == "17:00")
+      // What one device changes of one task stays with that task on the other.
+      try await space.stores[0].write { try $0.update(id) { $0.title = "the big plant" } }
+      try await settle(space)
+      try await space.stores[1].write { try $0.complete(id) }
+      try await settle(space)
+      #expect(try openTasks(space.stores[0]).map(\.title) == ["plants"])
+    }
+  }
+
+  /// One device changes the series while the other completes the task, which makes the next one of the old values.
+  @Test(arguments: [false, true]) func aChangeOfTheSeriesReachesTheNextTask(completesFirst: Bool) async throws {
+    try await withSeries { space, id in
+      func complete() async throws { try await space.stores[1].write { try $0.complete(id) } }
+      if completesFirst { try await complete() }
+      try await space.stores[0].write { transaction in
+        try transaction.updateSeries(of: id) { task in
+          (task.title, task.priority, task.tags) = ("all plants", .high, ["home"])
+          task.dueDate = try Timestamp(iso8601: "2026-11-21T18:30:00+03:00")
+        }
+      }
+      if !completesFirst { try await complete() }
+      try await settle(space)
+      for store in space.stores {
+        let open = try openTasks(store)
+        #expect(open.map(\.title) == ["all plants"] && open.map(\.priority) == [.high] && open.map(\.tags) == [["home"]])
+        #expect(open.map(\.dueDate) == [try Timestamp(iso8601: "2026-11-22T18:30:00+03:00")])
+      }
+    }
+  }
+
+  @Test func anotherRuleReachesTheNextTask() async throws {
+    try await withSeries { space, id in
+      try await space.stores[1].write { try $0.complete(id) }
+      try await space.stores[0].write { _ = try $0.update(id) { $0.recurrence = try Recurrence(text: "FREQ=WEEKLY") } }
+      try await settle(space)
+      for store in space.stores {
+        let open = try openTasks(store)
+        #expect(open.map(\.recurrence?.text) == ["FREQ=WEEKLY"] && open.map(\.series?.index) == [1])
+        #expect(open.map(\.scheduledDate) == [try CalendarDay(iso8601: "2026-11-28")])
+      }
+    }
+  }
+
+  /// What a person has written to the next task wins over the series.
+  @Test func whatAPersonWroteToTheNextTaskStays() async throws {
+    try await withSeries { space, id in
+      let next = try await space.stores[1].write { transaction in
+        let task = try transaction.complete(id)
+        let next = try #require(try transaction.successor(of: task))
+        try transaction.update(next.id) { ($0.title, $0.notes) = ("only the fern", "it is thirsty") }
+        return next.id
+      }
+      try await space.stores[0].write { try $0.updateSeries(of: id) { ($0.title, $0.priority) = ("all plants", .low) } }
+      try await settle(space)
+      for store in space.stores {
+        let task = try #require(try store.read { try $0.task(next) })
+        #expect(task.title == "only the fern" && task.notes == "it is thirsty" && task.priority == .low)
+      }
+    }
+  }
+
+  /// A series that one device ends has no next task, unless a person has done something with that one.
+  @Test(arguments: [false, true]) func aSeriesEndsThoughAnotherDeviceCompletesItsTask(isDeleted: Bool) async throws {
+    try await withSeries { space, id in
+      try await space.stores[1].write { try $0.complete(id) }
+      try await space.stores[0].write { transaction in
+        if isDeleted { try transaction.delete(id) } else { try transaction.update(id) { $0.recurrence = nil } }
+      }
+      try await settle(space)
+      for store in space.stores { #expect(try openTasks(store).isEmpty) }
+    }
+  }
+
+  @Test func aTaskThatIsReopenedLeavesNoUntouchedOneBehind() async throws {
+    try await withSeries(3) { space, id in
+      try await space.stores[0].write { try $0.complete(id) }
+      try await settle(space)
+      try await space.stores[1].write { try $0.reopen(id) }
+      try await space.stores[2].write { try $0.update(id) { $0.notes = "done well" } }
+      try await settle(space)
+      for store in space.stores { #expect(try openTasks(store).map(\.id) == [id]) }
+    }
+  }
+
+  @Test func skippedDaysOfTwoDevicesComeTogether() async throws {
+    try await withSeries { space, id in
+      let next = try await space.stores[0].write { transaction in
+        try transaction.skip(id)
+        return try #require(try transaction.task(id).flatMap { try transaction.successor(of: $0) }).id
+      }
+      try await settle(space)
+      try await space.stores[1].write { _ = try $0.skip(next) }
+      try await space.stores[0].write { transaction in
+        try transaction.setTimeZone(TimeZone(identifier: "Asia/Tokyo"), ofSeriesWith: next)
+      }
+      try await settle(space)
+      for store in space.stores {
+        let series = try #require(try store.read { try $0.storedSeries(id) })
+        #expect(series.skippedDays.map(\.iso8601) == ["2026-11-21", "2026-11-22"])
+        #expect(series.timeZoneIdentifier == "Asia/Tokyo")
+      }
+    }
+  }
+
+  /// Two values for one part: the later one wins, and the other is one conflict, which can be restored.
+  @Test func aValueOfASeriesThatLosesIsAConflict() async throws {
+    try await withSeries { space, id in
+      for (store, text) in zip(space.stores, ["Asia/Tokyo", "Europe/Berlin"]) {
+        try await store.write { transaction in
+          try transaction.updateSeries(of: id) { $0.title = text }
+          try transaction.setTimeZone(TimeZone(identifier: text), ofSeriesWith: id)
+        }
+        space.clock.now = space.clock.now.adding(seconds: 60)
+      }
+      try await settle(space)
+      let conflicts = try await space.sync(0).conflicts()
+      for field in ["title", "timeZone"] {
+        #expect(conflicts.filter { $0.field == field }.map(\.lost) == ["Asia/Tokyo"])
+      }
+      for conflict in conflicts { _ = try await space.sync(0).restoreConflict(conflict.id) }
+      try await settle(space)
+      for store in space.stores {
+        #expect(try store.read { try $0.storedSeries(id)?.timeZoneIdentifier } == "Asia/Tokyo")
+        #expect(try store.read { try $0.task(id)?.title } == "Asia/Tokyo")
+      }
+    }
+  }
+
+}
