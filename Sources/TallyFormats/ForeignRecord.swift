@@ -39,7 +39,7 @@ extension ForeignRecord {
     guard !context.options.isPlain else { return record }
     let plain = context.remarks.discarding { record.document(context) }
     let lost = TaskField.all.filter { field in
-      !omits(field, of: task, context) && !task[field].isIdentical(to: plain[field])
+      !omits(field, of: task, context) && !task.documentValue(of: field).isIdentical(to: plain[field])
     }
     let groups = groups.filter { !$0.allSatisfy { !lost.contains($0) } }
     let fields = TaskField.all.filter { field in
@@ -65,6 +65,7 @@ extension ForeignRecord {
     let found = document(context)
     var (document, task) = (found, found.task)
     for field in TaskField.all where exactly.has(field) { task[field] = exactly[field] }
+    task.dropRepeatedReminder()
     let rewritten = context.remarks.discarding {
       Self(task, in: list ?? document.listName, context).document(context)
     }

@@ -202,7 +202,7 @@ struct TableRecord: ForeignRecord {
 extension TableRecord {
   init(_ task: TaskItem, in list: String?, _ context: FormatContext) {
     cells = [:]
-    for field in Self.fields { cells["\(field.name)"] = task[field].map(Self.text) }
+    for field in Self.fields { cells["\(field.name)"] = task.documentValue(of: field).map(Self.text) }
     cells[Self.listColumn] = list.map(Self.plain)
     for (name, value) in task.attributes where Self.isColumn(name) {
       if case .text(let text) = value { cells[name] = Self.plain(text) }
@@ -234,6 +234,7 @@ extension TableRecord {
     case .tags(let tags): plain(tags.joined(separator: ","))
     case .recurrence(let recurrence): recurrence.text
     case .ids(let ids): ids.map { $0.uuidString.lowercased() }.joined(separator: ",")
+    case .reminders(let reminders): reminders.map(\.text).joined(separator: ", ")
     case .series, .attributes: ""
     }
   }
@@ -360,7 +361,15 @@ enum TableValue {
     case .recurrence: recurrence(text).map { .recurrence($0) }
     case .tags, .series, .attributes: .tags(TagSet(text.split { ",;|".contains($0) }.map(String.init)))
     case .ids: ids(text).map { .ids($0) }
+    case .reminders: reminders(text).map { .reminders($0) }
     }
+  }
+
+  /// Reminders with commas between them; `nil` if one is none.
+  private static func reminders(_ text: String) -> ReminderSet? {
+    let texts = text.split(separator: ",").map { String($0).trimmed }
+    let reminders = texts.compactMap { try? Reminder(text: $0) }
+    return reminders.isEmpty || reminders.count < texts.count ? nil : ReminderSet(reminders).allowed
   }
 
   /// The remark's kind for a bad value of a field.
@@ -372,6 +381,7 @@ enum TableValue {
     case .state: "state"
     case .id: "id"
     case .ids: "dependency"
+    case .reminders: "reminder"
     default: "value"
     }
   }

@@ -27,6 +27,7 @@ struct FieldTests {
     case .attributes: ["edit", "91bc", "--set", "estimate=90"]
     case .cancelledAt: ["cancel", "91bc"]
     case .dependsOn: ["edit", "91bc", "--after", "7f3a"]
+    case .reminders: ["edit", "91bc", "--on", "2026-11-27", "--remind", "1 day before"]
     case .series, .id, .sortOrder, .createdAt, .updatedAt: nil
     }
   }
@@ -47,6 +48,7 @@ struct FieldTests {
     case .recurrence: ["--repeat", "FREQ=WEEKLY"]
     case .attributes: ["--set", "estimate=90"]
     case .dependsOn: ["--after", "91bc"]
+    case .reminders: ["--on", "2026-11-27", "--remind", "2026-11-26", "--remind", "9:00 on the day"]
     case .series, .id, .state, .sortOrder, .createdAt, .updatedAt, .completedAt, .cancelledAt: nil
     }
   }

@@ -68,6 +68,7 @@ private func words(_ value: FieldValue) -> String {
   case .tags(let tags): tags.joined(separator: ",")
   case .recurrence(let recurrence): recurrence.text
   case .ids(let ids): ids.map { $0.uuidString.lowercased() }.joined(separator: ",")
+  case .reminders(let reminders): reminders.map(\.text).joined(separator: ",")
   default: "\(value)"
   }
 }

@@ -82,7 +82,10 @@ struct StoreSpace {
       return ["\(task), not \(other)"]
         + TaskItem.fields.filter { task.value(of: $0) != other.value(of: $0) || task.state != other.state }
         .map { "\(task.id) field \($0.number): \(task.value(of: $0)), not \(other.value(of: $0))" }
-        + ["\(task.tags) \(other.tags) \(task.attributes) \(other.attributes) \(task.dependsOn) \(other.dependsOn)"]
+        + [
+          "\(task.tags) \(other.tags) \(task.attributes) \(other.attributes) \(task.dependsOn) \(other.dependsOn) "
+            + "\(task.reminders) \(other.reminders)"
+        ]
     }
     return differing + right.filter { !mine.contains($0.id) }.map { "\($0) is one too many" }
   }
@@ -96,7 +99,7 @@ struct StoreSpace {
     if random.oneIn(3) { clock.now = clock.now.adding(seconds: Int64.random(in: 1...100_000, using: &random)) }
     let store = stores[Int.random(in: stores.indices, using: &random)]
     let (tasks, lists) = try store.read { (try $0.view(.all).tasks, try $0.lists()) }
-    let (kind, value) = (Int.random(in: 0..<21, using: &random), Int.random(in: 0..<5, using: &random))
+    let (kind, value) = (Int.random(in: 0..<23, using: &random), Int.random(in: 0..<5, using: &random))
     let (task, other) = (tasks.randomElement(using: &random), tasks.randomElement(using: &random))
     let list = lists.randomElement(using: &random)
     // Few ids: stores create tasks that exist elsewhere or were deleted, as imports do.
@@ -116,6 +119,15 @@ struct StoreSpace {
         try Self.change(id, kind, value, list: list?.id, other: other?.id, in: &transaction)
       }
     } catch is TallyError {}
+  }
+
+  /// Few reminders, of which some are in several of the sets.
+  private static func reminders(_ value: Int) throws -> [Reminder] {
+    try (0..<value).map { number in
+      number.isMultiple(of: 2)
+        ? .at(Timestamp(clamping: Int64(value - number) * 1_000_000_000))
+        : .before(try RelativeReminder(daysBefore: value))
+    }
   }
 
   private static func change(
@@ -138,6 +150,7 @@ struct StoreSpace {
     case 13, 14: _ = try transaction.update(id) { $0.parentID = value == 0 ? nil : other }
     case 18...20:
       _ = try transaction.update(id) { $0.dependsOn = value == 0 ? [] : TaskIDSet([other].compactMap(\.self)) }
+    case 21, 22: _ = try transaction.update(id) { $0.reminders = try reminders(value) }
     default: _ = try transaction.update(id) { $0.priority = Priority(rawValue: UInt8(value % 4)) ?? .none }
     }
   }

@@ -14,7 +14,7 @@ public enum RandomChange {
   ) -> ModelChange {
     let today = CalendarDay(containing: now, in: calendar)
     let id = taskID(in: model, using: &generator)
-    switch Int.random(in: 0..<41, using: &generator) {
+    switch Int.random(in: 0..<44, using: &generator) {
     case 0..<5 where model.tasks.count < wantedTaskCount:
       return .add(draft(in: model, now: now, today: today, using: &generator))
     case 0..<7:
@@ -44,8 +44,22 @@ public enum RandomChange {
         id, title: title(using: &generator), due: instant(around: now, using: &generator))
     case 32...34: return .setDependencies(id, dependencies(in: model, using: &generator))
     case 35, 36: return .cancel(id, at: generator.oneIn(2) ? nil : completion(before: now, using: &generator))
+    case 41...43: return .setReminders(id, reminders(around: now, using: &generator))
     case 29, 30: return .snooze(id, until: instant(around: now, using: &generator))
     default: return .delete(id)
+    }
+  }
+
+  /// None, one or several reminders, at instants and before the days of the task.
+  public static func reminders(around now: Timestamp, using generator: inout SeededGenerator) -> [Reminder] {
+    (0..<Int.random(in: 0...4, using: &generator)).compactMap { _ in
+      guard generator.oneIn(2) else { return instant(around: now, using: &generator).map { .at($0) } }
+      let (isTimed, days) = (generator.oneIn(2), Int.random(in: 0...2, using: &generator))
+      let minute = Int.random(in: 0..<1_440, using: &generator)
+      let relative = try? RelativeReminder(
+        daysBefore: days, minutesBefore: isTimed ? 0 : minute, generator.oneIn(2) ? .due : .scheduled,
+        atMinute: isTimed ? minute : nil)
+      return relative.map { .before($0) }
     }
   }
 

@@ -36,11 +36,12 @@ public enum ReminderModel {
 
   /// Lets the reminders of a changed task follow its days, unless the change has set another reminder.
   static func follow(_ task: inout TaskItem, from old: TaskItem, in zone: TimeZone) {
-    if task.reminderDate == old.reminderDate {
+    let daysChange =
+      task.scheduledDate != old.scheduledDate || task.dueDate != old.dueDate || task.dueDay != old.dueDay
+    if task.reminderDate == old.reminderDate, task.otherReminders == old.otherReminders {
+      if daysChange { followOthers(&task, from: old, in: zone) }
       let (original, isNoted) = (reminderOfSeries(task), isNoteValid(task))
       task.reminderDate = task.reminderDate.map { reminder($0, from: old, to: task, in: zone) }
-      let daysChange =
-        task.scheduledDate != old.scheduledDate || task.dueDate != old.dueDate || task.dueDay != old.dueDay
       if isNoted, daysChange {
         let moved = original.map { reminder($0, from: old, to: task, in: zone) }
         // A snooze to a day before the new one ends.
@@ -53,6 +54,75 @@ public enum ReminderModel {
       }
     }
     if task.reminderDate != old.reminderDate, !isNoteValid(task) { task.attributes[noteName] = nil }
+    if task.otherReminders != old.otherReminders, othersOfSeries(task) == nil { task.attributes[othersNoteName] = nil }
+  }
+
+  private static func followOthers(_ task: inout TaskItem, from old: TaskItem, in zone: TimeZone) {
+    let (reminders, new) = (task.otherReminders, task)
+    guard !reminders.isEmpty else { return }
+    func moved(_ reminders: ReminderSet) -> ReminderSet {
+      ReminderSet(reminders.map { $0.instant.map { .at(reminder($0, from: old, to: new, in: zone)) } ?? $0 })
+    }
+    let original = othersOfSeries(task)
+    task.otherReminders = moved(reminders)
+    if let original { noteOthers(moved(original), in: &task) }
+  }
+
+  /// The instants of all reminders of a task, with the reminders.
+  public static func instants(of task: TaskItem, in zone: TimeZone) -> [(reminder: Reminder, instant: Timestamp)] {
+    let all = (task.reminderDate.map { [Reminder.at($0)] } ?? []) + Array(task.otherReminders)
+    return all.compactMap { reminder in
+      guard let rule = reminder.relative else { return reminder.instant.map { (reminder, $0) } }
+      let isOfDue = rule.anchor == .due
+      guard !isOfDue || task.dueDate == nil else {
+        let local = task.dueDate.map { localSecond($0, zone) } ?? 0
+        let day = floorDay(local) - Int64(rule.days)
+        if rule.days == 0, rule.minuteOfDay == nil, local - floorDay(local) * 86_400 != 86_399, let due = task.dueDate {
+          return (reminder, due.adding(seconds: -60 * Int64(rule.minutes)))
+        }
+        // The last second of a day stands for the day.
+        let time = local - floorDay(local) * 86_400
+        let minute = time == 86_399 ? rule.minuteOfDay ?? 540 : rule.minuteOfDay
+        let second = minute.map { 60 * Int64($0) } ?? time
+        let whole = instant(day * 86_400 + second, zone).adding(seconds: -60 * Int64(rule.minutes))
+        let due = task.dueDate?.microsecondsSince1970 ?? 0
+        let fraction = minute == nil ? due - floorDivide(due, 1_000_000) * 1_000_000 : 0
+        return (reminder, whole.adding(microseconds: fraction))
+      }
+      guard let day = isOfDue ? task.dueDay : task.scheduledDate else { return nil }
+      let second = (Int64(day.dayNumber) - Int64(rule.days)) * 86_400 + 60 * Int64(rule.minuteOfDay ?? 540)
+      return (reminder, instant(second, zone).adding(seconds: -60 * Int64(rule.minutes)))
+    }
+  }
+
+  /// Replaces the reminders that have passed, or the first ones to come.
+  static func replace(in task: inout TaskItem, with instant: Timestamp?, now: Timestamp, _ zone: TimeZone) {
+    guard !task.otherReminders.isEmpty else { return task.reminderDate = instant }
+    let all = instants(of: task, in: zone)
+    let first = all.map(\.instant).min()
+    let gone = all.contains { $0.instant < now } ? all.filter { $0.instant < now } : all.filter { $0.instant == first }
+    let main = task.reminderDate
+    let losesMain = gone.contains { $0.reminder == main.map { .at($0) } }
+    var left = task.otherReminders.filter { reminder in !gone.contains { $0.reminder == reminder } }
+    if let main, !losesMain, instant != nil { left.append(.at(main)) }
+    if losesMain || instant != nil { task.reminderDate = instant }
+    task.otherReminders = ReminderSet(left)
+  }
+
+  static let othersNoteName = "tally.snoozed.others"
+
+  /// The other reminders that the series gives a task; `nil` without a note that holds.
+  static func othersOfSeries(_ task: TaskItem) -> ReminderSet? {
+    guard case .text(let text)? = task.attributes[othersNoteName] else { return nil }
+    let sets = text.components(separatedBy: "/").map { part in
+      ReminderSet(part.components(separatedBy: ";").compactMap { try? Reminder(text: $0) })
+    }
+    return sets.last == task.otherReminders ? sets.first : nil
+  }
+
+  static func noteOthers(_ original: ReminderSet, in task: inout TaskItem) {
+    let texts = [original, task.otherReminders].map { $0.map(\.text).joined(separator: ";") }
+    task.attributes[othersNoteName] = original == task.otherReminders ? nil : .text(texts.joined(separator: "/"))
   }
 
   static let noteName = "tally.snoozed"
@@ -73,6 +143,8 @@ public enum ReminderModel {
   static func forget(_ task: inout TaskItem) {
     task.reminderDate = reminderOfSeries(task)
     task.attributes[noteName] = nil
+    task.otherReminders = othersOfSeries(task) ?? task.otherReminders
+    task.attributes[othersNoteName] = nil
   }
 
   private static func note(of task: TaskItem) -> [String]? {

@@ -19,6 +19,7 @@ public enum ModelChange: Sendable {
   case skip(UUID)
   case deleteOccurrence(UUID)
   case setDependencies(UUID, TaskIDSet)
+  case setReminders(UUID, [Reminder])
   case delete(UUID)
   case addList(UUID, name: String)
   case renameList(UUID, name: String)
@@ -58,6 +59,7 @@ extension ModelChange {
     case .skip(let id): try transaction.skip(id)
     case .deleteOccurrence(let id): try transaction.deleteOccurrence(id)
     case .setDependencies(let id, let ids): try transaction.update(id) { $0.dependsOn = ids }
+    case .setReminders(let id, let reminders): try transaction.update(id) { $0.reminders = reminders }
     case .delete(let id): try transaction.delete(id)
     case .addList(let id, let name): _ = try transaction.addList(name: name, id: id)
     case .renameList(let id, let name): try transaction.renameList(id, to: name)
@@ -114,6 +116,12 @@ extension TaskModel {
       return update(id, now: now, timeZone: timeZone) { $0.state = .cancelled }
     case .deleteOccurrence(let id): return deleteOccurrence(id, now: now, timeZone)
     case .setDependencies(let id, let ids): return update(id, now: now, timeZone: timeZone) { $0.dependsOn = ids }
+    case .setReminders(let id, let reminders):
+      return update(id, now: now, timeZone: timeZone) { task in
+        let instants = reminders.compactMap(\.instant).sorted()
+        if task.reminderDate.map(instants.contains) != true { task.reminderDate = instants.first }
+        task.otherReminders = ReminderSet(reminders.filter { $0.instant == nil || $0.instant != task.reminderDate })
+      }
     case .delete(let id): return delete(id)
     case .addList, .renameList, .deleteList: return applyToLists(change, now: now)
     }
@@ -223,8 +231,12 @@ extension TaskModel {
     }
     return update(id, now: now, timeZone: timeZone) {
       let original = ReminderModel.reminderOfSeries($0)
-      $0.reminderDate = instant
+      let others = ($0.otherReminders, ReminderModel.othersOfSeries($0))
+      ReminderModel.replace(in: &$0, with: instant, now: now, timeZone)
       if isRepeated { ReminderModel.note(original, in: &$0) }
+      if isRepeated, !others.0.isEmpty || !$0.otherReminders.isEmpty {
+        ReminderModel.noteOthers(others.1 ?? others.0, in: &$0)
+      }
     }
   }
 

@@ -222,7 +222,8 @@ extension TaskModel {
       id: id, title: task.title, notes: task.notes, scheduledDate: task.scheduledDate, dueDate: task.dueDate,
       reminderDate: task.reminderDate, listID: task.listID, sortOrder: task.sortOrder, createdAt: now,
       dueDay: task.dueDay, priority: task.priority, tags: task.tags, parentID: task.parentID,
-      recurrence: task.recurrence, series: task.series, attributes: task.attributes)
+      recurrence: task.recurrence, series: task.series, attributes: task.attributes,
+      otherReminders: task.otherReminders)
   }
 }
 
@@ -239,11 +240,16 @@ private struct MovedDates {
     (old, new) = (series.occurrence, place.occurrence)
   }
 
+  private func moveOthers(of task: inout TaskItem, _ move: (Timestamp) -> Timestamp) {
+    task.otherReminders = ReminderSet(task.otherReminders.map { $0.instant.map { .at(move($0)) } ?? $0 })
+  }
+
   func movePart(_ task: inout TaskItem) {
     ReminderModel.forget(&task)
     task.scheduledDate = task.scheduledDate.map { shifted($0, from: old) }
     moveDue(of: &task) { shifted($0, from: old) }
     task.reminderDate = task.reminderDate?.moved(from: old, to: new, in: timeZone)
+    moveOthers(of: &task) { $0.moved(from: old, to: new, in: timeZone) }
   }
 
   private func moveDue(of task: inout TaskItem, by move: (CalendarDay) -> CalendarDay) {

@@ -44,6 +44,8 @@ public struct QuickEntry: Hashable, Sendable {
   ///
   /// It may already have passed, as with `today 9am` in the afternoon; that is no reason to refuse the sentence.
   public internal(set) var reminderDate: Timestamp?
+  /// Reminders before the task is due, or before its planned day, as in `friday remind me 1 day before`.
+  public internal(set) var relativeReminders: [RelativeReminder] = []
   /// The tags, without `#`.
   public internal(set) var tags = TagSet()
   /// The priority.
@@ -112,7 +114,7 @@ public struct QuickEntry: Hashable, Sendable {
     /// A recurrence that no rule can express, as in `every 8 hours`, or several weekdays without `every`: `mon
     /// wed fri`.
     case recurrence
-    /// A reminder some time before the task, as in `remind me 30m before`.
+    /// A reminder some time before a date that the sentence does not give before it, as in `call remind me 30m before`.
     case reminder
     /// A date that does not exist or is ambiguous.
     case date
@@ -179,6 +181,7 @@ extension QuickEntry {
     if let dueDay { task.dueDay = dueDay }
     if let dueDate { task.dueDate = dueDate }
     if let reminderDate { task.reminderDate = reminderDate }
+    for reminder in relativeReminders { task.otherReminders.insert(.before(reminder)) }
     for tag in tags { task.tags.insert(tag) }
     if priority != .none { task.priority = priority }
     if let recurrence { task.recurrence = recurrence }
@@ -290,9 +293,13 @@ struct QuickEntryDates {
   var schedule = DateSlot()
   var due = DateSlot()
   var reminder = DateSlot()
+  var relativeReminders: [WrittenReminder] = []
   var recurrence: Recurrence?
   /// Whether the planned day gets a reminder even without a time.
   var remindsOfDay = false
+
+  /// Whether relative reminders have something to count from.
+  var hasDay: Bool { !schedule.isEmpty || !due.isEmpty || recurrence != nil }
 
   /// Stores a date or a recurrence, unless its field already has a value or the dates would not fit together.
   mutating func add(_ finding: QuickEntryParser.Finding, reference: DateReference) -> Bool {
@@ -302,15 +309,22 @@ struct QuickEntryDates {
       case .schedule(let expression), .span(let expression): changed.schedule.add(expression)
       case .due(let expression): changed.due.add(expression)
       case .reminder(let expression): changed.reminder.add(expression)
+      case .relativeReminders(let reminders): changed.add(reminders)
       case .recurrence(let recurrence, let expression):
         self.recurrence == nil && changed.add(recurrence, expression, reference: reference)
       case .lastDay(let expression): changed.add(lastDay: expression, reference: reference)
       case .tag, .priority, .list: false
       }
     // A time on the planned day becomes the reminder, or else the due time: there is no third field for it.
-    guard isNew, !changed.schedule.hasTime || changed.due.isEmpty || changed.reminder.isEmpty else { return false }
+    let hasReminder = !changed.reminder.isEmpty || !changed.relativeReminders.isEmpty
+    guard isNew, !changed.schedule.hasTime || changed.due.isEmpty || !hasReminder else { return false }
     self = changed
     return true
+  }
+
+  private mutating func add(_ reminders: [WrittenReminder]) -> Bool {
+    relativeReminders += reminders
+    return relativeReminders.count <= ReminderSet.maximumCount && relativeReminders.allSatisfy { $0.isPossible }
   }
 
   private mutating func add(
@@ -385,9 +399,11 @@ extension QuickEntryDates {
     case .day(let day)?: entry.reminderDate = day.morning(in: reference)
     case .instant(let instant)?: entry.reminderDate = instant
     case nil where remindsOfDay: entry.reminderDate = start?.instant ?? start?.day.morning(in: reference)
-    case nil: entry.reminderDate = start?.instant
+    case nil: entry.reminderDate = relativeReminders.isEmpty ? start?.instant : nil
     }
-    if !reminder.isEmpty, let instant = start?.instant { entry.dueDate = instant }
+    if !reminder.isEmpty || !relativeReminders.isEmpty, let instant = start?.instant { entry.dueDate = instant }
+    let anchor: RelativeReminder.Anchor = entry.dueDate == nil && entry.dueDay == nil ? .scheduled : .due
+    entry.relativeReminders = relativeReminders.compactMap { $0.reminder(of: anchor) }
     let first =
       entry.scheduledDate ?? day ?? entry.reminderDate.map { CalendarDay(containing: $0, in: reference.timeZone) }
     entry.recurrence = recurrence?.inWords(beginningOn: first ?? reference.today)

@@ -21,6 +21,7 @@ extension QuickEntryParser {
     let (lead, start) = lead(at: index)
     guard start < tokens.count, lead == .due || lead == .reminder || !isClaimed(at: index) else { return nil }
     guard !isPerson(start, behind: lead) else { return nil }
+    if lead == .reminder, let match = relativeReminders(at: start) { return match }
     for allowsBareHours in [true, false] {
       var parser = dateParser(at: start)
       parser.allowsBareHours = allowsBareHours
@@ -31,6 +32,19 @@ extension QuickEntryParser {
       if let match = match(candidate) { return match }
     }
     return nil
+  }
+
+  /// Reads `1 day before and 2 hours before`, after a date that they can count from.
+  private func relativeReminders(at index: Int) -> Match? {
+    guard dates.hasDay else { return nil }
+    var parser = dateParser(at: index)
+    var reminders: [WrittenReminder] = []
+    repeat {
+      guard let reminder = parser.relativeReminder() else { return nil }
+      reminders.append(reminder)
+    } while parser.skip("and") || parser.skip(",")
+    // In `1 hour before lunch`, something else follows.
+    return isFollowedByParts(parser.index) ? Match(finding: .relativeReminders(reminders), end: parser.index) : nil
   }
 
   private func match(_ candidate: Candidate) -> Match? {

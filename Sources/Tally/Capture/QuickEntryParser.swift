@@ -123,6 +123,7 @@ extension QuickEntryParser {
     case schedule(DateExpression)
     case due(DateExpression)
     case reminder(DateExpression)
+    case relativeReminders([WrittenReminder])
     /// A recurrence, and the day or the time at which it begins.
     case recurrence(Recurrence, DateExpression?)
     case lastDay(DateExpression)
@@ -136,7 +137,7 @@ extension QuickEntryParser {
       switch self {
       case .schedule, .span: .schedule
       case .due: .due
-      case .reminder: .reminder
+      case .reminder, .relativeReminders: .reminder
       case .recurrence, .lastDay: .recurrence
       case .tag: .tag
       case .priority: .priority
@@ -165,7 +166,7 @@ extension QuickEntryParser {
   /// Stores a finding, unless its field already has a value.
   private mutating func add(_ finding: Finding) -> Bool {
     switch finding {
-    case .schedule, .due, .reminder, .recurrence, .lastDay, .span:
+    case .schedule, .due, .reminder, .relativeReminders, .recurrence, .lastDay, .span:
       return dates.add(finding, reference: reference)
     case .tag(let tag):
       guard entry.tags.count < TagSet.maximumCount else { return false }

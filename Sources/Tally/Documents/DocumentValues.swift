@@ -109,6 +109,22 @@ extension JSONWriter {
     endArray()
   }
 
+  mutating func value(_ reminders: ReminderSet) {
+    beginArray()
+    for reminder in reminders {
+      beginObject()
+      switch reminder {
+      case .at(let instant): entry("at", .instant(instant))
+      case .before(let relative):
+        entry("before", .text(relative.distance))
+        entry("of", .text(relative.anchor.rawValue))
+        if let minute = relative.minuteOfDay { entry("at", .text(WallTime.clock(ofMinute: minute))) }
+      }
+      endObject()
+    }
+    endArray()
+  }
+
   mutating func value(_ series: RecurrenceSeries) {
     beginObject()
     entry("id", .id(series.id))
@@ -179,6 +195,34 @@ extension JSONReader {
     }
   }
 
+  /// Reads the reminders of an array that has just begun.
+  mutating func readReminders() throws -> ReminderSet {
+    var reminders: [Reminder] = []
+    while true {
+      switch try next() {
+      case .beginObject:
+        guard reminders.count <= ReminderSet.maximumCount else {
+          throw fault("There are more than \(ReminderSet.maximumCount + 1) reminders")
+        }
+        reminders.append(try readReminder())
+      case .endArray: return ReminderSet(reminders)
+      default: throw fault("A reminder is not an object")
+      }
+    }
+  }
+
+  private mutating func readReminder() throws -> Reminder {
+    let position = tokenPosition
+    var values: [ReminderKey: String] = [:]
+    var entries = DocumentEntries(ReminderKey.self, isLenient: false)
+    while let key = try entries.next(from: &self) { values[key] = try read(.text, for: key)?.text }
+    do {
+      return try Reminder(at: values[.at], before: values[.before], of: values[.of])
+    } catch {
+      throw error.at(position, key: "reminders")
+    }
+  }
+
   /// Reads a position in a series whose object has just begun.
   mutating func readSeries() throws -> RecurrenceSeries {
     let position = tokenPosition
@@ -233,6 +277,12 @@ extension JSONReader {
   }
 }
 
+private enum ReminderKey: String, DocumentKey {
+  case at, before, of
+
+  static let table = DocumentKeyTable<ReminderKey>()
+}
+
 private enum SeriesKey: String, DocumentKey {
   case id, start, occurrence, index
 
@@ -277,6 +327,7 @@ extension JSONReader {
       case .series: if token == .beginObject { return .series(try readSeries()) }
       case .attributes: if token == .beginObject { return .attributes(try readAttributes()) }
       case .ids: if token == .beginArray { return .ids(try readIDs()) }
+      case .reminders: if token == .beginArray { return .reminders(try readReminders()) }
       default: if let value = try FieldValue(kind, token, text) { return value }
       }
     } catch let error as TallyError where error.position != nil {
@@ -322,7 +373,7 @@ extension FieldValue {
       self = .id(id)
     case .priority: self = .priority(try Priority(name: String(decoding: text, as: UTF8.self)))
     case .recurrence: self = .recurrence(try Recurrence(text: String(decoding: text, as: UTF8.self)))
-    case .tags, .series, .attributes, .ids: return nil
+    case .tags, .series, .attributes, .ids, .reminders: return nil
     }
   }
 }
@@ -354,6 +405,7 @@ extension FieldKind {
     case .series: "an object with id, start, occurrence and index"
     case .attributes: "an object of attributes"
     case .ids: "an array of ids of tasks"
+    case .reminders: "an array of reminders"
     }
   }
 }

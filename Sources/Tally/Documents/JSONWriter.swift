@@ -153,6 +153,7 @@ extension JSONWriter {
     case .series(let series)?: value(series)
     case .attributes(let attributes)?: value(attributes)
     case .ids(let ids)?: value(ids)
+    case .reminders(let reminders)?: value(reminders)
     case nil: null()
     }
   }

@@ -94,6 +94,7 @@ extension TaskDocument {
   ) throws -> TaskItem {
     var task = old ?? values
     if old != nil { for field in TaskField.all where has(field) { task[field] = values[field] } }
+    task.dropRepeatedReminder()
     // A second task with the id in the document gets another id.
     task.id = id
     if !has(.completedAt), has(.state) ? !task.isCompleted : values.cancelledAt != nil { task.completedAt = nil }
@@ -122,13 +123,22 @@ extension TaskDocument {
   /// Writes a whole task from its record, without creating a value: the texts alone would cost two allocations.
   static func write(_ task: TaskFields, id: UUID, to writer: inout JSONWriter) throws(LMDBError) {
     var cursor = task.cursor
+    var reminder: Timestamp?
     writer.beginObject()
     for field in TaskField.all {
       let isThere = field.isOptional ? try cursor.advance(to: field.tag) : false
       guard isThere || field.isAlwaysWritten else { continue }
       writer.key(field.name)
       if field.isOptional {
-        if isThere { try writer.value(field.kind, stored: cursor.value) } else { writer.null() }
+        if field == .reminderDate, isThere { reminder = try cursor.value.storedInstant() }
+        if field == .reminders {
+          // In a document, the reminders include the one that has a field of its own.
+          writer.value(ReminderSet(Array(try ReminderSet(stored: cursor.value)) + (reminder.map { [.at($0)] } ?? [])))
+        } else if isThere {
+          try writer.value(field.kind, stored: cursor.value)
+        } else {
+          writer.null()
+        }
       } else {
         try writeHead(field, of: task, id, to: &writer)
       }
@@ -194,7 +204,7 @@ extension TaskDocument {
     if let zone = surroundings.zone { writer.entry("zone", .text(zone)) }
     for field in fields {
       writer.key(field.name)
-      writer.value(task[field])
+      writer.value(task.documentValue(of: field))
     }
     writer.endObject()
     return String(decoding: writer.takeBytes(), as: UTF8.self)
@@ -219,7 +229,11 @@ extension TaskDocument {
   }
 
   /// The task as far as the document describes it; its id is the lowest one if the document has none.
-  package var task: TaskItem { values }
+  package var task: TaskItem {
+    var task = values
+    task.dropRepeatedReminder()
+    return task
+  }
 }
 
 extension JSONInput {

@@ -39,36 +39,108 @@ extension SnoozedReminder {
   }
 }
 
+/// The same for the reminders besides that of ``TaskItem/reminderDate``, in an attribute of its own.
+struct SnoozedOtherReminders: Hashable, Sendable {
+  /// The name of the attribute, which is stored and synchronised: do not change it.
+  static let attributeName = "tally.snoozed.others"
+
+  let original: ReminderSet
+  let current: ReminderSet
+}
+
+extension SnoozedOtherReminders {
+  /// Reads the snooze of a task; `nil` if the task has the series' reminders.
+  init?(of task: TaskItem) {
+    guard task.extrasBox != nil, case .text(let text)? = task.attributes[Self.attributeName] else { return nil }
+    let sets = text.split(separator: "/", omittingEmptySubsequences: false).map { part in
+      let texts = part.split(separator: ";")
+      let reminders = texts.compactMap { try? Reminder(text: String($0)) }
+      return reminders.count == texts.count ? ReminderSet(reminders) : nil
+    }
+    guard sets.count == 2, let original = sets[0], sets[1] == task.otherReminders else { return nil }
+    self.init(original: original, current: task.otherReminders)
+  }
+
+  /// Stores the snooze in a task, as ``SnoozedReminder/store(in:)`` does.
+  func store(in task: inout TaskItem) {
+    let attributes = task.attributes
+    guard original != current else { return task.attributes[Self.attributeName] = nil }
+    let texts = [original, current].map { $0.map(\.text).joined(separator: ";") }
+    task.attributes[Self.attributeName] = .text(texts.joined(separator: "/"))
+    if (try? AttributeValue.validate(task.attributes)) == nil { task.attributes = attributes }
+  }
+}
+
 extension TaskItem {
-  /// Whether the reminder of a repeating task was snoozed or dismissed once, so that the next task gets a
+  /// Whether a reminder of a repeating task was snoozed or dismissed once, so that the next task gets a
   /// different one.
-  public var isReminderSnoozed: Bool { SnoozedReminder(of: self) != nil }
+  public var isReminderSnoozed: Bool { SnoozedReminder(of: self) != nil || SnoozedOtherReminders(of: self) != nil }
 
-  /// The attributes that people and applications have set: all but the one that records a snooze.
+  /// The attributes that people and applications have set: all but those that record a snooze.
   package var ownAttributes: [String: AttributeValue] {
-    attributes.filter { $0.key != SnoozedReminder.attributeName }
+    attributes.filter { $0.key != SnoozedReminder.attributeName && $0.key != SnoozedOtherReminders.attributeName }
   }
 
-  /// Replaces the reminder of this occurrence only; the next occurrence gets the reminder of the series.
-  mutating func snooze(until instant: Timestamp?) {
-    let snooze = SnoozedReminder(of: self) ?? SnoozedReminder(original: reminderDate, current: reminderDate)
-    reminderDate = instant
-    SnoozedReminder(original: snooze.original, current: instant).store(in: &self)
+  /// Replaces the reminders that have passed, or else the next one.
+  ///
+  /// - Parameters:
+  ///   - instant: The new reminder; `nil` for none.
+  ///   - now: The present.
+  ///   - timeZone: The time zone of the person.
+  ///   - isOnce: Whether the next occurrence gets the reminders of the series.
+  mutating func snooze(until instant: Timestamp?, at now: Timestamp, in timeZone: TimeZone, onlyOnce isOnce: Bool) {
+    let (oldDate, oldOthers) = (reminderDate, otherReminders)
+    let (snooze, others) = (SnoozedReminder(of: self), SnoozedOtherReminders(of: self))
+    replaceReminders(with: instant, at: now, in: timeZone)
+    guard isOnce else { return }
+    SnoozedReminder(original: snooze == nil ? oldDate : snooze?.original, current: reminderDate).store(in: &self)
+    if !oldOthers.isEmpty || !otherReminders.isEmpty {
+      SnoozedOtherReminders(original: others?.original ?? oldOthers, current: otherReminders).store(in: &self)
+    }
   }
 
-  /// Restores the reminder of the series, for the next occurrence.
+  private mutating func replaceReminders(with instant: Timestamp?, at now: Timestamp, in timeZone: TimeZone) {
+    guard !otherReminders.isEmpty else { return reminderDate = instant }
+    let next = nextReminder(from: now, in: timeZone)
+    let instants = reminders.compactMap { reminder in
+      self.instant(of: reminder, in: timeZone).map { (reminder: reminder, instant: $0) }
+    }
+    let passed = instants.filter { $0.instant < now }
+    let replaced = passed.isEmpty ? instants.filter { $0.instant == next } : passed
+    var left = otherReminders
+    for reminder in replaced.map(\.reminder) { left.remove(reminder) }
+    let replacesMain = replaced.contains { $0.reminder.instant != nil && $0.reminder.instant == reminderDate }
+    if instant != nil, !replacesMain, let reminderDate { left.insert(.at(reminderDate)) }
+    if instant != nil || replacesMain { reminderDate = instant }
+    otherReminders = left
+  }
+
+  /// Restores the reminders of the series, for the next occurrence.
   mutating func endSnooze() {
-    guard extrasBox != nil, attributes[SnoozedReminder.attributeName] != nil else { return }
-    if let snooze = SnoozedReminder(of: self) { reminderDate = snooze.original }
-    attributes[SnoozedReminder.attributeName] = nil
+    guard extrasBox != nil else { return }
+    if attributes[SnoozedReminder.attributeName] != nil {
+      if let snooze = SnoozedReminder(of: self) { reminderDate = snooze.original }
+      attributes[SnoozedReminder.attributeName] = nil
+    }
+    if attributes[SnoozedOtherReminders.attributeName] != nil {
+      if let snooze = SnoozedOtherReminders(of: self) { otherReminders = snooze.original }
+      attributes[SnoozedOtherReminders.attributeName] = nil
+    }
   }
 
-  /// Removes the record of a snooze if another reminder has been set since.
+  /// Removes the record of a snooze if other reminders have been set since.
   mutating func dropOverwrittenSnooze(replacing old: TaskItem) {
-    guard extrasBox != nil, reminderDate != old.reminderDate, attributes[SnoozedReminder.attributeName] != nil,
-      !isReminderSnoozed
-    else { return }
-    attributes[SnoozedReminder.attributeName] = nil
+    guard extrasBox != nil else { return }
+    if reminderDate != old.reminderDate, attributes[SnoozedReminder.attributeName] != nil,
+      SnoozedReminder(of: self) == nil
+    {
+      attributes[SnoozedReminder.attributeName] = nil
+    }
+    if otherReminders != old.otherReminders, attributes[SnoozedOtherReminders.attributeName] != nil,
+      SnoozedOtherReminders(of: self) == nil
+    {
+      attributes[SnoozedOtherReminders.attributeName] = nil
+    }
   }
 }
 
@@ -76,12 +148,15 @@ extension TaskItem {
 ///
 /// A reminder on the planned day moves as far as that day does. A reminder on the day on which the task is due moves as
 /// far as the due day or the due time does. Distances are in local time: 9:00 stays 9:00 across a clock change. A
-/// reminder on any other day stays, and so does one whose day is removed. A snooze to a day before the new one ends.
+/// reminder on any other day stays, and so does one whose day is removed. A snooze to a day before the new one ends. A
+/// relative reminder follows its date, and reminds of nothing while the task has no such date.
 public enum ReminderMove: Hashable, Sendable {
   /// The reminder is now at this instant.
   case moved(to: Timestamp)
   /// The reminder stays at this instant, which is neither on the task's planned day nor on the day on which it is due.
   case stayed(at: Timestamp)
+  /// The task has lost the date from which the reminder counts.
+  case ended(RelativeReminder)
 }
 
 extension TaskItem {
@@ -105,10 +180,32 @@ extension TaskItem {
     guard isOpen, hasOtherDays(than: old), let former = old.reminderDate, let reminder = reminderDate else {
       return nil
     }
-    if reminder != former { return .moved(to: reminder) }
+    return reminder != former ? .moved(to: reminder) : stay(of: reminder, from: old, in: timeZone)
+  }
+
+  private func stay(of reminder: Timestamp, from old: TaskItem, in timeZone: TimeZone) -> ReminderMove? {
     guard scheduledDate != old.scheduledDate || hasOtherDue(than: old, in: timeZone) else { return nil }
     let day = CalendarDay(containing: reminder, in: timeZone)
     return day == scheduledDate || day == dueDay(in: timeZone) ? nil : .stayed(at: reminder)
+  }
+
+  /// What happened to each of the reminders when the task's days changed: that of ``reminderDate`` first, as
+  /// ``reminderMove(from:in:)`` says.
+  public func reminderMoves(from old: TaskItem, in timeZone: TimeZone) -> [ReminderMove] {
+    let move = reminderMove(from: old, in: timeZone).map { [$0] } ?? []
+    guard isOpen, hasOtherDays(than: old), !old.otherReminders.isEmpty else { return move }
+    return move
+      + otherReminders.compactMap { reminder in
+        switch reminder {
+        case .at(let instant):
+          return old.reminders.contains(reminder)
+            ? stay(of: instant, from: old, in: timeZone) : .moved(to: instant)
+        case .before(let relative):
+          let (former, new) = (old.instant(of: reminder, in: timeZone), self.instant(of: reminder, in: timeZone))
+          guard former != new, old.otherReminders.contains(reminder) else { return nil }
+          return new.map { .moved(to: $0) } ?? .ended(relative)
+        }
+      }
   }
 
   /// Moves the reminder, and the one that a snooze replaced, together with the days and the due time that have changed.
@@ -116,6 +213,7 @@ extension TaskItem {
   /// A snooze ends if the task moves beyond the day to which the reminder was snoozed.
   mutating func moveReminder(from old: TaskItem, in timeZone: TimeZone) {
     guard hasOtherDays(than: old) else { return }
+    moveOtherReminders(from: old, in: timeZone)
     let snooze = SnoozedReminder(of: self)
     if let reminder = reminderDate { reminderDate = moved(reminder, from: old, in: timeZone) }
     guard let snooze else { return }
@@ -127,6 +225,17 @@ extension TaskItem {
       reminderDate = original
     }
     SnoozedReminder(original: original, current: reminderDate).store(in: &self)
+  }
+
+  private mutating func moveOtherReminders(from old: TaskItem, in timeZone: TimeZone) {
+    guard !otherReminders.isEmpty else { return }
+    let snooze = SnoozedOtherReminders(of: self)
+    func moved(_ reminders: ReminderSet) -> ReminderSet {
+      reminders.movingInstants { self.moved($0, from: old, in: timeZone) }
+    }
+    otherReminders = moved(otherReminders)
+    guard let snooze else { return }
+    SnoozedOtherReminders(original: moved(snooze.original), current: otherReminders).store(in: &self)
   }
 
   /// Whether the due day or due time has changed; giving a due day a time of that day is no change.
@@ -189,7 +298,9 @@ extension OccurrenceMove {
     task.endSnooze()
     let (planned, due) = (task.scheduledDate, task.dueDay(in: timeZone))
     let isOfDue = due == occurrence && planned.map { $0 < occurrence } ?? true
-    let reminder = task.reminderDate.map { CalendarDay(containing: $0, in: timeZone) }
+    let reminder = (task.reminderDate ?? task.otherReminders.first?.instant).map {
+      CalendarDay(containing: $0, in: timeZone)
+    }
     guard let own = isOfDue ? due : planned ?? due ?? reminder else { return task.scheduledDate = newOccurrence }
     func moved(_ day: CalendarDay) -> CalendarDay {
       day == own ? newOccurrence : self.moved(day, from: day < following ? occurrence : own)
@@ -200,6 +311,10 @@ extension OccurrenceMove {
     guard let reminder else { return }
     let last = [newPlanned, newDue].compactMap { $0 }.max() ?? .latest
     task.reminderDate = task.reminderDate?.moved(from: reminder, to: min(moved(reminder), last), in: timeZone)
+    task.moveInstants { instant in
+      let day = CalendarDay(containing: instant, in: timeZone)
+      return instant.moved(from: day, to: min(moved(day), last), in: timeZone)
+    }
   }
 
   /// Moves the dates of a part of that task, which keep their distance to the occurrence.
@@ -208,6 +323,7 @@ extension OccurrenceMove {
     task.scheduledDate = task.scheduledDate.map { moved($0, from: occurrence) }
     move(dueOf: &task, to: task.dueDay(in: timeZone).map { moved($0, from: occurrence) })
     task.reminderDate = task.reminderDate?.moved(from: occurrence, to: newOccurrence, in: timeZone)
+    task.moveInstants { $0.moved(from: occurrence, to: newOccurrence, in: timeZone) }
   }
 
   private func move(dueOf task: inout TaskItem, to newDay: CalendarDay?) {
@@ -221,5 +337,19 @@ extension OccurrenceMove {
 
   private func moved(_ day: CalendarDay, from base: CalendarDay) -> CalendarDay {
     CalendarDay(clamping: Int64(day.dayNumber) - Int64(base.dayNumber) + Int64(newOccurrence.dayNumber))
+  }
+}
+
+extension TaskItem {
+  /// Moves the reminders at an instant besides ``reminderDate``.
+  fileprivate mutating func moveInstants(_ move: (Timestamp) -> Timestamp) {
+    if !otherReminders.isEmpty { otherReminders = otherReminders.movingInstants(move) }
+  }
+}
+
+extension ReminderSet {
+  /// The same reminders, those at an instant moved.
+  fileprivate func movingInstants(_ move: (Timestamp) -> Timestamp) -> ReminderSet {
+    ReminderSet(map { reminder in reminder.instant.map { .at(move($0)) } ?? reminder })
   }
 }

@@ -9,7 +9,7 @@ package import TallyEngine
 package enum TaskField: UInt8, CaseIterable, Sendable {
   case id, text, notes, state, scheduledDate, dueDate, reminderDate, listID, sortOrder, createdAt, updatedAt
   case completedAt, dueDay, priority, tags, parentID, recurrence, series, attributes
-  case cancelledAt, dependsOn
+  case cancelledAt, dependsOn, reminders
 
   /// The name in documents, the tag in records and the kind of value.
   ///
@@ -39,6 +39,7 @@ package enum TaskField: UInt8, CaseIterable, Sendable {
     case .attributes: ("attributes", 13, .attributes)
     case .cancelledAt: ("cancelledAt", 14, .offsetInstant)
     case .dependsOn: ("dependsOn", 16, .ids)
+    case .reminders: ("reminders", 17, .reminders)
     }
   }
 
@@ -86,7 +87,8 @@ extension TaskItem {
       case .createdAt: .instant(createdAt)
       case .updatedAt: .instant(updatedAt)
       case .completedAt: completedAt.map { .offsetInstant($0) }
-      case .dueDay, .priority, .tags, .parentID, .recurrence, .series, .attributes, .cancelledAt, .dependsOn:
+      case .dueDay, .priority, .tags, .parentID, .recurrence, .series, .attributes, .cancelledAt, .dependsOn,
+        .reminders:
         extrasBox?.extras[field]
       }
     }
@@ -104,7 +106,8 @@ extension TaskItem {
       case .createdAt: createdAt = newValue?.instant ?? createdAt
       case .updatedAt: updatedAt = newValue?.instant ?? updatedAt
       case .completedAt: completedAt = newValue?.offsetInstant
-      case .dueDay, .priority, .tags, .parentID, .recurrence, .series, .attributes, .cancelledAt, .dependsOn:
+      case .dueDay, .priority, .tags, .parentID, .recurrence, .series, .attributes, .cancelledAt, .dependsOn,
+        .reminders:
         setExtra(field, newValue)
       }
     }
@@ -117,9 +120,18 @@ extension TaskItem {
   }
 }
 
+extension TaskItem {
+  /// The value of a field in a document, where the reminders include that at ``reminderDate``.
+  package func documentValue(of field: TaskField) -> FieldValue? {
+    guard field == .reminders, let value = self[field] else { return self[field] }
+    return .reminders(value.reminders.map { ReminderSet(Array($0) + reminders) } ?? [])
+  }
+}
+
 /// The kinds of values of fields.
 package enum FieldKind: Sendable {
-  case text, state, integer, instant, offsetInstant, day, id, priority, tags, recurrence, series, attributes, ids
+  case text, state, integer, instant, offsetInstant, day, id, priority, tags, recurrence, series, attributes, ids,
+    reminders
 }
 
 /// The value of a field of any kind.
@@ -137,6 +149,7 @@ package enum FieldValue: Hashable, Sendable {
   case series(RecurrenceSeries)
   case attributes([String: AttributeValue])
   case ids(TaskIDSet)
+  case reminders(ReminderSet)
 
   package var text: String? { if case .text(let value) = self { value } else { nil } }
   package var state: TaskState? { if case .state(let value) = self { value } else { nil } }
@@ -151,6 +164,7 @@ package enum FieldValue: Hashable, Sendable {
   package var series: RecurrenceSeries? { if case .series(let value) = self { value } else { nil } }
   package var attributes: [String: AttributeValue]? { if case .attributes(let value) = self { value } else { nil } }
   package var ids: TaskIDSet? { if case .ids(let value) = self { value } else { nil } }
+  package var reminders: ReminderSet? { if case .reminders(let value) = self { value } else { nil } }
 
   /// The size of the stored value in bytes.
   var storedByteCount: Int {
@@ -167,6 +181,7 @@ package enum FieldValue: Hashable, Sendable {
     case .series: RecurrenceSeries.storedByteCount
     case .attributes(let attributes): Self.storedByteCount(of: attributes)
     case .ids(let ids): 16 * ids.count
+    case .reminders(let reminders): reminders.storedByteCount
     }
   }
 

@@ -79,11 +79,13 @@ extension TaskItem {
     series: RecurrenceSeries? = nil,
     attributes: [String: AttributeValue] = [:],
     cancelledAt: OffsetTimestamp? = nil,
-    dependsOn: TaskIDSet = []
+    dependsOn: TaskIDSet = [],
+    otherReminders: ReminderSet = []
   ) {
     let extras = TaskExtras(
       dueDay: dueDay, priority: priority, tags: tags, parentID: parentID, recurrence: recurrence, series: series,
-      attributes: attributes, cancelledAt: cancelledAt, dependsOn: dependsOn)
+      attributes: attributes, cancelledAt: cancelledAt, dependsOn: dependsOn,
+      otherReminders: otherReminders)
     self.init(
       id: id, title: title, notes: notes, state: state, scheduledDate: scheduledDate, dueDate: dueDate,
       reminderDate: reminderDate, listID: listID, sortOrder: sortOrder, createdAt: createdAt,
@@ -153,6 +155,12 @@ extension TaskItem {
   public var dependsOn: TaskIDSet {
     get { extrasBox?.extras.dependsOn ?? [] }
     set { extras.dependsOn = newValue }
+  }
+
+  /// The reminders besides ``reminderDate``: further instants, and times before the task is due or planned.
+  public var otherReminders: ReminderSet {
+    get { extrasBox?.extras.otherReminders ?? [] }
+    set { extras.otherReminders = newValue }
   }
 }
 
@@ -298,6 +306,7 @@ struct TaskExtras: Hashable, Sendable {
   var attributes: [String: AttributeValue] = [:]
   var cancelledAt: OffsetTimestamp?
   var dependsOn = TaskIDSet()
+  var otherReminders = ReminderSet()
 
   static let none = TaskExtras()
 
@@ -335,6 +344,7 @@ extension TaskExtras {
       case .attributes: attributes.isEmpty ? nil : .attributes(attributes)
       case .cancelledAt: cancelledAt.map { .offsetInstant($0) }
       case .dependsOn: dependsOn.isEmpty ? nil : .ids(dependsOn)
+      case .reminders: otherReminders.isEmpty ? nil : .reminders(otherReminders)
       default: nil
       }
     }
@@ -349,6 +359,7 @@ extension TaskExtras {
       case .attributes: attributes = newValue?.attributes ?? [:]
       case .cancelledAt: cancelledAt = newValue?.offsetInstant
       case .dependsOn: dependsOn = newValue?.ids ?? []
+      case .reminders: otherReminders = newValue?.reminders ?? []
       default: assertionFailure("\(field) is not among the extras")
       }
     }
@@ -485,13 +496,14 @@ extension TaskItem: Codable {
       }
       self[field] = try container.decode(field.kind, forKey: key)
     }
+    dropRepeatedReminder()
   }
 
   /// Encodes a task in the form of an export, without the fields that it does not have.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: FieldKey.self)
     for field in TaskField.all {
-      if let value = self[field] { try container.encode(value, forKey: FieldKey(field)) }
+      if let value = documentValue(of: field) { try container.encode(value, forKey: FieldKey(field)) }
     }
   }
 }
@@ -530,6 +542,7 @@ extension KeyedDecodingContainer {
     case .series: .series(try decode(RecurrenceSeries.self, forKey: key))
     case .attributes: .attributes(try decode([String: AttributeValue].self, forKey: key))
     case .ids: .ids(TaskIDSet(try decode([IDText].self, forKey: key).map(\.id)))
+    case .reminders: .reminders(ReminderSet(try decode([Reminder].self, forKey: key)))
     }
   }
 }
@@ -550,6 +563,7 @@ extension KeyedEncodingContainer {
     case .series(let value): try encode(value, forKey: key)
     case .attributes(let value): try encode(value, forKey: key)
     case .ids(let value): try encode(value.map(IDText.init), forKey: key)
+    case .reminders(let value): try encode(Array(value), forKey: key)
     }
   }
 }
@@ -611,6 +625,7 @@ extension TaskItem {
     try tags.validate()
     try AttributeValue.validate(attributes)
     try dependsOn.validate(of: id)
+    try otherReminders.validate()
   }
 
   static func validate(sortOrder: Int64) throws(TallyError) {

@@ -12,11 +12,52 @@ extension StoreTransaction where Base: ~Copyable {
   /// - Parameters:
   ///   - instant: The first instant to include; `nil` for now.
   ///   - limit: The maximum number of tasks; notification centres hold 64.
-  /// - Returns: Tasks with a `reminderDate`.
+  /// - Returns: Each task once, in the order of its first reminder from that instant on.
   /// - Throws: Errors of the storage.
   /// - Complexity: The number of tasks returned.
   public func pendingReminders(from instant: Timestamp? = nil, limit: Int = .max) throws -> [TaskItem] {
     try reminders(from: instant ?? now, to: nil, limit: limit)
+  }
+
+  /// Returns the reminders of open tasks from an instant on, soonest first; a task may have several.
+  ///
+  /// ```swift
+  /// let next = try store.read { try $0.scheduledReminders(limit: 64) }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - instant: The first instant to include; `nil` for now.
+  ///   - end: The end, not included; `nil` for all later ones.
+  ///   - limit: The maximum number of reminders.
+  /// - Returns: The reminders. Those before a due day or a planned day are in this transaction's time zone.
+  /// - Throws: Errors of the storage.
+  /// - Complexity: The number of reminders returned, and of relative ones within two days of the span.
+  public func scheduledReminders(
+    from instant: Timestamp? = nil, to end: Timestamp? = nil, limit: Int = .max
+  ) throws -> [ScheduledReminder] {
+    guard limit > 0 else { return [] }
+    let start = instant ?? now
+    // Only the places of relative reminders in the index depend on the time zone.
+    let shift = try mayHaveDependencies ? ByReminder.mostShift : 0
+    let first = start.adding(microseconds: -shift)
+    var bound = end.map { $0.adding(microseconds: shift) }
+    var (found, seen): ([ScheduledReminder], Set<UUID>) = ([], [])
+    try scan(tables.byReminder, from: .start(at: first.microsecondsSince1970), to: nil) { key in
+      if let bound, key.microseconds >= bound.microsecondsSince1970 { return false }
+      guard shift == 0 || seen.insert(key.id).inserted else { return true }
+      let task = try indexedTask(key.id)
+      for date in task.reminderInstants(in: calendar.timeZone) where date >= start && end.map({ date < $0 }) ?? true {
+        found.append(ScheduledReminder(date: date, task: task))
+      }
+      if found.count >= limit {
+        guard shift > 0 else { return false }
+        found = Array(found.sorted().prefix(limit))
+        let last = found[limit - 1].date.adding(microseconds: shift + 1)
+        bound = bound.map { min($0, last) } ?? last
+      }
+      return true
+    }
+    return shift == 0 ? found : Array(found.sorted().prefix(limit))
   }
 
   /// Returns the open tasks whose reminders have passed since an instant, oldest first.
@@ -31,18 +72,27 @@ extension StoreTransaction where Base: ~Copyable {
     try reminders(from: instant, to: now, limit: limit)
   }
 
-  /// The reminders from one instant up to, but not including, another.
-  package func reminders(from start: Timestamp, to end: Timestamp?, limit: Int = .max) throws -> [TaskItem] {
-    var ids: [UUID] = []
-    guard limit > 0 else { return [] }
-    try scan(
-      tables.byReminder, from: .start(at: start.microsecondsSince1970),
-      to: end.map { .start(at: $0.microsecondsSince1970) }
-    ) { key in
-      ids.append(key.id)
-      return ids.count < limit
-    }
-    return try ids.map { try indexedTask($0) }
+  /// The tasks with reminders from one instant up to, but not including, another; each once.
+  private func reminders(from start: Timestamp, to end: Timestamp?, limit: Int = .max) throws -> [TaskItem] {
+    // The limit counts tasks, which may have several reminders.
+    let perTask = try mayHaveDependencies ? ReminderSet.maximumCount + 1 : 1
+    let (most, isTooLarge) = limit.multipliedReportingOverflow(by: perTask)
+    var seen: Set<UUID> = []
+    let reminders = try scheduledReminders(from: start, to: end, limit: isTooLarge ? .max : most)
+    return Array(reminders.map(\.task).filter { seen.insert($0.id).inserted }.prefix(max(0, limit)))
+  }
+}
+
+/// A reminder of an open task, at an instant.
+public struct ScheduledReminder: Hashable, Sendable, Comparable {
+  /// When to remind.
+  public let date: Timestamp
+  /// The task, which may have other reminders, too.
+  public let task: TaskItem
+
+  /// Whether the first one comes earlier, or at the same instant and of a task with a lower id.
+  public static func < (left: ScheduledReminder, right: ScheduledReminder) -> Bool {
+    left.date == right.date ? left.task.id.precedes(right.task.id) : left.date < right.date
   }
 }
 
@@ -53,23 +103,26 @@ extension StoreTransaction where Base == WriteTransaction {
   ///
   /// - Parameters:
   ///   - id: The id of the task.
-  ///   - instant: The instant of the new reminder, which replaces the task's reminder.
+  ///   - instant: The instant of the new reminder, which replaces those that have passed, or else the next one.
   /// - Returns: The task as stored.
   /// - Throws: `taskNotFound`; `inconsistentTask` if the task is closed, since such tasks have no reminders.
   @discardableResult
   public mutating func snooze(_ id: UUID, until instant: Timestamp) throws -> TaskItem {
     let isRepeated = try isRepeated(id)
+    let now = now
+    let timeZone = calendar.timeZone
     return try update(id) { task in
       guard task.isOpen else {
         throw TallyError(
           .inconsistentTask, "The task is \(task.state.name), so there is nothing to remind of",
           remedy: "Reopen it first")
       }
-      if isRepeated { task.snooze(until: instant) } else { task.reminderDate = instant }
+      task.snooze(until: instant, at: now, in: timeZone, onlyOnce: isRepeated)
     }
   }
 
-  /// Removes a task's reminder and changes nothing else; the next task of a series has its reminder again.
+  /// Removes a task's reminders that have passed, or else the next one, and changes nothing else; the next task of a
+  /// series has its reminders again.
   ///
   /// To mark the task as done instead, `complete` it: completed tasks have no reminders. To end the reminders
   /// of a series, set `reminderDate` to `nil` with ``update(_:keepingReminder:_:)``.
@@ -79,9 +132,8 @@ extension StoreTransaction where Base == WriteTransaction {
   @discardableResult
   public mutating func dismissReminder(of id: UUID) throws -> TaskItem {
     let isRepeated = try isRepeated(id)
-    return try update(id) { task in
-      if isRepeated { task.snooze(until: nil) } else { task.reminderDate = nil }
-    }
+    let (now, timeZone) = (now, calendar.timeZone)
+    return try update(id) { $0.snooze(until: nil, at: now, in: timeZone, onlyOnce: isRepeated) }
   }
 
   /// Whether the task or an ancestor repeats, so that completing that one creates a copy of the task.
@@ -268,7 +320,7 @@ extension StoreTransaction where Base: ~Copyable {
       return true
     }
     shown.formUnion(yesterday)
-    let missedReminders = try reminders(from: .earliest, to: now).filter { !shown.contains($0.id) }
+    let missedReminders = try missedReminders(since: .earliest).filter { !shown.contains($0.id) }
     return Agenda(
       overdue: overdue, dueToday: dueToday, planned: planned, yesterday: try yesterday.map { try indexedTask($0) },
       completedCount: scheduled.count(where: \.isCompleted), pastCount: pastCount,

@@ -194,6 +194,14 @@ extension TaskItem: FieldwiseRestorable {
       for id in new.dependsOn where !old.dependsOn.contains(id) { dependsOn.remove(id) }
       for id in old.dependsOn where !new.dependsOn.contains(id) { dependsOn.insert(id) }
     }
+    if parts.contains(.reminders) {
+      for reminder in new.otherReminders where !old.otherReminders.contains(reminder) {
+        otherReminders.remove(reminder)
+      }
+      for reminder in old.otherReminders where !new.otherReminders.contains(reminder) {
+        otherReminders.insert(reminder)
+      }
+    }
     guard parts.contains(.attributes) else { return }
     for name in Set(new.attributes.keys).union(old.attributes.keys) where attributes[name] == new.attributes[name] {
       attributes[name] = old.attributes[name]
@@ -215,7 +223,7 @@ extension TaskList: FieldwiseRestorable {
 extension SyncFields {
   /// The names of a task's fields in documents, except for sets, which are restored element by element.
   fileprivate var taskFieldNames: [String] {
-    let sets: SyncFields = [.tags, .attributes, .dependencies]
+    let sets: SyncFields = [.tags, .attributes, .dependencies, .reminders]
     return TaskField.all.filter { $0.part.map(subtracting(sets).contains) == true }.map { "\($0.name)" }
   }
 

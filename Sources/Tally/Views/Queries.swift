@@ -226,9 +226,11 @@ extension StoreTransaction where Base: ~Copyable {
     var walk = KeyWalk(isReversed: false)
     var cursor = try plan.path.table.cursor(in: base)
     let (path, graph, isWholeTable) = (plan.path, plan.graph, plan.path.isWholeTable)
+    var seen: Set<UUID> = []
     for range in plan.path.ranges {
       try walk.run(range, after: nil, by: &cursor) { key, record in
         guard path.has(key) else { return true }
+        if path.hasTasksSeveralTimes, !seen.insert(key.idAtEnd).inserted { return true }
         work.examinedCount += 1
         // Most records of the whole table are rejected here.
         if isWholeTable, try !tester.mayMatch(record) { return true }

@@ -141,6 +141,8 @@ struct QueryPath {
   var scope: CounterScope?
   /// Whether the ranges are of `byParent` and have entries of tasks that depend on others, which are not on the path.
   var skipsDependents = false
+  /// Whether a task may have several entries in the ranges.
+  var hasTasksSeveralTimes = false
 
   /// Whether the task of an entry is on the path.
   @inline(__always)
@@ -210,8 +212,8 @@ struct QueryPaths {
     case .completed(let condition): return completed(condition.span)
     case .has(.completedAt): return completed(nil, covering: condition)
     case .cancelled, .has(.cancelledAt): return cancelled
-    case .reminder(let condition): return reminders(condition.span)
-    case .has(.reminderDate): return reminders(nil)
+    case .reminder(let condition, let timeZone): return reminders(condition.span, hasOthers: timeZone != nil)
+    case .has(.reminderDate), .hasReminder: return reminders(nil, hasOthers: condition == .hasReminder)
     default: return duePath(for: condition)
     }
   }
@@ -311,10 +313,21 @@ struct QueryPaths {
   }
 
   /// The path to the open tasks with a reminder; closed ones are in no index.
-  private func reminders(_ span: Range<Int64>?) -> QueryPath? {
+  ///
+  /// With `hasOthers`, the index may have several entries of a task, and those of relative reminders are up to
+  /// ``ByReminder/mostShift`` away from them.
+  private func reminders(_ span: Range<Int64>?, hasOthers: Bool) -> QueryPath? {
     guard states & ~RecordCondition.openStates == 0 else { return nil }
-    return QueryPath(
-      name: .byReminder, table: tables.byReminder.rawIndex, ranges: [span.map { .instants($0) } ?? .allInstants])
+    let shift = hasOthers ? ByReminder.mostShift : 0
+    let range = span.map { span in
+      let lower = span.lowerBound.subtractingReportingOverflow(shift)
+      let upper = span.upperBound.addingReportingOverflow(shift)
+      return KeyRange.instants(
+        (lower.overflow ? .min : lower.partialValue)..<(upper.overflow ? .max : upper.partialValue))
+    }
+    var path = QueryPath(name: .byReminder, table: tables.byReminder.rawIndex, ranges: [range ?? .allInstants])
+    path.hasTasksSeveralTimes = hasOthers
+    return path
   }
 }
 

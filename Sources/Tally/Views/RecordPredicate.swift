@@ -102,6 +102,7 @@ struct FilterResolution {
     case .text(let field, let text):
       var folder = TextFolder()
       return .condition(.text(field, FoldedPattern(text, with: &folder)))
+    case .has(.reminder) where hasDependencies: return .condition(.hasReminder)
     case .has(let field): return .condition(Self.resolved(field))
     case .hasAttribute(let name): return .condition(.hasAttribute(name))
     case .property(.blocked) where !hasDependencies: return .constant(false)
@@ -143,7 +144,7 @@ struct FilterResolution {
     return switch field {
     case .day: .day(DayCondition(planned: comparison, resolved, in: reference.timeZone))
     case .due: .due(instants, DayCondition(due: comparison, resolved, in: reference.timeZone))
-    case .reminder: .reminder(instants)
+    case .reminder: .reminder(instants, hasDependencies ? reference.timeZone : nil)
     case .created: .created(instants)
     case .updated: .updated(instants)
     case .completed: .completed(instants)
@@ -210,7 +211,10 @@ enum RecordCondition: Hashable {
   case priority(FilterOperator, Priority)
   case day(DayCondition)
   case due(InstantCondition, DayCondition)
-  case reminder(InstantCondition)
+  /// The time zone of relative reminders; `nil` if the store has none besides those of ``TaskField/reminderDate``.
+  case reminder(InstantCondition, TimeZone?)
+  /// The task has a reminder, in stores where it may have several.
+  case hasReminder
   case created(InstantCondition)
   case updated(InstantCondition)
   case completed(InstantCondition)
@@ -248,7 +252,8 @@ enum RecordCondition: Hashable {
       case .priority: .priority
       case .day: .scheduledDate
       case .due, .isDue, .overdue: .dueDay
-      case .reminder: .reminderDate
+      case .reminder(_, let timeZone): timeZone == nil ? .reminderDate : .reminders
+      case .hasReminder: .reminders
       case .completed: .completedAt
       case .cancelled: .cancelledAt
       case .has(let field): field
@@ -287,7 +292,12 @@ extension RecordCondition {
     case .day(let condition): facts.has(.scheduledDate) && condition.matches(facts.day)
     case .due(let instants, let days):
       facts.has(.dueDate) ? instants.matches(facts.due) : facts.has(.dueDay) && days.matches(facts.dueDay)
-    case .reminder(let condition): facts.has(.reminderDate) && condition.matches(facts.reminder)
+    case .reminder(let condition, let timeZone):
+      try facts.has(.reminderDate) && condition.matches(facts.reminder)
+        || timeZone.map { timeZone in
+          try facts.otherReminders(in: timeZone).contains { condition.matches($0.microsecondsSince1970) }
+        } ?? false
+    case .hasReminder: facts.has(.reminderDate) || facts.has(.reminders)
     case .created(let condition): condition.matches(facts.created)
     case .updated(let condition): condition.matches(facts.updated)
     case .completed(let condition): facts.has(.completedAt) && condition.matches(facts.completed)
@@ -318,6 +328,17 @@ extension FilterFacts {
     guard isOpen else { return false }
     if has(.dueDate) { return due < now }
     return has(.dueDay) ? dueDay < today : has(.reminderDate) && reminder < now
+  }
+
+  /// The instants of the reminders besides the first one.
+  func otherReminders(in timeZone: TimeZone) throws(LMDBError) -> [Timestamp] {
+    guard has(.reminders) else { return [] }
+    let due = has(.dueDate) ? Timestamp(clamping: self.due) : nil
+    let dueDay = has(.dueDay) ? CalendarDay(clamping: Int64(self.dueDay)) : nil
+    let planned = has(.scheduledDate) ? CalendarDay(clamping: Int64(day)) : nil
+    return try ReminderSet(stored: reminders).compactMap { reminder in
+      reminder.instant ?? reminder.relative?.instant(due: due, dueDay: dueDay, planned: planned, in: timeZone)
+    }
   }
 
   /// Returns the value of an attribute; `nil` if the task does not have it.
@@ -455,6 +476,7 @@ struct FilterFacts: ~Escapable {
   private(set) var notes: RawSpan
   private(set) var tagTexts: RawSpan
   private(set) var attributes: RawSpan
+  private(set) var reminders: RawSpan
   private(set) var day: Int32 = 0
   private(set) var due: Int64 = 0
   private(set) var dueDay: Int32 = 0
@@ -478,6 +500,7 @@ struct FilterFacts: ~Escapable {
     notes = record.extracting(first: 0)
     tagTexts = record.extracting(first: 0)
     attributes = record.extracting(first: 0)
+    reminders = record.extracting(first: 0)
     guard lastTag > 0 else { return }
     var cursor = fields.cursor
     while try cursor.advance(), cursor.tag <= lastTag { try read(cursor.tag, cursor.value) }
@@ -498,6 +521,7 @@ struct FilterFacts: ~Escapable {
     case TaskField.tags.tag: tagTexts = value
     case TaskField.parentID.tag: parentID = try value.storedID()
     case TaskField.attributes.tag: attributes = value
+    case TaskField.reminders.tag: reminders = value
     case TaskField.cancelledAt.tag: cancelled = try value.storedOffsetInstant().instant.microsecondsSince1970
     default: break
     }
@@ -516,6 +540,7 @@ struct FilterFacts: ~Escapable {
     notes = title
     tagTexts = title
     attributes = title
+    reminders = title
     tags = 1 << TaskField.completedAt.tag
     completed = completion.microseconds
     try setClassification(ofCompletion: entry)

@@ -19,8 +19,11 @@ struct FieldOptions: ParsableArguments {
   @Option(help: ArgumentHelp("When it is due, or none. \(SharedHelp.due)", valueName: "when"))
   var due: String?
 
-  @Option(help: ArgumentHelp("When to send a reminder, or none. \(SharedHelp.remind)", valueName: "when"))
-  var remind: String?
+  @Option(
+    help: ArgumentHelp(
+      "When to send a reminder; may be given several times, also as in '1 day before'; none removes all. "
+        + SharedHelp.remind, valueName: "when"))
+  var remind: [String] = []
 
   @Option(parsing: .unconditional, help: ArgumentHelp("Notes; none for no notes.", valueName: "text"))
   var notes: String?
@@ -65,8 +68,8 @@ extension FieldOptions {
 
   /// Whether no option is given.
   var isEmpty: Bool {
-    !today && !tomorrow && tags.isEmpty && attributes.isEmpty && after.isEmpty
-      && [on, list, due, remind, notes, priority, parent, recurrence, zone].allSatisfy { $0 == nil }
+    !today && !tomorrow && tags.isEmpty && attributes.isEmpty && after.isEmpty && remind.isEmpty
+      && [on, list, due, notes, priority, parent, recurrence, zone].allSatisfy { $0 == nil }
   }
 }
 

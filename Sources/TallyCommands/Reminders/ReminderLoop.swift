@@ -64,7 +64,10 @@ final class ReminderLoop {
     for entry in journal.retries.due(at: now) where !running.contains(where: { $0.entry == entry }) {
       let found = try read { transaction in
         try transaction.task(entry.taskID)
-          .flatMap { $0.reminderDate == entry.date && $0.isOpen ? try transaction.name($0) : nil }
+          .flatMap { task in
+            let dates = task.reminderInstants(in: transaction.calendar.timeZone)
+            return task.isOpen && dates.contains(entry.date) ? try transaction.name(task) : nil
+          }
       }
       // Another process has locked the store.
       guard let found else { return true }
@@ -146,8 +149,8 @@ extension StoreTransaction where Base: ~Copyable {
   func dueReminders(
     from earliest: Timestamp, through now: Timestamp
   ) throws -> [(entry: ReminderJournal.Entry, named: NamedTask)] {
-    try reminders(from: earliest, to: now.adding(microseconds: 1)).compactMap { task in
-      try task.reminderDate.map { date in (ReminderJournal.Entry(date: date, taskID: task.id), try name(task)) }
+    try scheduledReminders(from: earliest, to: now.adding(microseconds: 1)).map { reminder in
+      (ReminderJournal.Entry(date: reminder.date, taskID: reminder.task.id), try name(reminder.task))
     }
   }
 }

@@ -6,7 +6,8 @@ struct RemindersCommand: SessionCommand {
   static let configuration = CommandConfiguration(
     "reminders", "Show upcoming reminders, soonest first.", usage: "[--from <instant>] [--limit <n>]",
     discussion: """
-      With --from an instant in the past, includes the reminders missed since then. Completed tasks have no reminders.
+      With --from an instant in the past, includes the reminders missed since then. A task with several reminders has a \
+      line for each. Completed tasks have no reminders.
 
       With --plain, a line has these columns: \(columns.joined(separator: ", ")).
       """)
@@ -21,8 +22,11 @@ struct RemindersCommand: SessionCommand {
   func run(in session: Session) throws {
     let start = try from.map { try session.clock.instant($0, of: "--from", bareDay: .morning) }
     let reminders = try session.read { transaction in
-      try transaction.pendingReminders(from: start, limit: limited.limit ?? .max).map { try transaction.name($0) }
-        .withHandlesOfOneLength
+      try transaction.scheduledReminders(from: start, limit: limited.limit ?? .max).map { reminder in
+        var named = try transaction.name(reminder.task)
+        named.nextReminder = reminder.date
+        return named
+      }.withHandlesOfOneLength
     }
     let section: Facts = ["day": .day(nil), "tasks": .array(reminders.map(\.facts))]
     try session.answer(
@@ -36,7 +40,7 @@ struct RemindersCommand: SessionCommand {
   private func text(of reminders: [NamedTask], _ session: Session) -> String {
     let handleWidth = reminders.map(\.handle.utf8.count).max() ?? 0
     return reminders.map { named in
-      let when = named.task.reminderDate.map(session.clock.relativeName) ?? ""
+      let when = named.nextReminder.map(session.clock.relativeName) ?? ""
       let start = "  \(named.handle.padded(toWidth: handleWidth))  \(when)  "
       let room = session.width.map { max(8, $0 - start.displayWidth) } ?? .max
       let handle = session.painter.paint(named.handle.padded(toWidth: handleWidth), .handle)
@@ -51,7 +55,8 @@ struct SnoozeCommand: SelectionCommand {
   static let configuration = CommandConfiguration(
     "snooze", "Postpone the reminders of tasks.", usage: "<task> ... | --where <filter> --until <when>",
     discussion: """
-      Replaces the reminder of each task; 'tally edit <task> --remind none' removes it. Of a repeating task the next one has \
+      Replaces the reminder of each task; of several, those that have passed, or else the next one. 'tally edit <task> \
+      --remind none' removes all. Of a repeating task the next one has \
       its own reminder again; 'tally edit <task> --remind <when>' holds from now on. The time may also come last, without \
       --until. Completed tasks have no reminders; a \
       filter leaves them out.

@@ -141,7 +141,7 @@ extension Session {
       let tasks = try lines.map { line in
         try CommandFailure.replacing({ CommandFailure($0).atLine(line.number) }) {
           let task = try transaction.add(line.text) { task in
-            set(&task)
+            try set(&task)
             task.state = state
             guard let completion else { return }
             // A task created after its completion would have a negative time to completion.
@@ -156,7 +156,7 @@ extension Session {
       return change
     }
     guard state != .completed else { return }
-    warnIfPast(reminder: fields.reminderDate)
+    warnIfPast(reminders: fields.reminderDates)
     // People who pipe lines in know that they are literal.
     if text != ["-"] { try hintAtQuick(lines.map(\.text), isAlone: options.isEmpty) }
   }
@@ -221,8 +221,10 @@ extension Session {
   /// `, due Mon 30 Nov, reminder tomorrow 09:00`.
   private func dates(of task: TaskItem) -> String {
     let due = task.dueDay.map(clock.relativeName) ?? task.dueDate.map(clock.relativeName)
-    let reminder = task.reminderDate.map(clock.relativeName)
-    return (due.map { ", due \($0)" } ?? "") + (reminder.map { ", reminder \($0)" } ?? "")
+    let reminders = task.reminderInstants(in: clock.timeZone).map(clock.relativeName)
+    let label = reminders.count == 1 ? "reminder" : "reminders"
+    return (due.map { ", due \($0)" } ?? "")
+      + (reminders.isEmpty ? "" : ", \(label) \(reminders.joined(separator: " and "))")
   }
 
   /// The place of a task, in words: `the inbox`, `today`, `Work`, `Work, Fri 27 Nov`.
@@ -275,5 +277,21 @@ extension Session {
   func warnIfPast(reminder: Timestamp?) {
     guard let reminder, reminder < clock.now else { return }
     report("Warning: the time of the reminder, \(clock.relativeName(of: reminder)), has passed.")
+  }
+
+  /// The same for each of several reminders.
+  func warnIfPast(reminders: [Timestamp]) {
+    for reminder in reminders { warnIfPast(reminder: reminder) }
+  }
+}
+
+extension LocalClock {
+  /// Reminders of a task in words: `Fri 27 Nov 09:00`, `1 day before it is due (Thu 26 Nov 17:00)`.
+  func words(for reminders: [Reminder], of task: TaskItem) -> String {
+    reminders.map { reminder in
+      let instant = task.instant(of: reminder, in: timeZone).map(name)
+      guard let relative = reminder.relative else { return instant ?? "" }
+      return "\(relative)\(instant.map { " (\($0))" } ?? ", a date that it does not have")"
+    }.joined(separator: ", ")
   }
 }

@@ -73,7 +73,7 @@ struct EditCommand: SelectionCommand {
     } else {
       try change(fields, nil, session)
     }
-    session.warnIfPast(reminder: fields.reminderDate)
+    session.warnIfPast(reminders: fields.reminderDates)
   }
 
   private func change(_ fields: FieldChange, _ edited: EditedNotes?, _ session: Session) throws {
@@ -94,13 +94,13 @@ struct EditCommand: SelectionCommand {
           }
         ) { task, transaction in
           let change = { (task: inout TaskItem) in
-            set(&task)
+            try set(&task)
             for tag in untags { task.tags.remove(tag.withoutNumberSign) }
             for dependency in removed { task.dependsOn.remove(dependency) }
             if let title { task.title = title }
             if let edited { task.notes = edited.notes }
           }
-          let keepsReminder = self.fields.remind != nil
+          let keepsReminder = !self.fields.remind.isEmpty
           let changed =
             series
             ? try transaction.updateSeries(of: task.id, keepingReminder: keepsReminder, change)

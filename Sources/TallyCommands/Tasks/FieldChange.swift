@@ -3,14 +3,14 @@ import Tally
 
 /// The changes of a task that options describe; the names of a list and of a parent are looked up in the store later.
 struct FieldChange {
-  /// The reminder that the tasks get.
-  let reminderDate: Timestamp?
+  /// The instants of reminders that the tasks get.
+  let reminderDates: [Timestamp]
   private let list: String?
   private let parent: String?
   private let dependencies: [String]
   /// The time zone of the series: the outer optional is for an option that is not given, the inner one for `none`.
   private let zone: TimeZone??
-  private let setOthers: (inout TaskItem) -> Void
+  private let setOthers: (inout TaskItem) throws -> Void
 
   /// Reads the options.
   ///
@@ -27,9 +27,7 @@ struct FieldChange {
       : options.tomorrow
         ? try clock.today.adding(days: 1) : try options.on.map { $0.isNone ? nil : try clock.day($0, of: "--on") }
     let due: ResolvedDate?? = try options.due.map { $0.isNone ? nil : try clock.date($0, of: "--due") }
-    let reminder: Timestamp?? = try options.remind.map {
-      $0.isNone ? nil : try clock.instant($0, of: "--remind", bareDay: .morning)
-    }
+    let reminders = try options.remind.filter { !$0.isNone }.map { try ReminderOption($0, clock) }
     let priority = try options.priority.map { text in
       try CommandFailure.naming("--priority", quoting: text) { try Priority(name: text.lowercased()) }
     }
@@ -43,13 +41,13 @@ struct FieldChange {
       try CommandFailure.naming("--set") { try Self.attribute(text) }
     }
     let (tags, notes) = (options.tags, options.notes)
-    (list, parent, reminderDate) = (options.list, options.parent, reminder ?? nil)
+    let setsReminders = !options.remind.isEmpty
+    (list, parent, reminderDates) = (options.list, options.parent, reminders.compactMap(\.instant))
     dependencies = options.after
     zone = try options.zone.map { $0.isNone ? nil : try NamedTimeZone.named($0, by: "--zone").zone }
     setOthers = { task in
       if let day { task.scheduledDate = day }
       if let due { task.setDue(due) }
-      if let reminder { task.reminderDate = reminder }
       for tag in tags {
         if tag.isNone { task.tags = [] } else { task.tags.insert(tag.withoutNumberSign) }
       }
@@ -58,6 +56,8 @@ struct FieldChange {
       recurrence??.apply(to: &task, isNew: isNew, reference: reference)
       for (name, value) in attributes { task.attributes[name] = value }
       if let notes { task.notes = notes.isEmpty || notes.isNone ? nil : notes }
+      // Relative ones count from the dates that the task has in the end.
+      if setsReminders { task.reminders = try reminders.map { try $0.reminder(of: task) } }
     }
   }
 
@@ -92,7 +92,7 @@ struct FieldChange {
   /// - Throws: ``CommandFailure`` for a list or another task that does not exist, and for a list that is not the parent's.
   func resolved<Base: ~Copyable>(
     in transaction: borrowing StoreTransaction<Base>
-  ) throws -> (inout TaskItem) -> Void {
+  ) throws -> (inout TaskItem) throws -> Void {
     let newList = try list.map { $0.isNone ? nil : try transaction.list(named: $0).id }
     let newParent = try parent.map { $0.isNone ? nil : try transaction.task(named: $0) }
     if let newList, let parent = newParent ?? nil, parent.listID != newList {
@@ -103,13 +103,46 @@ struct FieldChange {
     // `nil` for `none`.
     let newDependencies = try dependencies.map { $0.isNone ? nil : try transaction.task(named: $0).id }
     return { task in
-      setOthers(&task)
+      try setOthers(&task)
       for dependency in newDependencies {
         if let dependency { task.dependsOn.insert(dependency) } else { task.dependsOn = [] }
       }
       if let newParent { task.parentID = newParent?.id }
       if let newList { task.listID = newList }
     }
+  }
+}
+
+/// A reminder as an option gives it: an instant, or a time before the task in words.
+struct ReminderOption {
+  /// The instant, if it does not depend on the task.
+  let instant: Timestamp?
+  private let text: String
+
+  /// Reads the value of `--remind`.
+  ///
+  /// - Throws: ``CommandFailure`` for a text that is neither.
+  init(_ text: String, _ clock: LocalClock) throws {
+    self.text = text
+    let isRelative = try CommandFailure.naming("--remind", quoting: text) {
+      try RelativeReminder(words: text, of: .due) != nil
+    }
+    instant = isRelative ? nil : try clock.instant(text, of: "--remind", bareDay: .morning)
+  }
+
+  /// The reminder of a task: before its due date, or else before its planned day, unless the text says which.
+  ///
+  /// - Throws: ``CommandFailure`` if the task has no such date.
+  func reminder(of task: TaskItem) throws -> Reminder {
+    if let instant { return .at(instant) }
+    guard let relative = try RelativeReminder(words: text, of: task.reminderAnchor),
+      task.instant(of: .before(relative), in: .gmt) != nil
+    else {
+      throw CommandFailure.usage(
+        "--remind: '\(text.escapedForDisplay())' needs a date of the task to count from", code: "inconsistentTask",
+        remedy: "Give --due or --on, too")
+    }
+    return .before(relative)
   }
 }
 

@@ -158,10 +158,25 @@ extension Session {
   ///   - namesMoves: whether to say where the reminder has moved, unless the fields of the task are named anyway.
   /// - Returns: the words after those of the change; none if there is nothing to say.
   func reminderWords(from old: TaskItem, to new: TaskItem, namingMoves namesMoves: Bool = true) -> String {
-    switch new.reminderMove(from: old, in: clock.timeZone) {
-    case .moved(let instant): namesMoves ? "; its reminder moves to \(clock.relativeName(of: instant))" : ""
-    case .stayed(let instant): "; its reminder stays: \(clock.relativeName(of: instant))"
-    case nil: ""
+    // The fields of a task name the reminders that are instants, but not those of relative ones.
+    let moves = new.reminderMoves(from: old, in: clock.timeZone)
+    let instants = Set(new.reminders.compactMap(\.instant))
+    var (moved, stayed, ended): ([String], [String], [String]) = ([], [], [])
+    for move in moves {
+      switch move {
+      case .moved(let instant):
+        if namesMoves || !instants.contains(instant) { moved.append(clock.relativeName(of: instant)) }
+      case .stayed(let instant): stayed.append(clock.relativeName(of: instant))
+      case .ended(let relative): ended.append("“\(relative)” has no date to count from now")
+      }
     }
+    let isOnly = new.reminders.count == 1
+    func words(_ names: [String], _ verb: String, _ joint: String, _ mark: String) -> [String] {
+      guard !names.isEmpty else { return [] }
+      let subject = isOnly ? "its reminder \(verb)s" : names.count == 1 ? "a reminder \(verb)s" : "reminders \(verb)"
+      return ["\(subject)\(mark) \(names.joined(separator: joint))"]
+    }
+    let parts = words(moved, "move", " and ", " to") + words(stayed, "stay", ", ", ":") + ended
+    return parts.map { "; \($0)" }.joined()
   }
 }

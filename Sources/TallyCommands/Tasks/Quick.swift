@@ -5,7 +5,8 @@ import Tally
 /// `tally quick TEXT…`.
 struct QuickCommand: TextCommand {
   static let configuration = CommandConfiguration(
-    "quick", "Capture a task from one sentence, with its dates, tags and more.", usage: "<text> ... [--dry-run]",
+    "quick", "Capture a task from one sentence, with its dates, tags and more.",
+    usage: "<text> ... [--remind <when>] [--dry-run]",
     discussion: """
       Understands days and times, 'due', 'by' and 'deadline' before them, 'remind me', tags as +home or @home, \
       priorities as p:high or p1, 'for', 'list:' or 'project:' before a list's name, 'every month', \
@@ -19,6 +20,7 @@ struct QuickCommand: TextCommand {
         tally quick Pay rent tomorrow 9am +home p:high every month
         tally quick Call Ann next tue at 14:30 for Work
         tally quick Tax return due 31 jan remind me in 3 weeks --dry-run
+        tally quick Dentist tuesday 3pm remind me 1 day before and 2 hours before
       """)
 
   @Argument(help: ArgumentHelp("The sentence; its words are joined by spaces.", valueName: "text"))
@@ -27,17 +29,26 @@ struct QuickCommand: TextCommand {
   @Flag(help: "Show the task that the sentence gives, and add nothing.")
   var dryRun = false
 
+  @Option(
+    help: ArgumentHelp(
+      "A further reminder; may be given several times, also as in '1 day before'. \(SharedHelp.remind)",
+      valueName: "when"))
+  var remind: [String] = []
+
   static var manyWords: WritableKeyPath<Self, [String]>? { \.text }
 
   func run(in session: Session) throws {
     let sentence = text.joined(separator: " ")
     let reference = try session.clock.reference()
+    let further = try remind.filter { !$0.isNone }.map { try ReminderOption($0, session.clock) }
     if dryRun { return try showDraft(of: sentence, reference, session) }
     var reminderDate: Timestamp?
     try session.write(for: .adding) { transaction in
       let draft = try QuickDraft(sentence, reference, defaultList: session.settings[.defaultList], in: transaction)
       reminderDate = draft.entry.reminderDate
-      let task = try transaction.add(draft.entry, to: draft.place)
+      let task = try transaction.add(draft.entry, to: draft.place) { task in
+        for option in further { task.reminders.append(try option.reminder(of: task)) }
+      }
       var change = try session.added(task, namingDates: false, in: transaction)
       change.messages.append(draft.words(session.clock))
       change.warnings += draft.warnings
@@ -45,6 +56,7 @@ struct QuickCommand: TextCommand {
       return change
     }
     session.warnIfPast(reminder: reminderDate)
+    session.warnIfPast(reminders: further.compactMap(\.instant))
   }
 
   private func showDraft(of sentence: String, _ reference: DateReference, _ session: Session) throws {
@@ -105,6 +117,8 @@ extension QuickDraft {
       entry.scheduledDate.map { "planned for \(clock.relativeName(of: $0))" },
       due.map { "due \($0)" },
       entry.reminderDate.map { "reminder \(clock.relativeName(of: $0))" },
+      entry.relativeReminders.isEmpty
+        ? nil : "reminder \(entry.relativeReminders.map(\.description).joined(separator: " and "))",
       list.map { "list \($0.name.quotedForMessage)\(entry.listName == nil ? " by default" : "")" },
       entry.tags.isEmpty ? nil : tags,
       entry.priority == .none ? nil : "\(entry.priority.name) priority",
@@ -140,9 +154,13 @@ extension QuickDraft {
     let leftovers: [Facts] = zip(entry.leftovers, places(of: entry.leftovers.map(\.range))).map { leftover, place in
       (["reason": .text(leftover.reason.rawValue)] as Facts).adding(place)
     }
+    let reminders = ReminderSet(
+      (entry.reminderDate.map { [.at($0)] } ?? []) + entry.relativeReminders.map { .before($0) })
     let draft: Facts = [
       "title": .text(entry.title), "scheduledDate": .day(entry.scheduledDate), "dueDate": .instant(entry.dueDate),
-      "dueDay": .day(entry.dueDay), "reminderDate": .instant(entry.reminderDate), "list": .text(list?.name),
+      "dueDay": .day(entry.dueDay), "reminderDate": .instant(entry.reminderDate),
+      "reminders": .value(.reminders(reminders)),
+      "list": .text(list?.name),
       "priority": .value(entry.priority == .none ? nil : .priority(entry.priority)), "tags": .value(.tags(entry.tags)),
       "recurrence": .value(entry.recurrence.map { .recurrence($0) }), "parts": .array(parts),
       "leftovers": .array(leftovers),

@@ -49,9 +49,10 @@ struct TaskChanges {
       let (verb, suffix) = try words(before, named, transaction)
       report.messages.append("\(verb) \(named.inWords)\(suffix).")
       record(after.id)
-      if case .moved(let instant)? = after.reminderMove(from: before, in: clock.timeZone) {
-        movedReminders[after.id] = instant
-      }
+      let moves = after.reminderMoves(from: before, in: clock.timeZone)
+      let moved = moves.compactMap { if case .moved(let instant) = $0 { instant } else { nil } }
+      // One of several that has passed is no mistake while another one is to come.
+      if let last = moved.max() { movedReminders[after.id] = last }
       // Views of open tasks show an open task below a closed one without its parent.
       let wasAccepted = before.isOpen && before.parentID == after.parentID
       if !wasAccepted, let warning = try transaction.warningOfParent(of: named) { report.warnings.append(warning) }

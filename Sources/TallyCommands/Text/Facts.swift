@@ -239,6 +239,7 @@ extension FieldValue {
     case .priority(let priority): priority.name
     case .tags(let tags): tags.joined(separator: ",")
     case .ids(let ids): ids.map(\.text).joined(separator: ",")
+    case .reminders(let reminders): reminders.map(\.text).joined(separator: ",")
     case .recurrence(let recurrence): recurrence.text
     case .series(let series): "\(series.occurrence.iso8601) \(series.index)"
     case .attributes(let attributes):

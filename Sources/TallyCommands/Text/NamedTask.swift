@@ -13,6 +13,8 @@ struct NamedTask {
   var series: TaskSeries?
   /// What blocks it, in words, as `blocked by 7f3a`; `nil` for a task that is free or closed.
   var blockers: String?
+  /// The reminder that is shown as its `reminderDate`: the next one, or the last if all have passed.
+  var nextReminder: Timestamp?
 }
 
 /// The lists found so far: many tasks share few lists.
@@ -24,7 +26,7 @@ extension NamedTask {
     guard handle.utf8.count < count else { return self }
     return NamedTask(
       task: task, handle: String(task.id.text.filter { $0 != "-" }.suffix(count)), list: list, depth: depth,
-      series: series, blockers: blockers)
+      series: series, blockers: blockers, nextReminder: nextReminder)
   }
 }
 
@@ -42,7 +44,8 @@ extension StoreTransaction where Base: ~Copyable {
     if let id = task.listID, lists[id] == nil { lists[id] = try list(id) }
     return NamedTask(
       task: task, handle: try handle(of: task.id), list: task.listID.flatMap { lists[$0] },
-      series: try series(of: task), blockers: try blockersInWords(of: task))
+      series: try series(of: task), blockers: try blockersInWords(of: task),
+      nextReminder: task.nextReminder(from: now, in: calendar.timeZone))
   }
 
   /// What blocks a task: `blocked by 7f3a`, `blocked by 7f3a and 2 more`; `nil` if nothing does.
@@ -96,7 +99,8 @@ extension NamedTask {
         members.append((Facts.Name(field.name, onlyIn: .json), series?.facts ?? .text(nil)))
         continue
       }
-      members.append((Facts.Name(field == .text ? "title" : field.name), .value(task.shown(field))))
+      let value = field == .reminderDate ? nextReminder.map { .instant($0) } : task.shown(field)
+      members.append((Facts.Name(field == .text ? "title" : field.name), .value(value)))
       if field == .id { members.append(("handle", .text(handle))) }
       if field == .listID { members.append(("list", .text(list?.name))) }
       if field == .completedAt {
@@ -115,6 +119,7 @@ extension TaskItem {
     case .tags: .tags(tags)
     case .attributes: .attributes(attributes)
     case .dependsOn: .ids(dependsOn)
+    case .reminders: .reminders(ReminderSet(reminders))
     default: self[field]
     }
   }

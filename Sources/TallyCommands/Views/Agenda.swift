@@ -140,9 +140,11 @@ extension AgendaReport {
       let more = more { $0.listID == nil && $0.scheduledDate == nil }
       lines.append("\(agenda.inboxCount.grouped) \(more)in the inbox: tally inbox --open")
     }
-    if let first = agenda.missedReminders.first?.reminderDate {
+    if let first = agenda.missedReminders.first?.reminderInstants(in: clock.timeZone).first {
       let day = clock.wallTime(at: first).day
-      let more = more { $0.reminderDate.map { $0 < clock.now && clock.wallTime(at: $0).day >= day } ?? false }
+      let more = more { task in
+        task.reminderInstants(in: clock.timeZone).contains { $0 < clock.now && clock.wallTime(at: $0).day >= day }
+      }
       let count = agenda.missedReminders.count.counted("\(more)missed reminder")
       // A day alone means its morning, and the first one may be earlier.
       let start = "\(day.iso8601) 00:00"

@@ -62,7 +62,7 @@ extension StoreTransaction where Base: ~Copyable {
       guard found.count < 2 else {
         // Their handles could be the same: those differ only from tasks that exist.
         let tasks = found.values.sorted { $0.id.text < $1.id.text }
-          .map { NamedTask(task: $0, handle: $0.id.text, list: nil) }
+          .map { NamedTask(task: $0, handle: $0.id.text, list: nil, nextReminder: $0.reminderDate) }
         throw CommandFailure(ambiguousHandle: name, among: tasks)
       }
       guard let id = found.keys.first else { throw failure }
@@ -112,8 +112,9 @@ extension NamedChange {
     guard let task = difference.task else { return nil }
     let fields: [Facts] = difference.changedFields.filter { $0 != .series }.map { field in
       let facts: Facts = [
-        "name": .text(field == .text ? "title" : "\(field.name)"), "before": .value(difference.before?[field]),
-        "after": .value(difference.after?[field]),
+        "name": .text(field == .text ? "title" : "\(field.name)"),
+        "before": .value(difference.before?.documentValue(of: field)),
+        "after": .value(difference.after?.documentValue(of: field)),
       ]
       guard field == .completedAt else { return facts }
       return facts.adding([
@@ -300,6 +301,8 @@ extension ChangeWords {
     case .parentID:
       ("part of", try task.parentID.map { try transaction.task($0)?.title.quotedForMessage ?? "task \($0.shownEnd)" })
     case .recurrence: ("repeats", task.recurrence?.words)
+    case .reminders:
+      ("other reminders", task.otherReminders.isEmpty ? nil : clock.words(for: Array(task.otherReminders), of: task))
     case .dependsOn: ("after", try transaction.handles(of: task.dependsOn))
     case .attributes: ("attributes", nil)
     case .completedAt: ("completed", (task.completedAt?.instant).map(clock.knownName))

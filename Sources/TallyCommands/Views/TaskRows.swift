@@ -115,7 +115,7 @@ extension TaskRows {
       texts.append(
         DetailText(text: (isOverdue ? "overdue since " : "due ") + due, role: isOverdue ? .overdue : .detail))
     }
-    if let reminder = task.reminderDate {
+    if let reminder = task.nextReminder(from: clock.now, in: clock.timeZone) {
       let isMissed = reminder < clock.now
       texts.append(
         DetailText(text: "reminder " + clock.relativeName(of: reminder), role: isMissed ? .overdue : .detail))

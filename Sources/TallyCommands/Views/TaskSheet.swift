@@ -58,7 +58,8 @@ extension TaskSheet {
     let due = (task.dueDay.map(clock.heading) ?? task.dueDate.map(clock.name)).map {
       $0 + (isOverdue ? ", overdue" : "")
     }
-    let reminder = task.reminderDate.map { clock.name(of: $0) + (task.isReminderSnoozed ? ", this time only" : "") }
+    let reminders = task.reminders.isEmpty ? nil : clock.words(for: task.reminders, of: task)
+    let reminder = reminders.map { $0 + (task.isReminderSnoozed ? ", this time only" : "") }
     return [
       ("handle", named.handle, nil),
       ("state", "\(task.state.glyph) \(task.state.words)", nil),
@@ -72,7 +73,7 @@ extension TaskSheet {
       ("depends on", dependencies.before, nil),
       ("blocks", dependencies.after, nil),
       ("cycle", dependencies.cycle, nil),
-      ("reminder", reminder, nil),
+      (task.reminders.count > 1 ? "reminders" : "reminder", reminder, nil),
       ("completed", task.completedAt.map(completionInWords), nil),
       ("cancelled", task.cancelledAt.map(completionInWords), nil),
       ("created", clock.knownName(of: task.createdAt), nil),

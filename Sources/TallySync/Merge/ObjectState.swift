@@ -215,6 +215,8 @@ extension ObjectState.Field {
   static let filter = Self(20)
   /// The tasks on which a task depends, a set of ids.
   static let dependencies = Self(21)
+  /// The reminders of a task besides that of ``reminder``, a set of stored reminders.
+  static let reminders = Self(22)
 
   /// The name of a series' time zone; empty for that of the person.
   static let timeZone = Self(24)
@@ -310,7 +312,7 @@ extension ObjectState {
   }
 }
 
-/// An element of an observed-remove set: a tag, a dependency, or the completion of a task.
+/// An element of an observed-remove set: a tag, a dependency, a reminder, or the completion of a task.
 ///
 /// Shapiro, Preguiça, Baquero, Zawirski: "A comprehensive study of convergent and commutative replicated data types"
 /// (2011), 3.3.5; the additions of one replica are ordered, so only its last one is stored.

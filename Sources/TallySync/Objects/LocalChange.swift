@@ -19,6 +19,7 @@ struct LocalChange {
     var change = registers(of: task, and: attributes(of: task))
     if has(.tags) || isNew { change.join(tags(of: task)) }
     if has(.dependencies) || isNew { change.join(dependencies(of: task)) }
+    if has(.reminders) || isNew { change.join(reminders(of: task)) }
     for field in [ObjectState.Field.progress, .cancellation] { change.join(reopening(task, field)) }
     // A deletion preserves the completion of a task, but undoing an import deletes the task with its completion.
     if mayDetach || isNew { change.join(completion(completions.current)) }
@@ -172,6 +173,14 @@ struct LocalChange {
     return replacing(
       Set(old.map { ReplicaID($0).bytes }), with: Set(new.map { ReplicaID($0).bytes }), in: .dependencies,
       at: .dependencies)
+  }
+
+  private func reminders(of task: TaskItem) -> ObjectState {
+    // One that is now the first reminder leaves the set.
+    let (old, new) = (known.shownReminders(besides: nil), task.otherReminders)
+    guard old != new else { return ObjectState() }
+    return replacing(
+      Set(old.map(\.storedBytes)), with: Set(new.map(\.storedBytes)), in: .reminders, at: .reminders)
   }
 
   private func completion(_ completion: StoredCompletion?) -> ObjectState {

@@ -68,6 +68,8 @@ extension ObjectState {
     if !tags.isEmpty { task.tags = TagSet(tags.map { String(decoding: $0, as: UTF8.self) }) }
     let dependencies = shownDependencies(of: id)
     if !dependencies.isEmpty { task.dependsOn = dependencies }
+    let reminders = shownReminders(besides: task.reminderDate)
+    if !reminders.isEmpty { task.otherReminders = reminders }
     task.completedAt = try storedCompletions.current?.moment()
     // A completion stands beside a cancellation of another device.
     if completion != nil { task.cancelledAt = nil }
@@ -120,6 +122,14 @@ extension ObjectState {
     guard let elements = sets[.dependencies] else { return [] }
     let ids = elements.lazy.filter(\.value.isPresent).compactMap { UUID(bytes: $0.key) }.filter { $0 != task }
     return TaskIDSet(ids.prefix(TaskIDSet.maximumCount))
+  }
+
+  /// The reminders besides one, as many as a task can have; devices may together set more, or the same one twice.
+  func shownReminders(besides reminderDate: Timestamp?) -> ReminderSet {
+    // Most tasks have none.
+    guard let elements = sets[.reminders] else { return [] }
+    let reminders = elements.lazy.filter(\.value.isPresent).compactMap { Reminder(storedBytes: $0.key) }
+    return ReminderSet(reminders.filter { $0.instant == nil || $0.instant != reminderDate }).allowed
   }
 
   /// The attributes of the record, by name, as far as they have room there.

@@ -222,7 +222,7 @@ extension StoreWriteTransaction {
     return found
   }
 
-  /// Whether the record of a task has the place, the tags, the attributes and the dependencies that its state gives.
+  /// Whether the record of a task has the place, the tags, the attributes, the dependencies and the reminders that its state gives.
   ///
   /// A local write may leave it otherwise: a link to a parent that was ignored because of a ring counts when another one of
   /// the ring is gone, and tags that had no room come back when others go.
@@ -230,6 +230,7 @@ extension StoreWriteTransaction {
     guard let item, let record = try task(id) else { return try item == nil && task(id) == nil }
     return item.listID == record.listID && item.parentID == record.parentID && item.tags == record.tags
       && item.attributes == record.attributes && item.dependsOn == record.dependsOn
+      && item.otherReminders == record.otherReminders
   }
 
   /// Writes the objects whose states have changed, and the tasks whose shown place differs from their states.

@@ -66,6 +66,7 @@ extension QuickEntry {
     if let dueDay { words.append("due \(dueDay)") }
     if let dueDate { words.append("due \(local(dueDate))") }
     if let reminderDate { words.append("remind \(local(reminderDate))") }
+    for reminder in relativeReminders { words.append("remind \(reminder)") }
     words += tags.map { "#\($0)" }
     if priority != .none { words.append("!\(priority.name)") }
     if let listName { words.append("list \(listName)") }

@@ -21,7 +21,10 @@ import Testing
       "dueDate":"2026-11-21T09:30:00.000001Z","id":"0192f0c1-2345-7abc-8def-0123456789ab",\
       "listID":"0192f0c1-2345-7abc-8def-0123456789ac","notes":"by hand",\
       "parentID":"0192f0c1-2345-7abc-8def-0123456789ad","priority":"high","recurrence":"FREQ=WEEKLY",\
-      "reminderDate":"2026-11-21T09:00:00Z","scheduledDate":"2026-11-21",\
+      "reminderDate":"2026-11-21T09:00:00Z",\
+      "reminders":[{"at":"2026-11-20T09:00:00Z"},{"at":"2026-11-21T09:00:00Z"},{"before":"P1DT1H30M","of":"due"},\
+      {"at":"09:00","before":"P0D","of":"scheduled"}],\
+      "scheduledDate":"2026-11-21",\
       "series":{"id":"0192f0c1-2345-7abc-8def-0123456789ab","index":2,"occurrence":"2026-11-21","start":"2026-11-07"},\
       "sortOrder":-5,"state":"completed","tags":["home"],"text":"Water the plants","updatedAt":"2026-11-21T12:00:00Z"}
       """

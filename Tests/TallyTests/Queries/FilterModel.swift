@@ -1,4 +1,5 @@
 import Foundation
+import TallyTestSupport
 
 @testable import Tally
 @testable import TallyEngine
@@ -75,7 +76,7 @@ struct FilterModel {
     case .notes: task.notes != nil
     case .day: task.scheduledDate != nil
     case .due: task.dueDate != nil || task.dueDay != nil
-    case .reminder: task.reminderDate != nil
+    case .reminder: !task.reminders.isEmpty
     case .list: task.listID != nil
     case .tags: !task.tags.isEmpty
     case .priority: task.priority != .none
@@ -122,7 +123,10 @@ extension FilterModel {
     case .due:
       if let day = task.dueDay { return matches(day, comparison, resolved) }
       return task.dueDate.map { matches($0, comparison, resolved) } ?? false
-    case .reminder: return task.reminderDate.map { matches($0, comparison, resolved) } ?? false
+    case .reminder:
+      return ReminderModel.instants(of: task, in: calendar.timeZone).contains {
+        matches($0.instant, comparison, resolved)
+      }
     case .created: return matches(task.createdAt, comparison, resolved)
     case .updated: return matches(task.updatedAt, comparison, resolved)
     case .completed: return task.completedAt.map { matches($0.instant, comparison, resolved) } ?? false

@@ -40,6 +40,7 @@ struct RandomTasks {
     if generator.oneIn(3) { task.scheduledDate = day() }
     if generator.oneIn(3) { task.dueDate = instant() } else if generator.oneIn(3) { task.dueDay = day() }
     if generator.oneIn(3) { task.reminderDate = instant() }
+    if generator.oneIn(4) { task.otherReminders = reminders() }
     if generator.oneIn(2) { task.tags = TagSet((0..<2).map { _ in pick(Self.tags) }) }
     task.priority = pick(Priority.allCases)
     if generator.oneIn(3) { for _ in 0..<2 { task.attributes[pick(Self.attributes)] = value() } }
@@ -52,6 +53,13 @@ struct RandomTasks {
       task.dependsOn = TaskIDSet(others.filter { $0 != task.parentID } + (generator.oneIn(8) ? [generator.uuid()] : []))
     }
     return task
+  }
+
+  private mutating func reminders() -> ReminderSet {
+    let (days, minute) = (Int.random(in: 0...2, using: &generator), Int.random(in: 0..<1_440, using: &generator))
+    let relative = try? RelativeReminder(
+      daysBefore: days, generator.oneIn(2) ? .due : .scheduled, atMinute: generator.oneIn(2) ? minute : nil)
+    return ReminderSet([.at(instant())] + (relative.map { [.before($0)] } ?? []))
   }
 
   private mutating func complete(_ task: inout TaskItem) {

@@ -117,7 +117,11 @@ import Testing
         "text": "a\0b", "integer": -3, "real": 0.5, "flag": true, "instant": .instant(instant),
         "day": .day(.earliest), "bytes": .bytes([0, 255]),
       ], cancelledAt: try OffsetTimestamp(instant.adding(seconds: 2), utcOffsetInMinutes: 345),
-      dependsOn: [UUID(), UUID()])
+      dependsOn: [UUID(), UUID()],
+      otherReminders: [
+        .at(instant), .at(.earliest), .before(try RelativeReminder(daysBefore: 3_650, atMinute: 1_439)),
+        .before(try RelativeReminder(minutesBefore: RelativeReminder.maximumMinutes, .scheduled)),
+      ])
     for field in TaskField.tagged where !fields.contains(field) { task[field] = nil }
     task.state = task.completedAt == nil ? .active : .completed
     return task

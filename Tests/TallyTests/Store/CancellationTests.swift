@@ -145,7 +145,7 @@ import Testing
         #expect(try transaction.view(.completed(nil)).tasks.map(\.id) == [ids[1]])
         #expect(try transaction.view(.next).tasks.map(\.id) == [ids[2]])
         #expect(try transaction.agenda().tasks.map(\.id) == [ids[2]] && transaction.agenda().completedCount == 1)
-        #expect(try transaction.reminders(from: .earliest, to: .latest).map(\.id) == [ids[2]])
+        #expect(try transaction.scheduledReminders(from: .earliest).map(\.task.id) == [ids[2]])
         let open = try transaction.statistics(StatisticsOptions()).open
         #expect(open.total == 1 && open.overdue == 1 && open.scheduledToday == 2 && open.completedOfToday == 1)
         for (filter, expected) in [

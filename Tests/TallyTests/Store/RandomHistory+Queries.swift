@@ -9,6 +9,7 @@ extension RandomHistory {
   /// Compares 200 random filters and 200 random searches with a look at every task.
   func compareQueries(using generator: inout SeededGenerator) throws {
     try compareFilters(seed: generator.next())
+    try compareReminders(using: &generator)
     var queries = 0
     let tasks = Array(model.tasks.values)
     if generator.oneIn(2) { try store.updateSearchIndex() }
@@ -48,6 +49,32 @@ extension RandomHistory {
       let wanted = expected.ids(filter, by: order)
       #expect(ids == wanted, "\(filter) by \(order.text)")
       #expect(found == wanted.count, "\(filter)")
+    }
+  }
+
+  /// Compares the reminders of open tasks in this zone and in another one, from random instants on.
+  private func compareReminders(using generator: inout SeededGenerator) throws {
+    for zone in [calendar.timeZone, try #require(TimeZone(identifier: "Pacific/Kiritimati"))] {
+      let from = clock.now.adding(seconds: Int64.random(in: -300_000...300_000, using: &generator))
+      let end = generator.oneIn(2) ? nil : from.adding(seconds: Int64.random(in: 0...400_000, using: &generator))
+      let all = model.tasks.values.filter { !$0.state.isClosed }.flatMap { task in
+        Set(ReminderModel.instants(of: task, in: zone).map(\.instant)).map { ScheduledReminder(date: $0, task: task) }
+      }
+      let expected = all.filter { reminder in
+        reminder.date >= from && end.map { reminder.date < $0 } ?? true
+      }.sorted()
+      let limit = Int.random(in: 0...6, using: &generator)
+      var elsewhere = calendar
+      elsewhere.timeZone = zone
+      let (found, few) = try store.read { transaction in
+        transaction.countDays(in: elsewhere, startingAtMinute: 0)
+        return (
+          try transaction.scheduledReminders(from: from, to: end),
+          try transaction.scheduledReminders(from: from, to: end, limit: limit)
+        )
+      }
+      #expect(found == expected, "\(zone.identifier)")
+      #expect(few == Array(expected.prefix(limit)), "\(zone.identifier), at most \(limit)")
     }
   }
 

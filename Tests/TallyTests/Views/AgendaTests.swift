@@ -70,6 +70,9 @@ import Testing
     #expect(agenda.tasks.count == overdue.count + dueToday.count + planned.count + yesterday.count)
     #expect(agenda.pastCount == hidden.count { ($0.scheduledDate ?? today) < today })
     #expect(agenda.inboxCount == hidden.count { $0.listID == nil && $0.scheduledDate == nil })
-    #expect(ids(agenda.missedReminders) == ids(hidden.filter { ($0.reminderDate ?? now) < now }))
+    let missed = hidden.filter { task in
+      ReminderModel.instants(of: task, in: calendar.timeZone).contains { $0.instant < now }
+    }
+    #expect(ids(agenda.missedReminders) == ids(missed))
   }
 }

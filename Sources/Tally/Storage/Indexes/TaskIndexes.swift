@@ -1,3 +1,6 @@
+import Foundation
+import TallyEngine
+
 // The indexes of tasks. The file of each key type describes the order.
 
 /// Tasks in a list and tasks in the inbox; a task with a day and no list is in `byDay` only.
@@ -19,9 +22,19 @@ enum ByDue: RecordIndex {
   }
 }
 
-/// Open tasks with a reminder.
+/// Open tasks with reminders: one entry for each. That of a time before the task is due or planned is where it would be
+/// in UTC, at most ``mostShift`` from where it is in any zone.
 enum ByReminder: RecordIndex {
-  static func keys(of record: TaskRecord) -> IndexKeys<InstantKey> { IndexKeys(InstantKey(reminderOf: record.item)) }
+  static func keys(of record: TaskRecord) -> IndexKeys<InstantKey> {
+    let task = record.item
+    guard task.extrasBox != nil, !task.otherReminders.isEmpty else { return IndexKeys(InstantKey(reminderOf: task)) }
+    guard task.isOpen else { return .none }
+    return .several(
+      task.reminderInstants(in: .gmt).map { InstantKey(microseconds: $0.microsecondsSince1970, id: task.id) })
+  }
+
+  /// The local day may be the one before or after that in UTC, and its time is up to 16 hours from UTC.
+  static let mostShift = 2 * QuarterHour.microsecondsPerDay
 }
 
 /// All tasks, by their creation.

@@ -24,6 +24,7 @@ extension FieldValue {
     case .series(let series): series.store(into: &output)
     case .attributes(let attributes): Self.store(attributes, into: &output)
     case .ids(let ids): ids.store(into: &output)
+    case .reminders(let reminders): reminders.store(into: &output)
     }
   }
 
@@ -43,6 +44,7 @@ extension FieldValue {
     case .series: self = .series(try RecurrenceSeries(stored: bytes))
     case .attributes: self = .attributes(try Self.attributes(stored: bytes))
     case .ids: self = .ids(try TaskIDSet(stored: bytes))
+    case .reminders: self = .reminders(try ReminderSet(stored: bytes))
     }
   }
 }

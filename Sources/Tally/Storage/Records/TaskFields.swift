@@ -169,6 +169,7 @@ extension TaskExtras {
     case TaskField.attributes.tag: attributes = try FieldValue.attributes(stored: cursor.value)
     case TaskField.cancelledAt.tag: cancelledAt = try cursor.value.storedOffsetInstant()
     case TaskField.dependsOn.tag: dependsOn = try TaskIDSet(stored: cursor.value)
+    case TaskField.reminders.tag: otherReminders = try ReminderSet(stored: cursor.value)
     default: break
     }
   }

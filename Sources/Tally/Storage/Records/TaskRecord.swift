@@ -77,7 +77,8 @@ extension TaskItem {
   /// Whether every version of the program can store the task; see ``StoreFeatures/taskLife``.
   var isOfFirstVersion: Bool {
     guard let extras = extrasBox?.extras else { return !isCancelled }
-    return !isCancelled && extras.dependsOn.isEmpty && extras.recurrence?.isOfFirstVersion ?? true
+    return !isCancelled && extras.dependsOn.isEmpty && extras.otherReminders.isEmpty
+      && extras.recurrence?.isOfFirstVersion ?? true
   }
 
   /// Whether two tasks are equal byte for byte.

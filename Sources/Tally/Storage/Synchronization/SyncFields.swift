@@ -42,6 +42,8 @@ package struct SyncFields: OptionSet, Hashable, Sendable {
   package static let cancellation = SyncFields(rawValue: 1 << 19)
   /// The tasks on which a task depends.
   package static let dependencies = SyncFields(rawValue: 1 << 21)
+  /// The reminders besides that of ``reminder``.
+  package static let reminders = SyncFields(rawValue: 1 << 22)
   /// The same as ``recurrence`` for a rule that the first version of the program cannot read.
   package static let rule = SyncFields(rawValue: 1 << 23)
 
@@ -51,7 +53,9 @@ package struct SyncFields: OptionSet, Hashable, Sendable {
   package static let skippedDays = SyncFields(rawValue: 1 << 25)
 
   /// All parts that a creation writes.
-  package static let all = SyncFields(rawValue: 1 << 17 - 1).union([.cancellation, .dependencies, .rule, .timeZone, .skippedDays])
+  package static let all = SyncFields(rawValue: 1 << 17 - 1).union([
+    .cancellation, .dependencies, .reminders, .rule, .timeZone, .skippedDays,
+  ])
 }
 
 extension StoredObject {
@@ -143,6 +147,7 @@ extension TaskField {
     case .attributes: .attributes
     case .cancelledAt: .cancellation
     case .dependsOn: .dependencies
+    case .reminders: .reminders
     }
   }
 }

@@ -89,7 +89,7 @@ extension StoreTransaction where Base == WriteTransaction {
     var task = old.item
     try change(&task)
     guard task.id == id else { throw TallyError.foreignTask }
-    if !keepingReminder, task.reminderDate == old.item.reminderDate {
+    if !keepingReminder, task.reminderDate == old.item.reminderDate, task.otherReminders == old.item.otherReminders {
       task.moveReminder(from: old.item, in: calendar.timeZone)
     }
     task.dropOverwrittenSnooze(replacing: old.item)

@@ -47,11 +47,16 @@ struct ChangeSentences {
 
   /// Words about the reminder of a task that got another day or due date.
   private func reminderWords(_ before: TaskItem, _ after: TaskItem) -> String {
-    switch after.reminderMove(from: before, in: clock.timeZone) {
-    case .moved(let instant): "; its reminder moves to \(clock.relativeName(of: instant))"
-    case .stayed(let instant): "; its reminder stays: \(clock.relativeName(of: instant))"
-    case nil: ""
-    }
+    let moves = after.reminderMoves(from: before, in: clock.timeZone)
+    return moves.map { move in
+      switch move {
+      case .moved(let instant):
+        "; \(moves.count > 1 ? "a" : "its") reminder moves to \(clock.relativeName(of: instant))"
+      case .stayed(let instant):
+        "; \(moves.count > 1 ? "a" : "its") reminder stays: \(clock.relativeName(of: instant))"
+      case .ended(let relative): "; “\(relative)” has no date to count from now"
+      }
+    }.joined()
   }
 
   private static func verb(_ isNew: Bool, _ isGone: Bool, _ otherwise: String) -> String {
