@@ -290,6 +290,7 @@ extension CalendarRecord {
       append(text, of: name)
     }
     appendAlarms(of: task, context)
+    appendOtherAlarms(of: task, context)
   }
 
   /// The original CATEGORIES lines, if they still say the task's tags; else a line of the tags.
@@ -439,12 +440,43 @@ extension CalendarRecord {
     if let own {
       components[own.index] = components[own.index].map { $0.name == "TRIGGER" ? trigger : $0 }
     } else {
-      components.insert(
-        [
-          ContentLine("BEGIN", "VALARM"), ContentLine("ACTION", "DISPLAY"),
-          ContentLine("DESCRIPTION", ContentLine.escape(task.title)), trigger, ContentLine("END", "VALARM"),
-        ], at: 0)
+      components.insert(Self.alarm(trigger, of: task), at: 0)
     }
+  }
+
+  private static func alarm(_ trigger: ContentLine, of task: TaskItem) -> [ContentLine] {
+    [
+      ContentLine("BEGIN", "VALARM"), ContentLine("ACTION", "DISPLAY"),
+      ContentLine("DESCRIPTION", ContentLine.escape(task.title)), trigger, ContentLine("END", "VALARM"),
+    ]
+  }
+
+  /// Writes an alarm for each of the other reminders; a relative one has a relative trigger.
+  private mutating func appendOtherAlarms(of task: TaskItem, _ context: FormatContext) {
+    for reminder in task.otherReminders {
+      guard let instant = task.instant(of: reminder, in: context.timeZone) else { continue }
+      let relative = reminder.relative.flatMap { trigger(of: $0, at: instant, task) }
+      components.append(Self.alarm(relative ?? trigger(at: instant, of: task, context), of: task))
+    }
+  }
+
+  /// The trigger of a relative reminder; `nil` if the to-do does not have the date, or has it with a time that the task
+  /// does not have.
+  private func trigger(of reminder: RelativeReminder, at instant: Timestamp, _ task: TaskItem) -> ContentLine? {
+    guard let line = first(reminder.anchor == .due ? "DUE" : "DTSTART") else { return nil }
+    let parameters = reminder.anchor == .due ? ";RELATED=END" : ";RELATED=START"
+    if BasicDate.day(line.value) != nil {
+      // A day is its first instant (RFC 5545, section 3.8.6.3), and the reminder of a day without a time is at 9:00.
+      let minutes = (reminder.minuteOfDay ?? 540) - 1_440 * reminder.days - reminder.minutes
+      return ContentLine("TRIGGER", parameters: parameters, CalendarDuration.text(60 * Int64(minutes)))
+    }
+    guard reminder.anchor == .due, let due = task.dueDate else { return nil }
+    guard reminder.minuteOfDay != nil else {
+      let isNow = reminder.days == 0 && reminder.minutes == 0
+      return ContentLine("TRIGGER", parameters: parameters, isNow ? "PT0S" : "-" + reminder.distance)
+    }
+    let seconds = (instant.microsecondsSince1970 - due.microsecondsSince1970) / 1_000_000
+    return ContentLine("TRIGGER", parameters: parameters, CalendarDuration.text(seconds))
   }
 
   /// The trigger of a reminder: the distance from its date for a series, otherwise an instant.
@@ -534,6 +566,9 @@ extension CalendarRecord {
     document[.dueDay] = nil
     if let due = due(start, context) { document.setDue(due) }
     document[.reminderDate] = (reminder(context)?.instant).map { .instant($0) }
+    let others = otherAlarms(context).compactMap { reminder(ofAlarm: components[$0], context) }
+    let all = ReminderSet(others + (reminder(context).map { [.at($0.instant)] } ?? []))
+    document[.reminders] = others.isEmpty ? nil : .reminders(all.allowed)
     document[.recurrence] = nil
     guard let rule = first("RRULE")?.value else { return }
     let exceptions = days(lines.filter { $0.name == "EXDATE" }, context)

@@ -95,8 +95,13 @@ extension CalendarRecord {
     for (name, lines) in texts { attributes[name] = .text(Self.text(lines)) }
     let alarms = components.indices.filter { instant(ofAlarm: components[$0], context) != nil }
     var foreign = components
-    // Tally writes the only alarm again from the reminder.
-    if alarms.count == 1, Self.isPlainAlarm(components[alarms[0]]) { foreign.remove(at: alarms[0]) }
+    // Tally writes the alarms that say nothing else again from the reminders.
+    let others = otherAlarms(context)
+    if let own = reminder(context)?.index, alarms.count == 1 + others.count, Self.isPlainAlarm(components[own]) {
+      foreign = foreign.indices.filter { $0 != own && !others.contains($0) }.map { foreign[$0] }
+    } else {
+      foreign = foreign.indices.filter { !others.contains($0) }.map { foreign[$0] }
+    }
     if !foreign.isEmpty { attributes[Self.componentsName] = .text(Self.text(components: foreign)) }
     let isOccurrence = first("RECURRENCE-ID") != nil
     if let uid = first("UID")?.unescaped, isOccurrence || UUID(uuidString: uid)?.uuidString.lowercased() != uid {
@@ -175,6 +180,39 @@ extension CalendarRecord {
     return alarms.first { Self.isPlainAlarm(components[$0.index]) } ?? alarms.first
   }
 
+  /// The alarms besides that of ``reminder(_:)`` that are reminders and nothing else, as many as a task can have.
+  func otherAlarms(_ context: FormatContext) -> [Int] {
+    let own = reminder(context)?.index
+    let others = components.indices.filter { index in
+      let component = components[index]
+      return index != own && component.map(\.name) == ["BEGIN", "ACTION", "DESCRIPTION", "TRIGGER", "END"]
+        && component[1].value == "DISPLAY" && reminder(ofAlarm: component, context) != nil
+    }
+    return Array(others.prefix(ReminderSet.maximumCount))
+  }
+
+  /// An alarm as a reminder: relative if its trigger is, and the task has the date from which it counts.
+  func reminder(ofAlarm component: [ContentLine], _ context: FormatContext) -> Reminder? {
+    guard let instant = instant(ofAlarm: component, context) else { return nil }
+    guard let trigger = component.first(where: { $0.name == "TRIGGER" }), BasicDate.instant(trigger.value) == nil,
+      let seconds = CalendarDuration.seconds(trigger.value), seconds % 60 == 0
+    else { return .at(instant) }
+    let isFromEnd = trigger.parameter("RELATED")?.uppercased() == "END" || first("DTSTART") == nil
+    guard let line = first(isFromEnd ? "DUE" : "DTSTART") else { return .at(instant) }
+    let anchor: RelativeReminder.Anchor = isFromEnd ? .due : .scheduled
+    let relative: RelativeReminder?
+    if BasicDate.day(line.value) != nil {
+      let days = max(0, (-seconds + 86_399) / 86_400)
+      let minute = Int(seconds / 60 + 1_440 * days)
+      relative = try? RelativeReminder(daysBefore: Int(days), anchor, atMinute: minute)
+    } else {
+      let distance = RelativeReminder.minutes(ofDistance: String(trigger.value.drop { $0 == "-" }))
+      guard isFromEnd, seconds <= 0, let distance = seconds == 0 ? (0, 0) : distance else { return .at(instant) }
+      relative = try? RelativeReminder(daysBefore: distance.days, minutesBefore: distance.minutes, anchor)
+    }
+    return relative.map { .before($0) } ?? .at(instant)
+  }
+
   /// The instant of an alarm: one of its own, or a distance from the start, or from the due date if the alarm says so
   /// or there is no start (RFC 5545, section 3.8.6.3).
   ///
@@ -216,8 +254,8 @@ extension CalendarRecord {
         context.remarks.add("property", line.text)
       }
     }
-    let reminder = reminder(context)?.index
-    for (index, component) in components.enumerated() where index != reminder {
+    let reminders = otherAlarms(context) + (reminder(context).map { [$0.index] } ?? [])
+    for (index, component) in components.enumerated() where !reminders.contains(index) {
       let isAlarm = component.first?.value.uppercased() == "VALARM"
       context.remarks.add(isAlarm ? "alarm" : "component", component.map(\.text).joined(separator: " "))
     }

@@ -40,6 +40,9 @@ struct FormatRoundTripTests {
       series: recurrence == nil ? nil : RecurrenceSeries(startingWith: id, on: day),
       cancelledAt: state == .cancelled ? try OffsetTimestamp(created.adding(seconds: 7), utcOffsetInMinutes: -90) : nil)
     if generator.oneIn(3) { task.dependsOn = [generator.uuid(), generator.uuid()] }
+    if generator.oneIn(3) {
+      task.reminders += RandomChange.reminders(around: task.createdAt, using: &generator)
+    }
     for name in [
       "estimate", "LOCATION", "wait", "id", "due", "depends", "VALARM", "UID", "annotations", "PRIORITY", "a:b",
     ]
