@@ -8,7 +8,8 @@ import Testing
 struct SheetTests {
   private static let edits: [(field: SheetField, text: String)] = [
     (.title, "elsewhere"), (.state, "active"), (.day, "2031-05-06"), (.priority, "high"), (.due, "2031-05-07 12:00"),
-    (.reminder, "2031-05-08 09:00"), (.repeat, "every 2 weeks"), (.tags, "garden, wood"), (.notes, "two\nlines"),
+    (.reminder, "2031-05-08 09:00; 1 day before it is due"), (.repeat, "every 2 weeks"), (.tags, "garden, wood"),
+    (.notes, "two\nlines"),
   ]
 
   /// The fields of the form in a page, as a browser sends them.

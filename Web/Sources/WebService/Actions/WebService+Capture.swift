@@ -70,6 +70,7 @@ extension QuickEntry {
     add(.schedule, "Day", scheduledDate.map(clock.relativeName))
     add(.due, "Due", (dueDay.map(clock.relativeName) ?? dueDate.map(clock.relativeName)).map { "due \($0)" })
     add(.reminder, "Reminder", reminderDate.map { "reminder \(clock.relativeName(of: $0))" })
+    for reminder in relativeReminders { add(.reminder, "Reminder", "reminder \(reminder)") }
     add(.list, "List", listName)
     for tag in tags { add(.tag, "Tag", "#\(tag)") }
     add(.priority, "Priority", priority == .none ? nil : "\(priority.name) priority")

@@ -85,7 +85,9 @@ extension RowFrame {
       }
       let count = task.dependsOn.count
       if count > 0 { add("after \(count) other \(count == 1 ? "task" : "tasks")") }
-      if let reminder = task.reminderDate { add("reminder \(clock.relativeName(of: reminder))") }
+      if let reminder = task.nextReminder(from: clock.now, in: clock.timeZone) {
+        add("reminder \(clock.relativeName(of: reminder))")
+      }
     }
     if task.priority != .none { add("\(task.priority.name) priority", kind: "priority") }
     for tag in task.tags { add("#\(tag)", kind: "tag") }

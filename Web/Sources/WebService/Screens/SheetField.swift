@@ -14,7 +14,8 @@ enum SheetField: String, CaseIterable {
     case .day: task.scheduledDate?.iso8601 ?? ""
     case .priority: task.priority.name
     case .due: task.dueDay?.iso8601 ?? task.dueDate.map(clock.text) ?? ""
-    case .reminder: task.reminderDate.map(clock.text) ?? ""
+    // A date may have a comma.
+    case .reminder: task.reminders.map { $0.instant.map(clock.text) ?? $0.text }.joined(separator: "; ")
     case .repeat: task.recurrence?.words ?? ""
     case .tags: task.tags.joined(separator: ", ")
     case .notes: (task.notes ?? "").withUnixLineBreaks
@@ -47,7 +48,12 @@ extension SheetField {
     case .list: task.listID = try value.map { try UUID(form: $0) }
     case .day: task.scheduledDate = try value.map { try DateExpression($0, as: .day).day(against: reference) }
     case .reminder:
-      task.reminderDate = try value.map { try DateExpression($0).instant(against: reference, bareDay: .morning) }
+      task.reminders = try text.split(separator: ";").filter { !$0.allSatisfy(\.isWhitespace) }.map { text in
+        if let relative = try RelativeReminder(words: String(text), of: task.reminderAnchor ?? .due) {
+          return .before(relative)
+        }
+        return .at(try DateExpression(String(text)).instant(against: reference, bareDay: .morning))
+      }
     case .due:
       switch try value.map({ try DateExpression($0).resolved(against: reference) }) {
       case .day(let day): task.dueDay = day
