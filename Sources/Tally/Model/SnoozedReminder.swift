@@ -167,7 +167,7 @@ extension TaskItem {
   /// switch after.reminderMove(from: before, in: .current) {
   /// case .moved(let instant): print("Reminder moved to", instant)
   /// case .stayed(let instant): print("Reminder stays at", instant)
-  /// case nil: break
+  /// case .ended, nil: break
   /// }
   /// ```
   ///
