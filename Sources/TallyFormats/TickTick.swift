@@ -84,7 +84,7 @@ final class TickTickSource: RowSource {
     readReminder(row, of: date("Due Date") ?? date("Start Date"), into: &document, zone)
   }
 
-  /// Reminders are durations from the date, such as `-PT15M`; a task has one, which is the first that is understood.
+  /// Reminders are durations from the date, such as `-PT15M`.
   private func readReminder(
     _ row: [String: String], of date: WrittenDate?, into document: inout TaskDocument, _ zone: FormatContext
   ) {
@@ -93,8 +93,10 @@ final class TickTickSource: RowSource {
     let instants = parts.map { part in
       date.flatMap { date in CalendarDuration.seconds(String(part)).map { date.instant(zone).adding(seconds: $0) } }
     }
-    if let first = instants.compactMap({ $0 }).first { document[.reminderDate] = .instant(first) }
-    if instants.count != 1 || instants[0] == nil { context.remarks.add("reminder", text) }
+    let understood = instants.compactMap { $0 }
+    if let first = understood.first { document[.reminderDate] = .instant(first) }
+    if understood.count > 1 { document[.reminders] = .reminders(ReminderSet(understood.map { .at($0) }).allowed) }
+    if understood.isEmpty || understood.count < instants.count { context.remarks.add("reminder", text) }
   }
 
   private func readState(_ row: [String: String], into document: inout TaskDocument) {

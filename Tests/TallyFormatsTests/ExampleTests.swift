@@ -234,6 +234,13 @@ struct ExampleTests {
         "@Reminder=text(\"-PT15M\")",
       ]),
     Example(
+      .ticktick,
+      "List Name,Title,Due Date,Reminder,Timezone\nHome,Pay,2026-12-01T09:00:00+0000,-PT15M -P1D,Europe/Istanbul\n",
+      [
+        "Pay", "in Home", "dueDate 2026-12-01T09:00:00Z", "reminderDate 2026-12-01T08:45:00Z",
+        "reminders 2026-11-30T09:00:00Z", "@Reminder=text(\"-PT15M -P1D\")",
+      ]),
+    Example(
       .todoist, "TYPE,CONTENT,DATE,DATE_LANG,TIMEZONE\ntask,a,2026-12-01 9am,en,Asia/Tokyo\n",
       ["a", "dueDate 2026-12-01T00:00:00Z", "@DATE=text(\"2026-12-01 9am\")", "@TIMEZONE=text(\"Asia/Tokyo\")"]),
     Example(

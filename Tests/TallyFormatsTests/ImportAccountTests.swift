@@ -63,7 +63,7 @@ struct ImportAccountTests {
     Case(.ical, calendar("SUMMARY:a\nSTATUS:COMPLETED\nCOMPLETED:yesterday"), ["date"], ["a"]),
     Case(.ticktick, "List Name,Title,Priority\nHome,a,7\n", ["priority"], ["a"]),
     Case(.ticktick, "List Name,Title,Timezone\nHome,a,Nowhere/City\n", ["zone"], ["a"]),
-    Case(.ticktick, "List Name,Title,Due Date,Reminder\nHome,a,2026-12-01,PT0S PT5M\n", ["reminder"], ["a"]),
+    Case(.ticktick, "List Name,Title,Due Date,Reminder\nHome,a,2026-12-01,PT0S soon\n", ["reminder"], ["a"]),
     Case(.todoist, todoist("task,a,,urgent,one,,en"), ["priority", "value"], ["a"]),
     Case(.todoist, "TYPE,CONTENT,DATE,TIMEZONE,DEADLINE\ntask,a,,Mars/Olympus,friday\n", ["zone", "date"], ["a"]),
     Case(.markdown, "---\ntags: x\n---\n- [ ] a\n```\n- [ ] code\n```\n", ["front matter", "code"], ["a"]),

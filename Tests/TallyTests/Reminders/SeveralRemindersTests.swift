@@ -261,6 +261,52 @@ import Testing
     }
   }
 
+  @Test func theIndexGivesATaskOnceAndInEveryZone() throws {
+    let clock = TestClock(try Self.instant("2026-11-20T08:00:00Z"))
+    try withStore(.testing(clock: clock, timeZone: "Pacific/Kiritimati")) { store in
+      try store.writeAndWait { transaction in
+        for number in 0..<500 { _ = try transaction.add("\(number)") }
+        _ = try transaction.add("several") { task in
+          task.dueDay = try CalendarDay(iso8601: "2026-11-25")
+          task.reminders = try ["9:00 the day before", "18:00 the day before", "1 hour before"].map { try Reminder(text: $0) }
+        }
+      }
+      for (filter, count) in [
+        ("has:reminder is:open", 1), ("reminder=2026-11-24 is:open", 1), ("reminder=2026-11-25 is:open", 1),
+        ("reminder=2026-11-23 is:open", 0), ("reminder<2026-11-25 is:open", 1), ("reminder>2026-11-25 is:open", 0),
+      ] {
+        let filter = try TaskFilter(text: filter)
+        let query = TaskQuery(filter, by: TaskOrder(.place))
+        let (found, explanation, counted) = try store.read { transaction in
+          (try transaction.tasks(query).tasks.count, try transaction.explain(query), try transaction.count(filter))
+        }
+        #expect(found == count && counted == count, "\(filter.text)")
+        #expect(explanation.index == "byReminder")
+      }
+    }
+  }
+
+  @Test func aPartOfTheNextOccurrenceHasThemAsFarAway() throws {
+    let clock = TestClock(try Self.instant("2026-11-20T08:00:00Z"))
+    try withStore(.testing(clock: clock, timeZone: "Europe/Amsterdam")) { store in
+      let parts = try store.writeAndWait { transaction in
+        let parent = try transaction.add("x", to: .today) { $0.recurrence = try Recurrence(text: "FREQ=WEEKLY") }
+        _ = try transaction.add("part") { task in
+          task.parentID = parent.id
+          task.reminders = try [
+            "2026-11-19T10:00:00+01:00", "2026-11-20T10:00:00+01:00", "1 day before its day",
+          ].map { try Reminder(text: $0) }
+        }
+        try transaction.complete(parent.id)
+        return try transaction.subtasks(of: try #require(try transaction.successor(of: parent)).id)
+      }
+      let expected = try [
+        "2026-11-26T10:00:00+01:00", "2026-11-27T10:00:00+01:00", "1 day before its day",
+      ].map { try Reminder(text: $0) }
+      #expect(parts.map { Set($0.reminders) } == [Set(expected)])
+    }
+  }
+
   @Test func aStoreOfOtherTasksStaysWhatEarlierVersionsOpen() throws {
     let clock = TestClock.noon
     try withStore(.testing(clock: clock)) { store in
