@@ -55,6 +55,24 @@ import Testing
     }
   }
 
+  @Test func eachReminderOfATaskIsDeliveredInThePersonsZone() throws {
+    try withReminders(count: 0, script: "echo $TALLY_REMINDER_DATE >> delivered") { program, notifier in
+      func run(_ arguments: [String], at now: String) throws {
+        let outcome = try program.runBare(arguments + ["--now", now, "--time-zone", "Asia/Tokyo"])
+        #expect(outcome.status == 0, "\(outcome.errors)")
+      }
+      let reminders = ["9:00 the day before", "2 hours before", "2026-11-22T00:00:00Z"].flatMap { ["--remind", $0] }
+      try run(["add", "x", "--due", "2026-11-25"] + reminders, at: "2026-11-21T12:00:00Z")
+      let expected = ["2026-11-22T00:00:00Z", "2026-11-24T00:00:00Z", "2026-11-24T22:00:00Z"]
+      for (count, now) in ["2026-11-21T12:00:00Z", "2026-11-23T23:59:00Z", "2026-11-24T00:00:00Z"].enumerated() {
+        try run(["remind", "--exec", notifier, "--once"], at: now)
+        #expect(try delivered(program) == Array(expected.prefix(count)), "\(now)")
+      }
+      try run(["remind", "--exec", notifier, "--once"], at: "2026-11-26T00:00:00Z")
+      #expect(try delivered(program) == expected)
+    }
+  }
+
   /// The bug: time was counted from the start of the program, so that it never noticed a clock that was corrected.
   @Test func theWallClockIsLookedAtAgain() throws {
     let wall = TestClock.noon

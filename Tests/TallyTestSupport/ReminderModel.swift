@@ -59,12 +59,19 @@ public enum ReminderModel {
 
   private static func followOthers(_ task: inout TaskItem, from old: TaskItem, in zone: TimeZone) {
     let (reminders, new) = (task.otherReminders, task)
-    guard !reminders.isEmpty else { return }
     func moved(_ reminders: ReminderSet) -> ReminderSet {
       ReminderSet(reminders.map { $0.instant.map { .at(reminder($0, from: old, to: new, in: zone)) } ?? $0 })
     }
     let original = othersOfSeries(task)
-    task.otherReminders = moved(reminders)
+    let came = (original ?? []).filter { reminder in
+      func place(in task: TaskItem) -> Timestamp? {
+        var alone = task
+        (alone.reminderDate, alone.otherReminders) = (nil, [reminder])
+        return instants(of: alone, in: zone).first?.instant
+      }
+      return reminder.relative != nil && place(in: new) != place(in: old)
+    }
+    task.otherReminders = ReminderSet(Array(moved(reminders)) + came)
     if let original { noteOthers(moved(original), in: &task) }
   }
 

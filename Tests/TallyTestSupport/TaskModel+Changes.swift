@@ -234,7 +234,9 @@ extension TaskModel {
       let others = ($0.otherReminders, ReminderModel.othersOfSeries($0))
       ReminderModel.replace(in: &$0, with: instant, now: now, timeZone)
       if isRepeated { ReminderModel.note(original, in: &$0) }
-      if isRepeated, !others.0.isEmpty || !$0.otherReminders.isEmpty {
+      let left = $0.otherReminders
+      let hasLost = others.0.contains { $0.relative != nil && !left.contains($0) }
+      if isRepeated || hasLost, !others.0.isEmpty || !left.isEmpty {
         ReminderModel.noteOthers(others.1 ?? others.0, in: &$0)
       }
     }

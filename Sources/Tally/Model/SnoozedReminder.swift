@@ -92,8 +92,11 @@ extension TaskItem {
     let (oldDate, oldOthers) = (reminderDate, otherReminders)
     let (snooze, others) = (SnoozedReminder(of: self), SnoozedOtherReminders(of: self))
     replaceReminders(with: instant, at: now, in: timeZone)
-    guard isOnce else { return }
-    SnoozedReminder(original: snooze == nil ? oldDate : snooze?.original, current: reminderDate).store(in: &self)
+    if isOnce {
+      SnoozedReminder(original: snooze == nil ? oldDate : snooze?.original, current: reminderDate).store(in: &self)
+    }
+    // A relative reminder comes back when its date moves, and must be known until then.
+    guard isOnce || oldOthers.contains(where: { $0.relative != nil && !otherReminders.contains($0) }) else { return }
     if !oldOthers.isEmpty || !otherReminders.isEmpty {
       SnoozedOtherReminders(original: others?.original ?? oldOthers, current: otherReminders).store(in: &self)
     }
@@ -149,7 +152,8 @@ extension TaskItem {
 /// A reminder on the planned day moves as far as that day does. A reminder on the day on which the task is due moves as
 /// far as the due day or the due time does. Distances are in local time: 9:00 stays 9:00 across a clock change. A
 /// reminder on any other day stays, and so does one whose day is removed. A snooze to a day before the new one ends. A
-/// relative reminder follows its date, and reminds of nothing while the task has no such date.
+/// relative reminder follows its date, comes back if it was snoozed, and reminds of nothing while the task has no such
+/// date.
 public enum ReminderMove: Hashable, Sendable {
   /// The reminder is now at this instant.
   case moved(to: Timestamp)
@@ -228,12 +232,16 @@ extension TaskItem {
   }
 
   private mutating func moveOtherReminders(from old: TaskItem, in timeZone: TimeZone) {
-    guard !otherReminders.isEmpty else { return }
     let snooze = SnoozedOtherReminders(of: self)
+    guard snooze != nil || !otherReminders.isEmpty else { return }
     func moved(_ reminders: ReminderSet) -> ReminderSet {
       reminders.movingInstants { self.moved($0, from: old, in: timeZone) }
     }
-    otherReminders = moved(otherReminders)
+    // A snooze of a relative reminder ends when its date moves.
+    let back = (snooze?.original ?? []).filter { reminder in
+      reminder.relative != nil && instant(of: reminder, in: timeZone) != old.instant(of: reminder, in: timeZone)
+    }
+    otherReminders = ReminderSet(moved(otherReminders) + back).allowed
     guard let snooze else { return }
     SnoozedOtherReminders(original: moved(snooze.original), current: otherReminders).store(in: &self)
   }

@@ -237,6 +237,29 @@ import Testing
     }
   }
 
+  @Test func aSnoozedRelativeReminderComesBackWithItsDate() throws {
+    let clock = TestClock(try Self.instant("2026-11-25T08:00:00Z"))
+    try withStore(.testing(clock: clock, timeZone: "Europe/Amsterdam")) { store in
+      let before = try Reminder(text: "1 day before")
+      let due = try Self.instant("2026-11-26T08:00:00Z")
+      let task = try store.writeAndWait { transaction in
+        try transaction.add("x") { ($0.dueDate, $0.reminders) = (due, [before]) }
+      }
+      clock.now = clock.now.adding(seconds: 60)
+      let until = clock.now.adding(seconds: 600)
+      let snoozed = try store.writeAndWait { try $0.snooze(task.id, until: until) }
+      #expect(snoozed.reminders == [.at(until)])
+      let planned = try store.writeAndWait { try $0.schedule(task.id, on: try CalendarDay(iso8601: "2026-11-30")) }
+      #expect(planned.reminders == [.at(until)], "its date has not moved")
+      let moved = try store.writeAndWait { transaction in
+        try transaction.update(task.id) { $0.dueDate = due.adding(seconds: 7 * 86_400) }
+      }
+      #expect(moved.reminders.contains(before))
+      #expect(moved.attributes.isEmpty)
+      try checkInvariants(of: store)
+    }
+  }
+
   @Test func filtersFindAnyOfThem() throws {
     let clock = TestClock(try Self.instant("2026-11-20T08:00:00Z"))
     try withStore(.testing(clock: clock, timeZone: "Europe/Amsterdam")) { store in
@@ -268,7 +291,9 @@ import Testing
         for number in 0..<500 { _ = try transaction.add("\(number)") }
         _ = try transaction.add("several") { task in
           task.dueDay = try CalendarDay(iso8601: "2026-11-25")
-          task.reminders = try ["9:00 the day before", "18:00 the day before", "1 hour before"].map { try Reminder(text: $0) }
+          task.reminders = try ["9:00 the day before", "18:00 the day before", "1 hour before"].map {
+            try Reminder(text: $0)
+          }
         }
       }
       for (filter, count) in [
