@@ -22,6 +22,9 @@ struct ModelSeries: Hashable, Sendable {
   private var planned: Moment?
   private var due: Moment?
   private var reminder: Moment?
+  /// The other reminders: those at an instant, and the relative ones.
+  private var others: Set<Moment> = []
+  private var relative: ReminderSet = []
 
   /// The series that a task describes by its own values; `nil` if it does not repeat.
   init?(of task: TaskItem, in zone: TimeZone) {
@@ -37,11 +40,13 @@ struct ModelSeries: Hashable, Sendable {
       due: task.dueDay.map { Moment(of: $0) } ?? task.dueDate.map { Moment(of: $0, in: zone) },
       reminder: task.reminderDate.map { Moment(of: $0, in: zone) }
     )
+    let others = task.otherReminders.compactMap(\.instant).sorted().map { Moment(of: $0, in: zone) }
+    relative = ReminderSet(task.otherReminders.filter { $0.instant == nil })
     let occurrence = Int64(series.occurrence.dayNumber)
     let end = Int64((following?.occurrence ?? .latest).dayNumber)
     // The date that belongs to the occurrence.
     let isOfDue = dates.due?.days == occurrence && dates.planned.map { $0.days < occurrence } ?? true
-    guard let own = isOfDue ? dates.due?.days : (dates.planned ?? dates.due ?? dates.reminder)?.days else {
+    guard let own = isOfDue ? dates.due?.days : (dates.planned ?? dates.due ?? dates.reminder ?? others.first)?.days else {
       planned = Moment(days: 0)
       return
     }
@@ -50,9 +55,10 @@ struct ModelSeries: Hashable, Sendable {
       return Moment(days: moment.days == own ? 0 : moment.days - base, time: moment.time)
     }
     (planned, due, reminder) = (dates.planned.map(distance), dates.due.map(distance), dates.reminder.map(distance))
-    if let last = [planned, due].compactMap({ $0?.days }).max(), let days = reminder?.days {
-      reminder?.days = min(days, last)
-    }
+    self.others = Set(others.map(distance))
+    guard let last = [planned, due].compactMap({ $0?.days }).max() else { return }
+    if let days = reminder?.days { reminder?.days = min(days, last) }
+    self.others = Set(self.others.map { Moment(days: min($0.days, last), time: $0.time) })
   }
 
   /// Takes over what has changed of one task.
@@ -68,18 +74,23 @@ struct ModelSeries: Hashable, Sendable {
     if before.planned != after.planned { planned = after.planned }
     if before.due != after.due { due = after.due }
     if before.reminder != after.reminder { reminder = after.reminder }
+    if before.others != after.others || before.relative != after.relative {
+      (others, relative) = (after.others, after.relative)
+    }
   }
 
   /// The task at a place of the series.
   func task(at place: RecurrenceSeries, at now: Timestamp, in zone: TimeZone) -> TaskItem {
-    TaskItem(
+    let instants = others.compactMap { $0.instant(from: place.occurrence, in: zone) }
+    let reminders = Array(relative) + instants.map { Reminder.at($0) }
+    return TaskItem(
       id: place.taskID, title: title, notes: notes, scheduledDate: planned?.day(from: place.occurrence),
       dueDate: due?.instant(from: place.occurrence, in: zone),
       reminderDate: reminder?.instant(from: place.occurrence, in: zone), listID: listID, createdAt: now,
       dueDay: due?.time == nil ? due?.day(from: place.occurrence) : nil, priority: priority, tags: tags,
       recurrence: recurrence,
       series: RecurrenceSeries(id: place.id, start: start, occurrence: place.occurrence, index: place.index),
-      attributes: attributes)
+      attributes: attributes, otherReminders: ReminderSet(reminders))
   }
 
   /// The place after a closed task, found day by day.

@@ -357,7 +357,7 @@ extension TaskItem {
 
 extension ReminderSet {
   /// The same reminders, those at an instant moved.
-  fileprivate func movingInstants(_ move: (Timestamp) -> Timestamp) -> ReminderSet {
+  func movingInstants(_ move: (Timestamp) -> Timestamp) -> ReminderSet {
     ReminderSet(map { reminder in reminder.instant.map { .at(move($0)) } ?? reminder })
   }
 }

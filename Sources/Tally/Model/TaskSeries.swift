@@ -142,7 +142,7 @@ extension TaskSeries {
   /// The fields that a series gives its tasks; the others belong to each task.
   static let commonFields: [TaskField] = [
     .text, .notes, .scheduledDate, .dueDate, .dueDay, .reminderDate, .listID, .priority, .tags, .recurrence,
-    .attributes,
+    .attributes, .reminders,
   ]
 
   /// Sets the time of the last change.
@@ -174,6 +174,7 @@ extension TaskItem {
   fileprivate mutating func convertInstants(_ convert: (Timestamp) -> Timestamp) {
     if let dueDate { self.dueDate = convert(dueDate) }
     reminderDate = reminderDate.map(convert)
+    if extrasBox != nil, !otherReminders.isEmpty { otherReminders = otherReminders.movingInstants(convert) }
   }
 }
 

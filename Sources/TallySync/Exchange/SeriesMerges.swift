@@ -114,10 +114,10 @@ private struct SeriesMerge {
     return (object, change(of: task, in: parts, known))
   }
 
-  /// Whether no person has written to a part of the task; a removed tag does not say who has removed it.
+  /// Whether no person has written to a part of the task; a removed element does not say who has removed it.
   private func isGenerated(_ part: SyncFields) -> Bool {
-    if part == .tags {
-      return (known.sets[.tags] ?? [:]).allSatisfy {
+    if let field = [SyncFields.tags: ObjectState.Field.tags, .reminders: .reminders][part] {
+      return (known.sets[field] ?? [:]).allSatisfy {
         $0.value.removals.isEmpty && $0.value.latestTime.map(GeneratedTime.contains) ?? true
       }
     }

@@ -56,6 +56,7 @@ struct LocalChange {
     guard let series else { return life(isDeleted: true, after: ObjectState()) }
     var change = registers(of: series, and: attributes(of: series.template))
     if has(.tags) || isNew { change.join(tags(of: series.template)) }
+    if has(.reminders) || isNew { change.join(reminders(of: series.template)) }
     if has(.skippedDays) || isNew {
       let days = Set(series.skippedDays.map { FieldValue.day($0).storedBytes })
       change.join(replacing(known.elements(of: .skippedDays), with: days, in: .skippedDays, at: .skippedDays))
