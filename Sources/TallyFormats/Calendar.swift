@@ -141,7 +141,7 @@ extension TaskDocument {
     self[.recurrence] = Self.recurrence(text, except: rule.exceptions.filter { $0 > day }).map { .recurrence($0) }
     let distance = Int(day.dayNumber) - Int(start.dayNumber)
     guard distance > 0 else { return }
-    for field in [TaskField.scheduledDate, .dueDay] {
+    for field in [TaskField.scheduledDate, .dueDay, .startDay] {
       if case .day(let day)? = self[field] { self[field] = (try? day.adding(days: distance)).map { .day($0) } }
     }
     for field in [TaskField.dueDate, .reminderDate] {

@@ -30,7 +30,7 @@ extension ForeignRecord {
 
   /// Fields that exclude each other or belong together: both are exact, or neither.
   private static var groups: [[TaskField]] {
-    [[.dueDate, .dueDay], [.state, .completedAt, .cancelledAt], [.recurrence, .series]]
+    [[.dueDate, .dueDay], [.state, .completedAt, .cancelledAt], [.recurrence, .series], [.startDay, .someday]]
   }
 
   /// The record of a task, with everything that the format's own words lose.
@@ -136,6 +136,15 @@ extension TaskDocument {
   var attributes: [String: AttributeValue] {
     get { self[.attributes]?.attributes ?? [:] }
     set { self[.attributes] = newValue.isEmpty ? nil : .attributes(newValue) }
+  }
+
+  /// When the task starts; setting it makes both fields present.
+  var start: TaskStart? {
+    get { task.start }
+    set {
+      self[.startDay] = newValue?.day.map { .day($0) }
+      self[.someday] = newValue == .someday ? .flag(true) : nil
+    }
   }
 
   /// Sets the due day or the due date.

@@ -113,6 +113,7 @@ struct TableWriter: DocumentWriter {
     for field in TableRecord.fields where !field.isAlwaysWritten && task[field] != nil {
       attributes.insert("\(field.name)")
     }
+    if task.start != nil { attributes.insert(TableRecord.startColumn) }
   }
 
   mutating func begin() {
@@ -143,6 +144,7 @@ enum TableHeading {
     (
       "scheduledDate", ["scheduled", "scheduleddate", "start", "startdate", "planned", "planneddate", "dodate", "when"]
     ),
+    (TableRecord.startColumn, ["startday", "defer", "deferdate", "deferuntil", "wait", "waituntil", "hideuntil"]),
     ("reminderDate", ["reminder", "reminderdate", "remindat", "reminddate", "alarm"]),
     // Some programs have dates and their times in columns of their own, and reminders that are off.
     ("dueTime", ["duetime", "timedue"]),
@@ -181,14 +183,16 @@ enum TableHeading {
 struct TableRecord: ForeignRecord {
   static let extensionColumn = "tally"
   static let listColumn = "list"
+  /// The start day, or `someday`.
+  static let startColumn = "startDay"
   /// The fields with a column; `title` is another name of `text`.
-  static let fields = TaskField.all.filter { $0 != .series && $0 != .attributes }
+  static let fields = TaskField.all.filter { ![.series, .attributes, .startDay, .someday].contains($0) }
   /// The columns of every table, in order.
   static let columns: [String] = fields.filter(\.isAlwaysWritten).flatMap { field in
     field == .listID ? [listColumn, "\(field.name)"] : ["\(field.name)"]
   }
   /// The columns of fields that only the tables have whose tasks have them.
-  static let rareColumns = fields.filter { !$0.isAlwaysWritten }.map { "\($0.name)" }
+  static let rareColumns = fields.filter { !$0.isAlwaysWritten }.map { "\($0.name)" } + [startColumn]
 
   /// The cells that are not empty, by column.
   var cells: [String: String]
@@ -204,6 +208,7 @@ extension TableRecord {
     cells = [:]
     for field in Self.fields { cells["\(field.name)"] = task.documentValue(of: field).map(Self.text) }
     cells[Self.listColumn] = list.map(Self.plain)
+    cells[Self.startColumn] = task.start.map { $0.day?.iso8601 ?? Self.someday }
     for (name, value) in task.attributes where Self.isColumn(name) {
       if case .text(let text) = value { cells[name] = Self.plain(text) }
     }
@@ -216,6 +221,7 @@ extension TableRecord {
     return !isOwn && plain(name).utf8.elementsEqual(name.utf8) && !name.contains("\n") && name.trimmed == name
   }
 
+  private static let someday = "someday"
   private static let ownNames = Set((columns + rareColumns + [extensionColumn, "title"]).map { $0.lowercased() })
 
   /// A text without the control characters that spreadsheets lose.
@@ -235,7 +241,7 @@ extension TableRecord {
     case .recurrence(let recurrence): recurrence.text
     case .ids(let ids): ids.map { $0.uuidString.lowercased() }.joined(separator: ",")
     case .reminders(let reminders): reminders.map(\.text).joined(separator: ", ")
-    case .series, .attributes: ""
+    case .series, .attributes, .flag: ""
     }
   }
 
@@ -258,6 +264,7 @@ extension TableRecord {
     if !document.has(.text), let title = cells["title"] { document[.text] = .text(title) }
     document.listName = cells[Self.listColumn]
     readDue(cells["due"], into: &document, context)
+    readStart(cells[Self.startColumn], into: &document, context)
     readState(into: &document, context)
     let others = cells.filter { Self.isColumn($0.key) && !Self.usualColumns.contains($0.key) }
     document.attributes.merge(others.mapValues { .text($0) }) { $1 }
@@ -266,8 +273,8 @@ extension TableRecord {
 
   /// The columns of dates.
   static let dateColumns: Set = [
-    "due", "dueDate", "dueDay", "scheduledDate", "reminderDate", "done", "completedAt", "createdAt", "updatedAt",
-    "cancelledAt",
+    "due", "dueDate", "dueDay", "scheduledDate", startColumn, "reminderDate", "done", "completedAt", "createdAt",
+    "updatedAt", "cancelledAt",
   ]
 
   /// The columns that contain several fields.
@@ -303,6 +310,13 @@ extension TableRecord {
     } else {
       document.storeImported(cell, of: "due", remark: "date", context)
     }
+  }
+
+  private func readStart(_ cell: String?, into document: inout TaskDocument, _ context: FormatContext) {
+    let day = cell.flatMap { WrittenDate($0, context)?.day(context) }
+    document.start = day.map { .day($0) } ?? (cell?.lowercased() == Self.someday ? .someday : nil)
+    guard let cell, document.start == nil else { return }
+    document.storeImported(cell, of: Self.startColumn, remark: "date", context)
   }
 
   /// The state, by its own column, by one of done ones, or by the time of completion.
@@ -359,7 +373,7 @@ enum TableValue {
     case .id: UUID(uuidString: text.trimmed).map { .id($0) }
     case .priority: priority(text).map { .priority($0) }
     case .recurrence: recurrence(text).map { .recurrence($0) }
-    case .tags, .series, .attributes: .tags(TagSet(text.split { ",;|".contains($0) }.map(String.init)))
+    case .tags, .series, .attributes, .flag: .tags(TagSet(text.split { ",;|".contains($0) }.map(String.init)))
     case .ids: ids(text).map { .ids($0) }
     case .reminders: reminders(text).map { .reminders($0) }
     }

@@ -135,6 +135,7 @@ extension TaskwarriorRecord {
     set("end", (task.completedAt ?? task.cancelledAt)?.instant)
     set("due", task.dueDate ?? task.dueDay.map(context.start))
     setScheduled(task, context)
+    setWait(task, context)
     // Taskwarrior wants a due date of tasks that repeat.
     if values["due"] == nil { values["recur"] = nil }
     if task.state == .active {
@@ -160,6 +161,27 @@ extension TaskwarriorRecord {
       context.day(of: instant) == task.scheduledDate
     else { return }
     values["scheduled"] = .text(text)
+  }
+
+  /// Sets the time until which the task waits: the imported one if it still means the task's start, otherwise the
+  /// beginning of the start day. Without a start, an attribute of an earlier import stays.
+  private mutating func setWait(_ task: TaskItem, _ context: FormatContext) {
+    guard let start = task.start else { return }
+    let isImported = instant("wait").map { Self.start($0, context) == start } ?? false
+    if !isImported {
+      values["wait"] = nil
+      set("wait", context.start(of: start.day ?? Self.someday))
+    }
+    if task.isOpen, let instant = instant("wait"), instant > context.now { values["status"] = .text("waiting") }
+  }
+
+  /// The day that Taskwarrior 2 calls someday.
+  private static let someday = CalendarDay(clamping: 24_854)
+
+  /// The start that a time in `wait` means; the years after 9998 are how later versions write someday.
+  private static func start(_ wait: Timestamp, _ context: FormatContext) -> TaskStart {
+    let day = context.day(of: wait)
+    return day == someday || day.year > years.upperBound ? .someday : .day(day)
   }
 
   private mutating func set(_ name: String, _ instant: Timestamp?) {
@@ -230,6 +252,7 @@ extension TaskwarriorRecord {
     readState(into: &document, context)
     readDue(into: &document, context)
     document[.scheduledDate] = instant("scheduled").map { .day(context.day(of: $0)) }
+    document.start = instant("wait").map { Self.start($0, context) }
     document[.priority] = text("priority").flatMap { letter in
       Self.letters.first { $0.value == letter }.map { .priority($0.key) }
     }
@@ -272,10 +295,17 @@ extension TaskwarriorRecord {
       case .json(let text): attributes[name] = .text(text)
       }
     }
-    if text("status") == "pending", values["start"] == values["modified"] { attributes["start"] = nil }
+    if ["pending", "waiting"].contains(text("status")), values["start"] == values["modified"] {
+      attributes["start"] = nil
+    }
     if case .text(let text)? = attributes["start"], text == self.text("modified") { attributes["start"] = nil }
     if let scheduled = instant("scheduled"), context.start(of: context.day(of: scheduled)) != scheduled {
       attributes["scheduled"] = text("scheduled").map { .text($0) }
+    }
+    if let wait = instant("wait"),
+      Self.start(wait, context) == .someday || context.start(of: context.day(of: wait)) == wait
+    {
+      attributes["wait"] = nil
     }
     if let annotations = annotationsText, !TaskwarriorAnnotation.isPlain(annotations, at: text("entry")) {
       attributes["annotations"] = .text(annotations)
@@ -319,7 +349,7 @@ extension TaskwarriorRecord {
   private static let texts = ["uuid", "description", "status", "project", "priority"]
   private static let states: Set = ["pending", "completed", "waiting", "recurring", "deleted"]
   /// Taskwarrior's own attributes that Tally stores, but does not act on.
-  private static let uninterpreted = ["wait", "until"]
+  private static let uninterpreted = ["until"]
 
   /// Removes each value that is not what Taskwarrior writes, with a remark; its text stays in an attribute.
   mutating func removeFaulty(_ context: FormatContext) {

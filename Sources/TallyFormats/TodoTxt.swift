@@ -132,7 +132,8 @@ struct TodoTxtRecord: ForeignRecord {
     }
     for tag in task.tags where Self.isWord(tag) && !titleWords.contains("@\(tag)") { words.append("@\(tag)") }
     if let due = task.dueDay(in: context.timeZone) { words.append("due:\(due)") }
-    if let day = task.scheduledDate { words.append("t:\(day)") }
+    // Other programs hide a task until the day behind `t:`.
+    if let day = task.scheduledDate ?? task.start?.day { words.append("t:\(day)") }
     if let recurrence = task.recurrence, let text = TodoTxtRecurrence.text(recurrence) { words.append("rec:\(text)") }
     for key in TodoTxtReading.understoodKeys where !words.contains(where: { $0.hasPrefix(key + ":") }) {
       if case .text(let text)? = task.attributes[key], Self.isValue(text) { words.append("\(key):\(text)") }

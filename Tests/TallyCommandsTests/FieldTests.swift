@@ -28,6 +28,8 @@ struct FieldTests {
     case .cancelledAt: ["cancel", "91bc"]
     case .dependsOn: ["edit", "91bc", "--after", "7f3a"]
     case .reminders: ["edit", "91bc", "--on", "2026-11-27", "--remind", "1 day before"]
+    case .startDay: ["edit", "91bc", "--wait", "2026-11-27"]
+    case .someday: ["edit", "91bc", "--wait", "someday"]
     case .series, .id, .sortOrder, .createdAt, .updatedAt: nil
     }
   }
@@ -49,6 +51,8 @@ struct FieldTests {
     case .attributes: ["--set", "estimate=90"]
     case .dependsOn: ["--after", "91bc"]
     case .reminders: ["--on", "2026-11-27", "--remind", "2026-11-26", "--remind", "9:00 on the day"]
+    case .startDay: ["--wait", "2026-11-27"]
+    case .someday: ["--wait", "someday"]
     case .series, .id, .state, .sortOrder, .createdAt, .updatedAt, .completedAt, .cancelledAt: nil
     }
   }

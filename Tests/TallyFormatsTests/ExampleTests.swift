@@ -131,7 +131,7 @@ struct ExampleTests {
       ["a", "dueDay 2026-12-01", "priority high", "tags b"]),
     Example(
       .taskwarrior, task(#""description":"a","status":"pending","wait":"20300101T000000Z","project":"H.G""#),
-      ["a", "in H.G", "@wait=text(\"20300101T000000Z\")"]),
+      ["a", "in H.G", "startDay 2030-01-01", "@wait=text(\"20300101T000000Z\")"]),
     Example(
       .taskwarrior,
       task(#""description":"a","status":"pending","annotations":[{"entry":"20260102T000000Z","description":"n"}]"#),

@@ -55,7 +55,6 @@ struct ForeignCorpusTests {
         Fault(part: "\"H\"", faulty: "\"Z\"", kinds: ["priority"]),
         Fault(part: "pending", faulty: "odd", kinds: ["state"]),
         Fault(part: "[\"home\"]", faulty: "7", kinds: ["tag"]),
-        Fault(part: "\"due\"", faulty: "\"wait\"", kinds: ["wait"]),
         Fault(part: "\"due\"", faulty: "\"until\"", kinds: ["until"]),
         Fault(part: "\"tags\"", faulty: "\"depends\"", kinds: ["depends"]),
       ]),

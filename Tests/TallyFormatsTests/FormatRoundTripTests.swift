@@ -38,7 +38,8 @@ struct FormatRoundTripTests {
       dueDay: due == 1 ? day : nil, priority: Priority.allCases.randomElement(using: &generator) ?? .none,
       tags: TagSet(tags), recurrence: recurrence,
       series: recurrence == nil ? nil : RecurrenceSeries(startingWith: id, on: day),
-      cancelledAt: state == .cancelled ? try OffsetTimestamp(created.adding(seconds: 7), utcOffsetInMinutes: -90) : nil)
+      cancelledAt: state == .cancelled ? try OffsetTimestamp(created.adding(seconds: 7), utcOffsetInMinutes: -90) : nil,
+      start: generator.oneIn(3) ? generator.oneIn(3) ? .someday : .day(day) : nil)
     if generator.oneIn(3) { task.dependsOn = [generator.uuid(), generator.uuid()] }
     if generator.oneIn(3) {
       task.reminders += RandomChange.reminders(around: task.createdAt, using: &generator)

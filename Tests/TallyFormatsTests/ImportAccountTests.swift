@@ -30,7 +30,7 @@ struct ImportAccountTests {
     Case(.taskwarrior, "[{\"uuid\":\"\(id)\",\"description\":\"a\",\"priority\":\"X\"}]", ["priority"], ["a"]),
     Case(.taskwarrior, "[{\"uuid\":\"\(id)\",\"description\":\"a\",\"status\":\"odd\"}]", ["state"], ["a"]),
     Case(
-      .taskwarrior, "[{\"uuid\":\"\(id)\",\"description\":\"a\",\"wait\":\"20270101T000000Z\"}]", ["wait"], ["a"]),
+      .taskwarrior, "[{\"uuid\":\"\(id)\",\"description\":\"a\",\"wait\":\"20270101T000000Z\"}]", [], ["a"]),
     Case(.ical, calendar("SUMMARY:a\nDUE;TZID=Nowhere:20260101T000000"), ["zone"], ["a"]),
     Case(.ical, calendar("SUMMARY:a\nDUE:soon"), ["date"], ["a"]),
     Case(.ical, calendar("SUMMARY:a\nno colon"), ["line"], ["a"]),

@@ -94,7 +94,8 @@ public enum RandomChange {
       dueDay: day(around: today, using: &generator),
       priority: Priority.allCases.randomElement(using: &generator) ?? .low,
       tags: TagSet(tags),
-      attributes: generator.oneIn(2) ? [:] : ["n": .integer(Int64.random(in: -3...3, using: &generator)), "x": "ü"])
+      attributes: generator.oneIn(2) ? [:] : ["n": .integer(Int64.random(in: -3...3, using: &generator)), "x": "ü"],
+      start: generator.oneIn(4) ? .someday : day(around: today, using: &generator).map { .day($0) })
   }
 
   /// The titles that tasks and lists get; the last one must be refused.

@@ -44,6 +44,8 @@ public struct TaskFieldsDraft: Hashable, Sendable {
   public var tags: TagSet
   /// Fields of an application's own.
   public var attributes: [String: AttributeValue]
+  /// When it starts.
+  public var start: TaskStart?
 
   /// Sets the fields of a task.
   func set(_ task: inout TaskItem) {
@@ -51,6 +53,7 @@ public struct TaskFieldsDraft: Hashable, Sendable {
     task.priority = priority
     task.tags = tags
     task.attributes = attributes
+    task.start = start
   }
 }
 

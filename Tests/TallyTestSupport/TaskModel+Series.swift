@@ -223,7 +223,7 @@ extension TaskModel {
       reminderDate: task.reminderDate, listID: task.listID, sortOrder: task.sortOrder, createdAt: now,
       dueDay: task.dueDay, priority: task.priority, tags: task.tags, parentID: task.parentID,
       recurrence: task.recurrence, series: task.series, attributes: task.attributes,
-      otherReminders: task.otherReminders)
+      otherReminders: task.otherReminders, start: task.start)
   }
 }
 
@@ -250,6 +250,7 @@ private struct MovedDates {
     moveDue(of: &task) { shifted($0, from: old) }
     task.reminderDate = task.reminderDate?.moved(from: old, to: new, in: timeZone)
     moveOthers(of: &task) { $0.moved(from: old, to: new, in: timeZone) }
+    task.start = task.start?.day.map { .day(shifted($0, from: old)) }
   }
 
   private func moveDue(of task: inout TaskItem, by move: (CalendarDay) -> CalendarDay) {

@@ -68,15 +68,27 @@ public struct TaskModel: Sendable {
   /// Every view except those of lists, for tests that compare all of them: a new view must be added here.
   public static func views(dueOn day: CalendarDay, completedIn interval: Range<Timestamp>? = nil) -> [TaskView] {
     let views: [TaskView] = [
-      .inbox, .today, .upcoming, .past, .overdue, .due(on: day), .active, .completed(nil), .all,
+      .inbox, .today, .upcoming, .past, .overdue, .due(on: day), .active, .completed(nil), .all, .waiting,
     ]
     return views + (interval.map { [.completed($0)] } ?? [])
   }
 
-  /// The tasks that a view shows, in its order.
-  public func tasks(in view: TaskView, now: Timestamp, calendar: Calendar) -> [TaskItem] {
+  /// Whether an open task has not started on a day.
+  public static func isWaiting(_ task: TaskItem, on today: CalendarDay) -> Bool {
+    switch task.start {
+    case .day(let day): day > today && !task.isCompleted
+    case .someday: !task.isCompleted
+    case nil: false
+    }
+  }
+
+  /// The tasks that a view shows, in its order; with those that wait for their start, if they are asked for.
+  public func tasks(
+    in view: TaskView, now: Timestamp, calendar: Calendar, showsWaiting: Bool = false
+  ) -> [TaskItem] {
     let today = CalendarDay(containing: now, in: calendar)
-    let all = tasks.values
+    let showsAll = showsWaiting || [.all, .waiting].contains(view)
+    let all = tasks.values.filter { showsAll || !Self.isWaiting($0, on: today) }
     switch view {
     case .inbox: return all.filter { $0.listID == nil && $0.scheduledDate == nil }.sorted(by: Self.viewOrder)
     case .today:
@@ -107,6 +119,9 @@ public struct TaskModel: Sendable {
         task.completedAt.map { interval?.contains($0.instant) ?? true } ?? false
       }.sorted { Self.order($1.completedAt?.instant, $1, before: $0.completedAt?.instant, $0) }
     case .all: return all.sorted { Self.order($0.createdAt, $0, before: $1.createdAt, $1) }
+    case .waiting:
+      func start(_ task: TaskItem) -> (Int, String) { (Int(task.start?.day?.dayNumber ?? .max), task.id.uuidString) }
+      return all.filter { Self.isWaiting($0, on: today) }.sorted { start($0) < start($1) }
     // Compared with a model of their own, in the tests of queries.
     case .next, .matching: return []
     }

@@ -27,6 +27,7 @@ public import TallyEngine
 ///            | ("#" | "+" | "@") TAG
 ///            | ("!" | "p:" | "pri:" | "priority:") priority | "p1" | "p2" | "p3" | "p4"
 ///            | ("list:" | "project:" | "proj:") (NAME | '"' NAME '"') | "for" NAME
+///            | "wait:" (day | "someday") | "someday"
 ///            | ["on"] ["the"] ORDINAL ["day" | WEEKDAY] ["of"] ("every" | "each") "month"
 /// recurrence = a phrase of Recurrence, as in "every 2 weeks on monday", "every day except sunday" or "every! 3 days"
 /// priority   = "high" | "medium" | "med" | "low" | "none" | "1" | "2" | "3" | "4"
@@ -54,6 +55,8 @@ public struct QuickEntry: Hashable, Sendable {
   public internal(set) var listName: String?
   /// How the task repeats.
   public internal(set) var recurrence: Recurrence?
+  /// When the task starts: until then it waits.
+  public internal(set) var start: TaskStart?
   /// The words that were understood, in order.
   public internal(set) var parts: [Part] = []
   /// The words that look meaningful but set no field, in order; they stay in the title.
@@ -91,6 +94,8 @@ public struct QuickEntry: Hashable, Sendable {
     case list
     /// How the task repeats.
     case recurrence
+    /// When the task starts.
+    case start
   }
 
   /// Some words of a sentence that set no field, although they look like more than a title.
@@ -109,7 +114,7 @@ public struct QuickEntry: Hashable, Sendable {
     case duration
     /// A time span, as in `3pm-4pm`; its start was understood.
     case timeSpan
-    /// An unknown time: `someday`.
+    /// An unknown time beside a date: `tomorrow someday`.
     case someday
     /// A recurrence that no rule can express, as in `every 8 hours`, or several weekdays without `every`: `mon
     /// wed fri`.
@@ -185,6 +190,7 @@ extension QuickEntry {
     for tag in tags { task.tags.insert(tag) }
     if priority != .none { task.priority = priority }
     if let recurrence { task.recurrence = recurrence }
+    if let start { task.start = start }
   }
 }
 
@@ -313,7 +319,7 @@ struct QuickEntryDates {
       case .recurrence(let recurrence, let expression):
         self.recurrence == nil && changed.add(recurrence, expression, reference: reference)
       case .lastDay(let expression): changed.add(lastDay: expression, reference: reference)
-      case .tag, .priority, .list: false
+      case .tag, .priority, .list, .start: false
       }
     // A time on the planned day becomes the reminder, or else the due time: there is no third field for it.
     let hasReminder = !changed.reminder.isEmpty || !changed.relativeReminders.isEmpty
@@ -446,15 +452,8 @@ extension CalendarDay {
 extension QuickEntryParser {
   /// Why the words from a token on set no field, and the index after them; `nil` for an ordinary word.
   func leftover(at index: Int) -> (reason: QuickEntry.Reason, end: Int)? {
-    someday(at: index) ?? duration(at: index) ?? reminderBefore(at: index) ?? otherTime(at: index)
+    duration(at: index) ?? reminderBefore(at: index) ?? otherTime(at: index)
       ?? weekdays(at: index) ?? impossibleRecurrence(at: index) ?? impossibleDate(at: index)
-  }
-
-  private func someday(at index: Int) -> (QuickEntry.Reason, Int)? {
-    guard tokens[index].text == "someday", !(hasLowercase && isCapitalized(index)), isEnd(index + 1),
-      isFollowedByParts(index + 1), index > 0
-    else { return nil }
-    return (.someday, index + 1)
   }
 
   /// Finds `for 1h` and `for 45 minutes`.

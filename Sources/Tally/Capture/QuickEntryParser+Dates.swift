@@ -3,7 +3,7 @@ import TallyEngine
 extension QuickEntryParser {
   /// The kinds of words before a date that say which field it sets.
   enum Lead {
-    case none, on, due, by, reminder
+    case none, on, due, by, reminder, wait
   }
 
   /// A date that the words may mean.
@@ -19,7 +19,9 @@ extension QuickEntryParser {
   /// Reads a date and the words that introduce it.
   func date(at index: Int) -> Match? {
     let (lead, start) = lead(at: index)
-    guard start < tokens.count, lead == .due || lead == .reminder || !isClaimed(at: index) else { return nil }
+    guard start < tokens.count, lead == .due || lead == .reminder || lead == .wait || !isClaimed(at: index) else {
+      return nil
+    }
     guard !isPerson(start, behind: lead) else { return nil }
     if lead == .reminder, let match = relativeReminders(at: start) { return match }
     for allowsBareHours in [true, false] {
@@ -55,6 +57,9 @@ extension QuickEntryParser {
     switch candidate.lead {
     case .none, .on: return Match(finding: .schedule(candidate.expression), end: candidate.end)
     case .due, .by: return Match(finding: .due(candidate.expression), end: candidate.end)
+    case .wait:
+      guard case .day(let day)? = try? candidate.expression.resolved(against: reference) else { return nil }
+      return Match(finding: .start(.day(day)), end: candidate.end)
     case .reminder:
       // In `remind me at 9 to call Ann`, the `to` is part of the date.
       let hasTo = candidate.end + 1 < tokens.count && tokens[candidate.end].text == "to" && entry.parts.isEmpty
@@ -81,6 +86,7 @@ extension QuickEntryParser {
       _ = parser.skip("on")
       return (.reminder, parser.index)
     }
+    if isWait(index) { return (.wait, index + 2) }
     if parser.skip("starting") || dates.recurrence != nil && parser.skip("from") {
       _ = parser.skip("on")
       return (.on, parser.index)

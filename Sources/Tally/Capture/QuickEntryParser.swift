@@ -43,6 +43,7 @@ struct QuickEntryParser {
       index = isStart(index) ? readPart(at: index) : index + 1
     }
     dates.apply(to: &entry, reference: reference)
+    if entry.start == .someday, hasSchedule || !dates.due.isEmpty || !dates.reminder.isEmpty { leaveSomeday() }
     // Without a day, `for 2 hours` says what to do rather than how long it takes.
     if !hasSchedule { entry.leftovers.removeAll { $0.reason == .duration } }
     let title = QuickEntryTitle(text, removing: entry.parts.map(\.range), and: escapes).text
@@ -91,6 +92,15 @@ struct QuickEntryParser {
     entry.leftovers.append(QuickEntry.Leftover(range: range, reason: reason))
   }
 
+  /// Leaves `someday` in the title of a task that has a date.
+  private mutating func leaveSomeday() {
+    entry.start = nil
+    let words = entry.parts.filter { $0.kind == .start }
+    entry.parts.removeAll { $0.kind == .start }
+    entry.leftovers += words.map { QuickEntry.Leftover(range: $0.range, reason: .someday) }
+    entry.leftovers.sort { $0.range.lowerBound < $1.range.lowerBound }
+  }
+
   /// A date parser that starts at a token.
   func dateParser(at index: Int) -> DateParser {
     DateParser(tokens, at: index, dateOrder: reference.dateOrder, counting: work)
@@ -132,6 +142,7 @@ extension QuickEntryParser {
     case tag(String)
     case priority(Priority)
     case list(String)
+    case start(TaskStart)
 
     var kind: QuickEntry.Kind {
       switch self {
@@ -142,6 +153,7 @@ extension QuickEntryParser {
       case .tag: .tag
       case .priority: .priority
       case .list: .list
+      case .start: .start
       }
     }
   }
@@ -159,6 +171,7 @@ extension QuickEntryParser {
     case "+", "@": date(at: index) ?? tag(at: index)
     case "!": priority(at: index)
     case "p", "pri", "priority": priority(at: index)
+    case "wait", "someday": someday(at: index) ?? date(at: index)
     default: list(at: index) ?? lastDay(at: index) ?? recurrence(at: index) ?? span(at: index) ?? date(at: index)
     }
   }
@@ -178,6 +191,9 @@ extension QuickEntryParser {
     case .list(let name):
       guard entry.listName == nil else { return false }
       entry.listName = name
+    case .start(let start):
+      guard entry.start == nil else { return false }
+      entry.start = start
     }
     return true
   }
@@ -244,6 +260,27 @@ extension QuickEntryParser {
     guard tokens[index].text == "p", tokens[index + 1].kind == .number else { return false }
     let isPage = index > 0 && index != endOfLastPart && Self.wordsBeforePages.contains(tokens[index - 1].text)
     return !isPage && (isFollowedByParts(index + 2) || index == 0 && !isCapitalized(index))
+  }
+
+  /// Reads `someday` or `wait:someday`.
+  func someday(at index: Int) -> Match? {
+    if isWait(index) {
+      let end = index + 3
+      guard end <= tokens.count, tokens[end - 1].text == "someday", tokens[end - 1].isGlued, isEnd(end) else {
+        return nil
+      }
+      return Match(finding: .start(.someday), end: end)
+    }
+    guard tokens[index].text == "someday", !(hasLowercase && isCapitalized(index)), isEnd(index + 1),
+      isFollowedByParts(index + 1), index > 0
+    else { return nil }
+    return Match(finding: .start(.someday), end: index + 1)
+  }
+
+  /// Whether `wait:` begins at a token.
+  func isWait(_ index: Int) -> Bool {
+    tokens[index].text == "wait" && index + 1 < tokens.count && tokens[index + 1].text == ":"
+      && tokens[index + 1].isGlued
   }
 
   /// Reads `list:Work`, `list:"House work"`, `project:Work` or `for Work`.
@@ -367,6 +404,7 @@ extension QuickEntryParser {
     case "due", "by", "deadline", "every", "remind", "reminder", "repeat", "list", "starting", "ending", "someday": true
     case "for": list(at: index) != nil || duration(at: index) != nil
     case "ev": isEvery(index)
+    case "wait": isWait(index)
     case "p", "pri", "priority", "project", "proj": index + 1 < tokens.count && tokens[index + 1].isGlued
     default: false
     }

@@ -358,7 +358,7 @@ extension FieldValue {
   ///
   /// - Throws: an error without a position if the text is not valid.
   fileprivate init?(_ kind: FieldKind, _ token: JSONReader.Token, _ text: [UInt8]) throws {
-    guard token == .string || kind == .integer else { return nil }
+    guard token == .string || kind == .integer || kind == .flag else { return nil }
     switch kind {
     case .text: self = .text(String(decoding: text, as: UTF8.self))
     case .state: self = .state(try TaskState(name: String(decoding: text, as: UTF8.self)))
@@ -374,6 +374,10 @@ extension FieldValue {
     case .priority: self = .priority(try Priority(name: String(decoding: text, as: UTF8.self)))
     case .recurrence: self = .recurrence(try Recurrence(text: String(decoding: text, as: UTF8.self)))
     case .tags, .series, .attributes, .ids, .reminders: return nil
+    case .flag:
+      guard case .boolean(let isTrue) = token else { return nil }
+      self = .flag(isTrue)
+    case .tags, .series, .attributes, .ids: return nil
     }
   }
 }
@@ -406,6 +410,7 @@ extension FieldKind {
     case .attributes: "an object of attributes"
     case .ids: "an array of ids of tasks"
     case .reminders: "an array of reminders"
+    case .flag: "true or false"
     }
   }
 }

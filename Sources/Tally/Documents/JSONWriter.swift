@@ -154,6 +154,7 @@ extension JSONWriter {
     case .attributes(let attributes)?: value(attributes)
     case .ids(let ids)?: value(ids)
     case .reminders(let reminders)?: value(reminders)
+    case .flag(let isTrue)?: value(isTrue)
     case nil: null()
     }
   }

@@ -16,6 +16,8 @@ package struct TaskDocument {
   private var present: UInt32 = 0
   /// The number of due dates and due days that were read.
   private var dueCount = 0
+  /// The number of start days and starts without a day that were read.
+  private var startCount = 0
   /// The name of the task's list, in formats that refer to lists by name; the list is added if it does not exist.
   package var listName: String?
   /// Whether the id is derived from the contents.
@@ -55,6 +57,7 @@ package struct TaskDocument {
     try self.init(fieldsFrom: &reader, after: first, isLenient: isLenient)
     guard has(.text) else { throw reader.fault("The task has no text", at: position) }
     if dueCount > 1 { throw reader.fault("The task has a dueDate and a dueDay", at: position) }
+    if startCount > 1 { throw reader.fault("The task has a startDay, and is for someday", at: position) }
   }
 
   /// Reads any fields of a task whose object has just begun.
@@ -69,6 +72,7 @@ package struct TaskDocument {
         continue
       }
       if field == .dueDate || field == .dueDay { dueCount += 1 }
+      if field == .startDay || value == .flag(true) { startCount += 1 }
       self[field] = value
     }
   }

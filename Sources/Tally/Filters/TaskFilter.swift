@@ -180,6 +180,16 @@ extension TaskFilter.Comparison {
 }
 
 extension TaskFilter {
+  /// Whether a condition names the start of tasks; such a filter also finds those that wait for it.
+  var namesStart: Bool {
+    root.contains { condition in
+      switch condition {
+      case .date(.start, _, _), .has(.start), .property(.waiting), .property(.someday): true
+      default: false
+      }
+    }
+  }
+
   /// Whether the meaning depends on the first day of the week.
   package var countsWeeks: Bool {
     root.contains { if case .date(_, _, let date) = $0 { date.countsWeeks } else { false } }
@@ -435,6 +445,8 @@ extension TaskFilter {
     case completed
     /// The instant of cancellation.
     case cancelled
+    /// The day on which the task starts.
+    case start
   }
 
   /// The texts to search; the raw value is their name in filter texts.
@@ -475,6 +487,8 @@ extension TaskFilter {
     case completed
     /// The instant of cancellation.
     case cancelled
+    /// A start: a day or someday.
+    case start
   }
 
   /// A property of a task as a whole; the raw value is its name in filter texts.
@@ -499,6 +513,10 @@ extension TaskFilter {
     case blocked
     /// The task is open, and another open one waits for it.
     case blocking
+    /// The task is open, and its start has not come.
+    case waiting
+    /// The task starts on no day.
+    case someday
   }
 
   /// A comparison of a field with a value; the raw value is its text.

@@ -280,7 +280,8 @@ extension TaskItem {
 /// The other dates keep their distance to the occurrence. A date on or after the following occurrence was moved
 /// together with the task, and keeps its distance to the date that belongs to the occurrence. A snoozed
 /// reminder counts as the reminder that it replaced (``SnoozedReminder``). A reminder that is beyond the task's
-/// days anyway, as older versions could leave it, moves to the last of those days.
+/// days anyway, as older versions could leave it, moves to the last of those days. The start day is one of the other
+/// dates; a task for someday has no start after the move.
 struct OccurrenceMove {
   let occurrence: CalendarDay
   /// The next occurrence by the recurrence, whether or not the task moves to it.
@@ -309,13 +310,19 @@ extension OccurrenceMove {
     let reminder = (task.reminderDate ?? task.otherReminders.first?.instant).map {
       CalendarDay(containing: $0, in: timeZone)
     }
-    guard let own = isOfDue ? due : planned ?? due ?? reminder else { return task.scheduledDate = newOccurrence }
+    let start = task.start?.day
+    if task.start != nil { task.start = nil }
+    guard let own = isOfDue ? due : planned ?? due ?? reminder else {
+      if let start { task.start = .day(self.moved(start, from: occurrence)) }
+      return task.scheduledDate = newOccurrence
+    }
     func moved(_ day: CalendarDay) -> CalendarDay {
       day == own ? newOccurrence : self.moved(day, from: day < following ? occurrence : own)
     }
     let (newPlanned, newDue) = (planned.map(moved), due.map(moved))
     task.scheduledDate = newPlanned
     move(dueOf: &task, to: newDue)
+    if let start { task.start = .day(moved(start)) }
     guard let reminder else { return }
     let last = [newPlanned, newDue].compactMap { $0 }.max() ?? .latest
     task.reminderDate = task.reminderDate?.moved(from: reminder, to: min(moved(reminder), last), in: timeZone)
@@ -332,6 +339,7 @@ extension OccurrenceMove {
     move(dueOf: &task, to: task.dueDay(in: timeZone).map { moved($0, from: occurrence) })
     task.reminderDate = task.reminderDate?.moved(from: occurrence, to: newOccurrence, in: timeZone)
     task.moveInstants { $0.moved(from: occurrence, to: newOccurrence, in: timeZone) }
+    if task.start != nil { task.start = task.start?.day.map { .day(moved($0, from: occurrence)) } }
   }
 
   private func move(dueOf task: inout TaskItem, to newDay: CalendarDay?) {

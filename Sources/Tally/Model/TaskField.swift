@@ -9,7 +9,7 @@ package import TallyEngine
 package enum TaskField: UInt8, CaseIterable, Sendable {
   case id, text, notes, state, scheduledDate, dueDate, reminderDate, listID, sortOrder, createdAt, updatedAt
   case completedAt, dueDay, priority, tags, parentID, recurrence, series, attributes
-  case cancelledAt, dependsOn, reminders
+  case cancelledAt, startDay, dependsOn, reminders, someday
 
   /// The name in documents, the tag in records and the kind of value.
   ///
@@ -38,8 +38,10 @@ package enum TaskField: UInt8, CaseIterable, Sendable {
     case .series: ("series", 12, .series)
     case .attributes: ("attributes", 13, .attributes)
     case .cancelledAt: ("cancelledAt", 14, .offsetInstant)
+    case .startDay: ("startDay", 15, .day)
     case .dependsOn: ("dependsOn", 16, .ids)
     case .reminders: ("reminders", 17, .reminders)
+    case .someday: ("someday", 18, .flag)
     }
   }
 
@@ -87,8 +89,8 @@ extension TaskItem {
       case .createdAt: .instant(createdAt)
       case .updatedAt: .instant(updatedAt)
       case .completedAt: completedAt.map { .offsetInstant($0) }
-      case .dueDay, .priority, .tags, .parentID, .recurrence, .series, .attributes, .cancelledAt, .dependsOn,
-        .reminders:
+      case .dueDay, .priority, .tags, .parentID, .recurrence, .series, .attributes, .cancelledAt, .startDay, .dependsOn,
+        .reminders, .someday:
         extrasBox?.extras[field]
       }
     }
@@ -106,8 +108,8 @@ extension TaskItem {
       case .createdAt: createdAt = newValue?.instant ?? createdAt
       case .updatedAt: updatedAt = newValue?.instant ?? updatedAt
       case .completedAt: completedAt = newValue?.offsetInstant
-      case .dueDay, .priority, .tags, .parentID, .recurrence, .series, .attributes, .cancelledAt, .dependsOn,
-        .reminders:
+      case .dueDay, .priority, .tags, .parentID, .recurrence, .series, .attributes, .cancelledAt, .startDay, .dependsOn,
+        .reminders, .someday:
         setExtra(field, newValue)
       }
     }
@@ -131,7 +133,7 @@ extension TaskItem {
 /// The kinds of values of fields.
 package enum FieldKind: Sendable {
   case text, state, integer, instant, offsetInstant, day, id, priority, tags, recurrence, series, attributes, ids,
-    reminders
+    reminders, flag
 }
 
 /// The value of a field of any kind.
@@ -150,6 +152,7 @@ package enum FieldValue: Hashable, Sendable {
   case attributes([String: AttributeValue])
   case ids(TaskIDSet)
   case reminders(ReminderSet)
+  case flag(Bool)
 
   package var text: String? { if case .text(let value) = self { value } else { nil } }
   package var state: TaskState? { if case .state(let value) = self { value } else { nil } }
@@ -165,6 +168,7 @@ package enum FieldValue: Hashable, Sendable {
   package var attributes: [String: AttributeValue]? { if case .attributes(let value) = self { value } else { nil } }
   package var ids: TaskIDSet? { if case .ids(let value) = self { value } else { nil } }
   package var reminders: ReminderSet? { if case .reminders(let value) = self { value } else { nil } }
+  package var flag: Bool? { if case .flag(let value) = self { value } else { nil } }
 
   /// The size of the stored value in bytes.
   var storedByteCount: Int {
@@ -182,6 +186,7 @@ package enum FieldValue: Hashable, Sendable {
     case .attributes(let attributes): Self.storedByteCount(of: attributes)
     case .ids(let ids): 16 * ids.count
     case .reminders(let reminders): reminders.storedByteCount
+    case .flag: 1
     }
   }
 

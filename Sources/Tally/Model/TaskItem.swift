@@ -80,11 +80,12 @@ extension TaskItem {
     attributes: [String: AttributeValue] = [:],
     cancelledAt: OffsetTimestamp? = nil,
     dependsOn: TaskIDSet = [],
-    otherReminders: ReminderSet = []
+    otherReminders: ReminderSet = [],
+    start: TaskStart? = nil
   ) {
     let extras = TaskExtras(
       dueDay: dueDay, priority: priority, tags: tags, parentID: parentID, recurrence: recurrence, series: series,
-      attributes: attributes, cancelledAt: cancelledAt, dependsOn: dependsOn,
+      attributes: attributes, cancelledAt: cancelledAt, start: start, dependsOn: dependsOn,
       otherReminders: otherReminders)
     self.init(
       id: id, title: title, notes: notes, state: state, scheduledDate: scheduledDate, dueDate: dueDate,
@@ -161,6 +162,12 @@ extension TaskItem {
   public var otherReminders: ReminderSet {
     get { extrasBox?.extras.otherReminders ?? [] }
     set { extras.otherReminders = newValue }
+  }
+
+  /// When the task starts; until then it waits, see ``isWaiting(on:)``.
+  public var start: TaskStart? {
+    get { extrasBox?.extras.start }
+    set { extras.start = newValue }
   }
 }
 
@@ -305,6 +312,7 @@ struct TaskExtras: Hashable, Sendable {
   var series: RecurrenceSeries?
   var attributes: [String: AttributeValue] = [:]
   var cancelledAt: OffsetTimestamp?
+  var start: TaskStart?
   var dependsOn = TaskIDSet()
   var otherReminders = ReminderSet()
 
@@ -343,8 +351,10 @@ extension TaskExtras {
       case .series: series.map { .series($0) }
       case .attributes: attributes.isEmpty ? nil : .attributes(attributes)
       case .cancelledAt: cancelledAt.map { .offsetInstant($0) }
+      case .startDay: start?.day.map { .day($0) }
       case .dependsOn: dependsOn.isEmpty ? nil : .ids(dependsOn)
       case .reminders: otherReminders.isEmpty ? nil : .reminders(otherReminders)
+      case .someday: start == .someday ? .flag(true) : nil
       default: nil
       }
     }
@@ -360,6 +370,9 @@ extension TaskExtras {
       case .cancelledAt: cancelledAt = newValue?.offsetInstant
       case .dependsOn: dependsOn = newValue?.ids ?? []
       case .reminders: otherReminders = newValue?.reminders ?? []
+      // Clearing one of the two does not clear the other.
+      case .startDay: start = newValue?.day.map { .day($0) } ?? (start == .someday ? start : nil)
+      case .someday: start = newValue?.flag == true ? .someday : start == .someday ? nil : start
       default: assertionFailure("\(field) is not among the extras")
       }
     }
@@ -543,6 +556,7 @@ extension KeyedDecodingContainer {
     case .attributes: .attributes(try decode([String: AttributeValue].self, forKey: key))
     case .ids: .ids(TaskIDSet(try decode([IDText].self, forKey: key).map(\.id)))
     case .reminders: .reminders(ReminderSet(try decode([Reminder].self, forKey: key)))
+    case .flag: .flag(try decode(Bool.self, forKey: key))
     }
   }
 }
@@ -564,6 +578,7 @@ extension KeyedEncodingContainer {
     case .attributes(let value): try encode(value, forKey: key)
     case .ids(let value): try encode(value.map(IDText.init), forKey: key)
     case .reminders(let value): try encode(Array(value), forKey: key)
+    case .flag(let value): try encode(value, forKey: key)
     }
   }
 }

@@ -49,7 +49,7 @@ public struct ObservedView: Sendable {
     rows = []
     let definition = try transaction.definition(of: view)
     for task in result.tasks {
-      guard let key = try transaction.key(of: task, in: definition) else { continue }
+      guard let key = try transaction.key(of: task, in: view, definition) else { continue }
       rows.append((key, task))
     }
     keys = Dictionary(rows.map { ($0.task.id, $0.key) }) { first, _ in first }
@@ -128,7 +128,9 @@ extension ObservedView {
     let definition = tasks.isEmpty ? nil : try transaction.definition(of: view)
     var newKeys: [UUID: ViewKey] = [:]
     if let definition {
-      for (id, task) in tasks where ids.contains(id) { newKeys[id] = try transaction.key(of: task, in: definition) }
+      for (id, task) in tasks where ids.contains(id) {
+        newKeys[id] = try transaction.key(of: task, in: view, definition)
+      }
     }
     for id in ids {
       let (old, new, task) = (keys[id], newKeys[id], tasks[id])
@@ -195,8 +197,9 @@ extension ObservedView {
 
 extension StoreTransaction where Base: ~Copyable {
   /// The position of a task in a view; `nil` if the view does not show it.
-  fileprivate func key(of task: TaskItem, in definition: ViewDefinition) throws -> ViewKey? {
-    if case .query(let query) = definition.walk { return try key(of: task, in: query) }
+  fileprivate func key(of task: TaskItem, in view: TaskView, _ definition: ViewDefinition) throws -> ViewKey? {
+    if case .query(let query) = definition.walk { return try key(of: task.id, in: query) }
+    if !showsWaiting, view.hidesWaiting, task.isWaiting(on: today) { return nil }
     // No view depends on when a record was written, so any stamp will do.
     return definition.key(TaskRecord(item: task, stamp: ChangeStamp(replacing: nil, at: 0)))
   }
@@ -210,7 +213,10 @@ extension StoreTransaction where Base: ~Copyable {
     guard former != now else { return true }
     if let query = view.query { return try forEachTask(whosePlaceIn: query, changedSince: former, body) }
     let definition = try definition(of: view)
-    for changed in definition.changedRanges(former) { try forEachTask(of: changed.index, in: changed.range, body) }
+    let starts = view.hidesWaiting ? changedStarts(former) : []
+    for changed in definition.changedRanges(former) + starts {
+      try forEachTask(of: changed.index, in: changed.range, body)
+    }
     return true
   }
 }

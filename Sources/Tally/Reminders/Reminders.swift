@@ -240,14 +240,16 @@ private struct TimelineTasks {
   init(_ tasks: [TaskItem], in calendar: Calendar) {
     self.calendar = calendar
     open = tasks.filter(\.isOpen).compactMap { task in
-      task.overdueStart(in: calendar.timeZone).map { (overdueFrom: $0, task: task) }
+      guard var start = task.overdueStart(in: calendar.timeZone), task.start != .someday else { return nil }
+      if let day = task.start?.day { start = max(start, day.start(in: calendar)) }
+      return (overdueFrom: start, task: task)
     }.sorted { left, right in
       left.overdueFrom == right.overdueFrom
         ? left.task.id.precedes(right.task.id) : left.overdueFrom < right.overdueFrom
     }
     let inOrder = tasks.compactMap { task in
       task.dueDay(in: calendar.timeZone).map { (day: $0, position: ViewKey(of: task, dueOn: $0), task: task) }
-    }.sorted { $0.position < $1.position }
+    }.filter { !$0.task.isWaiting(on: $0.day) }.sorted { $0.position < $1.position }
     byDay = Dictionary(grouping: inOrder, by: \.day).mapValues { $0.map(\.task) }
   }
 
@@ -292,8 +294,10 @@ public struct Agenda: Hashable, Sendable {
   public let pastCount: Int
   /// The number of other open tasks in the inbox.
   public let inboxCount: Int
-  /// The other open tasks whose reminder has passed, oldest first.
+  /// The other open tasks whose reminder has passed, oldest first; also of tasks that wait for their start.
   public let missedReminders: [TaskItem]
+  /// The number of open tasks that wait for their start, as in ``TaskView/waiting``.
+  public let waitingCount: Int
 
   /// The listed tasks, each once.
   public var tasks: [TaskItem] { overdue + dueToday + planned + yesterday }
@@ -321,10 +325,12 @@ extension StoreTransaction where Base: ~Copyable {
     }
     shown.formUnion(yesterday)
     let missedReminders = try missedReminders(since: .earliest).filter { !shown.contains($0.id) }
+    let waiting = try waitingTasks(on: today)
     return Agenda(
       overdue: overdue, dueToday: dueToday, planned: planned, yesterday: try yesterday.map { try indexedTask($0) },
       completedCount: scheduled.count(where: \.isCompleted), pastCount: pastCount,
-      inboxCount: try openInboxCount(without: shown), missedReminders: missedReminders)
+      inboxCount: try openInboxCount(without: showsWaiting ? shown : shown.union(waiting)),
+      missedReminders: missedReminders, waitingCount: waiting.count)
   }
 
   private func openInboxCount(without shown: Set<UUID>) throws -> Int {

@@ -94,15 +94,25 @@ extension StoreTransaction where Base: ~Copyable {
   /// The counts of open tasks.
   func openCounts(_ context: StatisticsContext) throws -> OpenCounts {
     let today = context.periods.today
-    let openToday = try scheduledCount(on: today, isCompleted: false, context)
+    let day = CalendarDay(clamping: Int64(today))
+    let waiting = try waitingTasks(on: day, context)
+    let openToday =
+      try scheduledCount(on: today, isCompleted: false, context) - waiting.count { $0.scheduledDate == day }
     let completedToday = try scheduledCount(on: today, isCompleted: true, context)
     return OpenCounts(
       total: try total(.created, context) - total(.completed, context) - total(.cancelled, context),
-      active: try activeCount(context),
-      overdue: try overdueCount(context),
+      active: try activeCount(context) - waiting.count { $0.state == .active },
+      overdue: try overdueCount(context) - waiting.count { $0.isOverdue(at: context.now, on: day) },
       scheduledToday: openToday + completedToday,
       completedOfToday: completedToday
     )
+  }
+
+  /// The tasks that wait for their start: they are open, but views of what there is to do do not show them.
+  private func waitingTasks(on day: CalendarDay, _ context: StatisticsContext) throws -> [TaskItem] {
+    var tester = context.selection.predicate.map(EventTester.init)
+    return try waitingTasks(on: day).filter { try passes(&tester, $0) && contains(context.scope, $0) }
+      .map { try indexedTask($0) }
   }
 
   /// The number of open tasks whose instant has passed or whose day has ended.

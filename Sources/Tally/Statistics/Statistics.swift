@@ -104,6 +104,8 @@ public struct Streak: Hashable, Codable, Sendable {
 }
 
 /// The number of open tasks, and the progress of today.
+///
+/// Tasks that wait for their start count in the total only.
 public struct OpenCounts: Hashable, Codable, Sendable {
   /// The number of tasks that are not completed.
   public let total: Int

@@ -178,7 +178,7 @@ extension UndoPlan {
     }
     let handled = Set(records.tasks.compactMap { $0.old?.item.id })
     for listID in leaving {
-      _ = try transaction.scan(.list(listID), after: nil) { taskID, _ in
+      _ = try transaction.scan(transaction.definition(of: .list(listID)), after: nil) { taskID, _ in
         guard handled.contains(taskID) else {
           throw TallyError.undoConflict("a list that would be deleted has other tasks now")
         }

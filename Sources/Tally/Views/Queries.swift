@@ -64,7 +64,8 @@ extension StoreTransaction where Base: ~Copyable {
   ///   of an index are enough, as for overdue tasks, the number of keys. Otherwise that of ``tasks(_:)``.
   public func count(_ filter: TaskFilter) throws -> Int {
     let query = try resolved(filter, by: .created)
-    return try countByCounters(query) ?? count(query)
+    let count = try countByCounters(query) ?? count(query)
+    return try count - hiddenTasks(in: .matching(filter, by: .created)).count { try key(of: $0, in: query) != nil }
   }
 
   /// Explains how a query is answered: from which index, and how many entries are examined.
@@ -75,7 +76,9 @@ extension StoreTransaction where Base: ~Copyable {
   public func explain(_ query: TaskQuery) throws -> QueryExplanation {
     let limit = query.limit ?? .max
     try checkPage(of: query.view, after: query.position, limit: limit)
-    let plan = try plan(try resolved(query.filter, by: query.order), limit: query.limit)
+    var resolved = try resolved(query.filter, by: query.order)
+    resolved.hidden = try hiddenTasks(in: query.view)
+    let plan = try plan(resolved, limit: query.limit)
     var work = QueryWork()
     var count = 0
     _ = try scan(plan, after: query.position?.key, limit: query.limit, &work) { _ in
@@ -183,6 +186,7 @@ extension StoreTransaction where Base: ~Copyable {
       try walk.run(range, after: start, by: &cursor) { key, _ in
         work.examinedCount += 1
         let id = key.idAtEnd
+        if plan.hidden.contains(id) { return true }
         if plan.rest != nil, try self.key(of: id, &tester) == nil { return true }
         work.foundCount += 1
         guard try body(id) else { return false }
@@ -235,6 +239,7 @@ extension StoreTransaction where Base: ~Copyable {
         // Most records of the whole table are rejected here.
         if isWholeTable, try !tester.mayMatch(record) { return true }
         let id = key.idAtEnd
+        if plan.hidden.contains(id) { return true }
         let found =
           try isWholeTable
           ? tester.key(of: id, record) { try answer($0, about: $1, graph) } : self.key(of: id, &tester)
@@ -258,10 +263,12 @@ extension StoreTransaction where Base: ~Copyable {
   }
 
   /// The position of a task in a query; `nil` if the filter does not select it.
-  func key(of task: TaskItem, in query: ResolvedQuery) throws -> ViewKey? {
-    guard let record = try tables.tasks.bytes(forKey: IDKey(task.id), in: base) else { return nil }
+  func key(of id: UUID, in query: ResolvedQuery) throws -> ViewKey? {
+    guard !query.hidden.contains(id), let record = try tables.tasks.bytes(forKey: IDKey(id), in: base) else {
+      return nil
+    }
     var tester = QueryTester(query.predicate, query.sorter, query.graph)
-    return try tester.key(of: task.id, record) { try answer($0, about: $1, query.graph) }
+    return try tester.key(of: id, record) { try answer($0, about: $1, query.graph) }
   }
 
   /// Answers a question about a task.

@@ -10,6 +10,8 @@ struct QueryPlan {
   let sorter: QuerySorter
   /// The tasks that wait for others, as far as the query has asked for them.
   let graph: BlockingGraph
+  /// The tasks to leave out.
+  let hidden: Set<UUID>
 
   var isSorted: Bool { path.keyOrder == nil }
 }
@@ -23,6 +25,8 @@ struct ResolvedQuery {
   /// The conditions that every task must meet.
   let conditions: [RecordCondition]
   let graph = BlockingGraph()
+  /// The tasks to leave out: those that wait for their start, unless they are asked for.
+  var hidden: Set<UUID> = []
 
   init(_ predicate: RecordPredicate, sorter: QuerySorter) {
     self.predicate = predicate
@@ -31,7 +35,7 @@ struct ResolvedQuery {
     states = conditions.reduce(RecordCondition.allStates) { states, condition in
       switch condition {
       case .states(let other): states & other
-      case .overdue: states & RecordCondition.openStates
+      case .overdue, .waiting: states & RecordCondition.openStates
       case .completed, .has(.completedAt): states & RecordCondition.doneStates
       case .cancelled, .has(.cancelledAt): states & RecordCondition.cancelledStates
       default: states
@@ -56,7 +60,8 @@ struct ResolvedQuery {
       default: return true
       }
     }
-    return QueryPlan(path: path, rest: rest.isEmpty ? nil : .all(rest), sorter: sorter, graph: graph)
+    return QueryPlan(
+      path: path, rest: rest.isEmpty ? nil : .all(rest), sorter: sorter, graph: graph, hidden: hidden)
   }
 }
 
@@ -338,6 +343,9 @@ extension QueryPaths {
     switch condition {
     case .isDue: ranges = dueRanges(.min ..< .max, .min ..< .max)
     case .due(let instants, let days): ranges = dueRanges(instants.span, days.instants)
+    case .waiting(let today):
+      ranges = [KeyRange(DueKey.starts(after: CalendarDay(clamping: Int64(today))), nil)]
+      covered = [condition, .open]
     case .overdue(let now, let today):
       ranges = [.due(.open, .min..<now), .due(.openDay, .min..<DueKey.microseconds(of: today))]
       covered = [condition, .open]

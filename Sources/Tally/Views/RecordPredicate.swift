@@ -149,6 +149,7 @@ struct FilterResolution {
     case .updated: .updated(instants)
     case .completed: .completed(instants)
     case .cancelled: .cancelled(instants)
+    case .start: .start(DayCondition(planned: comparison, resolved, in: reference.timeZone))
     }
   }
 
@@ -167,6 +168,7 @@ struct FilterResolution {
     case .dependencies: .has(.dependsOn)
     case .completed: .has(.completedAt)
     case .cancelled: .has(.cancelledAt)
+    case .start: .hasStart
     }
   }
 
@@ -182,6 +184,8 @@ struct FilterResolution {
     case .blocked: .isBlocked
     case .blocking: .isBlocking
     case .cancelled: .isCancelled
+    case .waiting: .waiting(today: reference.today.dayNumber)
+    case .someday: .has(.someday)
     }
   }
 }
@@ -228,6 +232,9 @@ enum RecordCondition: Hashable {
   case isBlocking
   case hasAttribute(String)
   case attribute(String, AttributeCondition)
+  case start(DayCondition)
+  case hasStart
+  case waiting(today: Int32)
 
   static let open = RecordCondition.states(openStates)
   static let done = RecordCondition.states(doneStates)
@@ -258,6 +265,8 @@ enum RecordCondition: Hashable {
       case .cancelled: .cancelledAt
       case .has(let field): field
       case .hasAttribute, .attribute: .attributes
+      case .start: .startDay
+      case .hasStart, .waiting: .someday
       }
     return field?.tag ?? 0
   }
@@ -312,6 +321,10 @@ extension RecordCondition {
     case .hasAttribute(let name): try facts.attribute(named: name) != nil
     case .attribute(let name, let condition):
       try facts.attribute(named: name).map { condition.matches($0, &folder) } ?? false
+    case .start(let condition): facts.has(.startDay) && condition.matches(facts.startDay)
+    case .hasStart: facts.has(.startDay) || facts.has(.someday)
+    case .waiting(let today):
+      facts.isOpen && (facts.has(.someday) || facts.has(.startDay) && facts.startDay > today)
     }
   }
 
@@ -486,6 +499,7 @@ struct FilterFacts: ~Escapable {
   private(set) var listID = UUID.lowest
   private(set) var parentID = UUID.lowest
   private(set) var priority = Priority.none
+  private(set) var startDay: Int32 = 0
 
   /// Reads the fields up to a tag; the later ones are not needed.
   @_lifetime(copy record)
@@ -523,6 +537,7 @@ struct FilterFacts: ~Escapable {
     case TaskField.attributes.tag: attributes = value
     case TaskField.reminders.tag: reminders = value
     case TaskField.cancelledAt.tag: cancelled = try value.storedOffsetInstant().instant.microsecondsSince1970
+    case TaskField.startDay.tag: startDay = try value.storedDay().dayNumber
     default: break
     }
   }

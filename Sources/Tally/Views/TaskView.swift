@@ -30,6 +30,8 @@ public enum TaskView: Hashable, Sendable {
   case all
   /// The open tasks that no other one blocks, in the order in which to do them; see ``TaskOrder/Key/next``.
   case next
+  /// The open tasks whose start has not come, by start day; last those that start on no day.
+  case waiting
   /// The tasks that a filter selects, in an order.
   case matching(TaskFilter, by: TaskOrder)
 
@@ -47,6 +49,7 @@ public enum TaskView: Hashable, Sendable {
     case .completed: "completed"
     case .all: "all"
     case .next: "next"
+    case .waiting: "waiting"
     case .matching: "matching"
     }
   }
@@ -62,6 +65,17 @@ public enum TaskView: Hashable, Sendable {
 
   /// The open tasks that can be done now.
   fileprivate static let free: TaskFilter = .is(.open) && !.is(.blocked)
+
+  /// Whether the view leaves out the tasks that wait for their start, unless they are asked for.
+  ///
+  /// A filter that names the start finds them, and so does the filter of all tasks.
+  var hidesWaiting: Bool {
+    switch self {
+    case .all, .completed, .waiting: false
+    case .matching(let filter, _): filter != .all && !filter.namesStart
+    default: true
+    }
+  }
 
   /// Whether the view shows its tasks in sections by day.
   public var hasDaySections: Bool {
@@ -85,13 +99,24 @@ extension StoreTransaction where Base: ~Copyable {
     case .past: daysDefinition(DayWalk(isPast: true, today: today.dayNumber))
     case .due(let day): dueDefinition(day)
     case .completed(let interval): completedDefinition(interval)
-    case .next: try queryDefinition(TaskView.free, .next)
-    case .matching(let filter, let order): try queryDefinition(filter, order)
+    case .next: try queryDefinition(TaskView.free, .next, hiding: hiddenTasks(in: view))
+    case .waiting: waitingDefinition
+    case .matching(let filter, let order): try queryDefinition(filter, order, hiding: hiddenTasks(in: view))
     }
   }
 
-  private func queryDefinition(_ filter: TaskFilter, _ order: TaskOrder) throws -> ViewDefinition {
-    ViewDefinition(index: tables.tasks.rawIndex, walk: .query(try resolved(filter, by: order))) { _ in nil }
+  private func queryDefinition(
+    _ filter: TaskFilter, _ order: TaskOrder, hiding hidden: Set<UUID>
+  ) throws -> ViewDefinition {
+    var query = try resolved(filter, by: order)
+    query.hidden = hidden
+    return ViewDefinition(index: tables.tasks.rawIndex, walk: .query(query)) { _ in nil }
+  }
+
+  private var waitingDefinition: ViewDefinition {
+    var definition = ViewDefinition(of: ByDue.self, tables.byDue, [KeyRange(DueKey.starts(after: today), nil)])
+    definition.changedRanges = changedStarts
+    return definition
   }
 
   private var todayDefinition: ViewDefinition {
@@ -157,6 +182,11 @@ extension StoreTransaction where Base: ~Copyable {
   /// The tasks due on those days.
   private var changedDueDays: (Timestamp) -> [IndexRange] {
     changedRanges(of: tables.byDue.rawIndex) { [calendar] in KeyRange.due($0, $1, in: calendar) }
+  }
+
+  /// The open tasks that start after the first of those days, up to the last.
+  var changedStarts: (Timestamp) -> [IndexRange] {
+    changedRanges(of: tables.byDue.rawIndex) { [KeyRange(DueKey.starts(after: $0), DueKey.starts(after: $1))] }
   }
 
   private func changedRanges(
@@ -448,7 +478,7 @@ extension TaskView: TextCodable {
   }
 
   private static let named: [TaskView] = [
-    .inbox, .today, .upcoming, .past, .overdue, .active, .completed(nil), .all, .next,
+    .inbox, .today, .upcoming, .past, .overdue, .active, .completed(nil), .all, .next, .waiting,
   ]
 }
 

@@ -147,6 +147,20 @@ extension StoreTransaction where Base: ~Copyable {
   func scan(_ view: TaskView, after position: ViewKey?, limit: Int? = nil, _ body: ViewBody) throws -> ViewKey? {
     try requireList(of: view)
     let definition = try definition(of: view)
+    if case .query(let query) = definition.walk {
+      var work = QueryWork()
+      return try scan(query, after: position, limit: limit, &work) { try body($0, nil) }
+    }
+    let hidden = try hiddenTasks(in: view)
+    if hidden.isEmpty { return try scan(definition, after: position, body) }
+    return try scan(definition, after: position) { id, day in
+      if hidden.contains(id) { return true }
+      return try body(id, day)
+    }
+  }
+
+  /// Walks a view that is not a query, those tasks included that it hides.
+  func scan(_ definition: ViewDefinition, after position: ViewKey?, _ body: ViewBody) throws -> ViewKey? {
     switch definition.walk {
     case .ranges(let ranges, let isReversed):
       return try scan(ranges, of: definition.index, isReversed: isReversed, after: position, body)
@@ -162,8 +176,22 @@ extension StoreTransaction where Base: ~Copyable {
     case .due(let day): return try scanDue(on: day, after: position, body)
     case .query(let query):
       var work = QueryWork()
-      return try scan(query, after: position, limit: limit, &work) { try body($0, nil) }
+      return try scan(query, after: position, limit: nil, &work) { try body($0, nil) }
     }
+  }
+
+  /// The open tasks of which a view shows none: those that wait for their start.
+  ///
+  /// - Complexity: One lookup in a store where no task waits; otherwise the number of those that do.
+  func hiddenTasks(in view: TaskView) throws -> Set<UUID> {
+    showsWaiting || !view.hidesWaiting ? [] : try waitingTasks(on: today)
+  }
+
+  /// The open tasks that wait for their start on a day.
+  func waitingTasks(on day: CalendarDay) throws -> Set<UUID> {
+    var ids: Set<UUID> = []
+    try forEachKey(of: tables.byDue, from: .starts(after: day)) { ids.insert($0.id) }
+    return ids
   }
 
   /// Walks consecutive ranges of an index.

@@ -47,6 +47,9 @@ struct FieldOptions: ParsableArguments {
   @Option(name: .customLong("repeat"), help: ArgumentHelp(SharedHelp.repeats, valueName: "rule"))
   var recurrence: String?
 
+  @Option(help: ArgumentHelp(SharedHelp.wait, valueName: "day"))
+  var wait: String?
+
   @Option(
     help: ArgumentHelp(
       "The time zone in which a repeating task keeps its time, or none for where you are.", valueName: "id"))
@@ -69,7 +72,7 @@ extension FieldOptions {
   /// Whether no option is given.
   var isEmpty: Bool {
     !today && !tomorrow && tags.isEmpty && attributes.isEmpty && after.isEmpty && remind.isEmpty
-      && [on, list, due, notes, priority, parent, recurrence, zone].allSatisfy { $0 == nil }
+      && [on, list, due, notes, priority, parent, recurrence, wait, zone].allSatisfy { $0 == nil }
   }
 }
 
@@ -89,6 +92,9 @@ enum SharedHelp {
     """
 
   static let due = "A day alone is a due day: the task is overdue once it is over."
+  static let wait = """
+    The day on which it starts, someday, or none. Until then it waits: no view of what to do shows it without --waiting.
+    """
   static let remind = "A day alone means 09:00."
   static let repeats = """
     How it repeats, or none: 'every 2 weeks', 'every monday', 'every month on the last friday', 'every weekday except in \

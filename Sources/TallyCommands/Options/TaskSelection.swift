@@ -94,10 +94,11 @@ struct FilterOptions: ParsableArguments {
 
   static let help = """
     A filter is a row of conditions, all of which a task must meet: +tag or @tag, list:NAME, state:active, is:open, \
-    is:overdue, has:notes, p:high, due.before:DAY, due.after:DAY, due.by:DAY and due:DAY (also day, reminder, created, \
-    updated, completed and cancelled), @attribute=value, and words to look for in titles and notes. 'or', 'not' or \
-    '-', and parentheses combine them. No shell changes these spellings except parentheses. Quoted, #tag, priority>=medium, \
-    due<=DAY and due!=DAY work, too: unquoted, a shell drops what follows # and writes a file behind >.
+    is:overdue, has:notes, p:high, due.before:DAY, due.after:DAY, due.by:DAY and due:DAY (also day, start, reminder, \
+    created, updated, completed and cancelled), @attribute=value, and words to look for in titles and notes. 'or', 'not' \
+    or '-', and parentheses combine them. No shell changes these spellings except parentheses. Quoted, #tag, \
+    priority>=medium, due<=DAY and due!=DAY work, too: unquoted, a shell drops what follows # and writes a file behind >. \
+    Tasks that wait for their start are found by filters that name it: is:waiting, is:someday, has:start, start.by:DAY.
     """
 
   /// The message where there is no filter: probably a shell has dropped it.

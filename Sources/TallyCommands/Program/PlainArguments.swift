@@ -131,6 +131,7 @@ private final class PlainProperties: Decoder {
     case is OptionGroup<ViewOptions>.Type: try group(ViewOptions.self)
     case is OptionGroup<LimitOption>.Type: try group(LimitOption.self)
     case is OptionGroup<QueryOptions>.Type: try group(QueryOptions.self)
+    case is OptionGroup<WaitingOption>.Type: try group(WaitingOption.self)
     default: throw NeedsParser()
     }
   }

@@ -223,7 +223,8 @@ extension Session {
     let due = task.dueDay.map(clock.relativeName) ?? task.dueDate.map(clock.relativeName)
     let reminders = task.reminderInstants(in: clock.timeZone).map(clock.relativeName)
     let label = reminders.count == 1 ? "reminder" : "reminders"
-    return (due.map { ", due \($0)" } ?? "")
+    let start = task.start.map { $0.day.map { ", waits until \(clock.relativeName(of: $0))" } ?? ", someday" }
+    return (start ?? "") + (due.map { ", due \($0)" } ?? "")
       + (reminders.isEmpty ? "" : ", \(label) \(reminders.joined(separator: " and "))")
   }
 

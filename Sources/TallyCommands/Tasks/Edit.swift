@@ -60,7 +60,7 @@ struct EditCommand: SelectionCommand {
     if title == nil, fields.isEmpty, untags.isEmpty, notAfter.isEmpty, !editor {
       throw ValidationError(
         "Nothing to change: give --title, --notes, --on, --list, --due, --remind, --tag, --untag, --priority, "
-          + "--parent, --after, --not-after, --repeat, --zone, --set or --editor.")
+          + "--parent, --after, --not-after, --repeat, --wait, --zone, --set or --editor.")
     }
   }
 

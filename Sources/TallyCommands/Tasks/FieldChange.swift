@@ -37,6 +37,10 @@ struct FieldChange {
         text.isNone ? nil : try WrittenRecurrence(text, reference: reference)
       }
     }
+    let start: TaskStart?? = try options.wait.map { text in
+      if text.isNone { return nil }
+      return text.lowercased() == "someday" ? .someday : .day(try clock.day(text, of: "--wait"))
+    }
     let attributes = try options.attributes.map { text in
       try CommandFailure.naming("--set") { try Self.attribute(text) }
     }
@@ -54,6 +58,7 @@ struct FieldChange {
       if let priority { task.priority = priority }
       if recurrence != nil { task.recurrence = nil }
       recurrence??.apply(to: &task, isNew: isNew, reference: reference)
+      if let start { task.start = start }
       for (name, value) in attributes { task.attributes[name] = value }
       if let notes { task.notes = notes.isEmpty || notes.isNone ? nil : notes }
       // Relative ones count from the dates that the task has in the end.

@@ -35,7 +35,7 @@ struct FiltersCommand: SessionCommand {
 /// `tally filter NAME`.
 struct FilterCommand: TextCommand {
   static let configuration = CommandConfiguration(
-    "filter", "Show the tasks that a saved filter finds.", usage: "<name> [--sort <order>] [--limit <n>]",
+    "filter", "Show the tasks that a saved filter finds.", usage: "<name> [--sort <order>] [--waiting] [--limit <n>]",
     discussion: SharedHelp.taskRecord)
 
   @Argument(help: ArgumentHelp("The filter's name.", valueName: "name"))

@@ -44,7 +44,7 @@ struct ListsCommand: SessionCommand {
 /// `tally list NAME`.
 struct ListCommand: TextCommand {
   static let configuration = CommandConfiguration(
-    "list", "Show the tasks of a list, or the lists.", usage: "[<name>] [--open] [--tree] [--limit <n>]",
+    "list", "Show the tasks of a list, or the lists.", usage: "[<name>] [--open] [--tree] [--waiting] [--limit <n>]",
     discussion: "Without a name, shows the lists, as 'tally lists' does.\n\n\(SharedHelp.taskRecord)")
 
   @Argument(help: SharedHelp.list)
@@ -195,6 +195,7 @@ struct DeleteListCommand: TextCommand {
     try session.write { transaction in
       let list = try transaction.list(named: name)
       var change = ChangeReport()
+      transaction.showsWaiting = true
       try transaction.forEachTask(in: .list(list.id)) { task, _ in
         change.deleted.append(task.id)
         return true
@@ -237,6 +238,7 @@ struct MergeListsCommand: TextCommand {
       let (merged, target) = try lists(in: transaction)
       var change = ChangeReport(lists: [target])
       var taskIDs: [UUID] = []
+      transaction.showsWaiting = true
       for list in merged {
         try transaction.forEachTask(in: .list(list.id)) { task, _ in
           taskIDs.append(task.id)
@@ -272,11 +274,11 @@ extension TaskList {
   /// The words that commands read as places or views where a list's name is expected.
   static let reservedNames = [
     "inbox", "none", "agenda", "today", "tomorrow", "upcoming", "past", "overdue", "due", "active", "next", "completed",
-    "all",
+    "all", "waiting",
   ]
 
   /// The reserved names in a sentence.
-  static let reservedNamesInWords = reservedNames.dropLast().joined(separator: ", ") + " and all"
+  static let reservedNamesInWords = reservedNames.dropLast().joined(separator: ", ") + " and waiting"
 
   /// Refuses a name that commands read as a place or a view.
   ///

@@ -123,6 +123,7 @@ extension QuickDraft {
       entry.tags.isEmpty ? nil : tags,
       entry.priority == .none ? nil : "\(entry.priority.name) priority",
       entry.recurrence.map { "repeats \($0.words)" },
+      entry.start.map { $0.day.map { "waits until \(clock.relativeName(of: $0))" } ?? "someday" },
     ]
     let words = parts.compactMap(\.self).joined(separator: ", ")
     let understood = words.isEmpty ? "No dates or tags found; all of it is the title." : "Understood: \(words)."
@@ -162,7 +163,8 @@ extension QuickDraft {
       "reminders": .value(.reminders(reminders)),
       "list": .text(list?.name),
       "priority": .value(entry.priority == .none ? nil : .priority(entry.priority)), "tags": .value(.tags(entry.tags)),
-      "recurrence": .value(entry.recurrence.map { .recurrence($0) }), "parts": .array(parts),
+      "recurrence": .value(entry.recurrence.map { .recurrence($0) }), "startDay": .day(entry.start?.day),
+      "someday": .flag(entry.start == .someday), "parts": .array(parts),
       "leftovers": .array(leftovers),
     ]
     return ["understood": draft, "dryRun": .flag(isDryRun)]

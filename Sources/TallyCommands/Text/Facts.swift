@@ -241,6 +241,7 @@ extension FieldValue {
     case .ids(let ids): ids.map(\.text).joined(separator: ",")
     case .reminders(let reminders): reminders.map(\.text).joined(separator: ",")
     case .recurrence(let recurrence): recurrence.text
+    case .flag(let isTrue): String(isTrue)
     case .series(let series): "\(series.occurrence.iso8601) \(series.index)"
     case .attributes(let attributes):
       attributes.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value.text)" }.joined(separator: ",")

@@ -120,6 +120,7 @@ extension TaskItem {
     case .attributes: .attributes(attributes)
     case .dependsOn: .ids(dependsOn)
     case .reminders: .reminders(ReminderSet(reminders))
+    case .someday: .flag(start == .someday)
     default: self[field]
     }
   }

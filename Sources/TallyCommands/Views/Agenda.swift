@@ -8,7 +8,7 @@ struct AgendaCommand: SessionCommand {
     abstract: "Show what asks for attention today; 'tally' alone does the same.",
     usage: """
       tally [--limit <n>] [<options>]
-      tally agenda [--limit <n>] [<options>]
+      tally agenda [--waiting] [--limit <n>] [<options>]
       """,
     discussion: """
       Shows tasks that are overdue, due today, planned for today or left from yesterday, each once, and counts what else \
@@ -18,10 +18,13 @@ struct AgendaCommand: SessionCommand {
       """
   )
 
+  @OptionGroup var waiting: WaitingOption
+
   @OptionGroup var limited: LimitOption
 
   func run(in session: Session) throws {
     let report = try session.read { transaction in
+      transaction.showsWaiting = waiting.isSet
       let agenda = try transaction.agenda()
       var lists: KnownLists = [:]
       var rest = limited.limit ?? .max
@@ -102,7 +105,7 @@ extension AgendaReport {
       "sections": .array(sections),
       "waiting": [
         "past": .count(agenda.pastCount), "inbox": .count(agenda.inboxCount),
-        "missedReminders": .count(agenda.missedReminders.count),
+        "missedReminders": .count(agenda.missedReminders.count), "start": .count(agenda.waitingCount),
       ],
     ])
   }
@@ -149,6 +152,10 @@ extension AgendaReport {
       // A day alone means its morning, and the first one may be earlier.
       let start = "\(day.iso8601) 00:00"
       lines.append("\(count): tally reminders --from \(start.shellQuoted)")
+    }
+    if agenda.waitingCount > 0 {
+      let verb = agenda.waitingCount == 1 ? "waits" : "wait"
+      lines.append("\(agenda.waitingCount.counted("task")) \(verb) for a later day: tally waiting")
     }
     if agenda.completedCount > 0 { lines.append("\(agenda.completedCount.grouped) done of today's: tally today") }
     return lines

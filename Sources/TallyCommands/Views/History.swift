@@ -253,6 +253,7 @@ extension ChangeWords {
     if before.ownAttributes == after.ownAttributes { fields.removeAll { $0 == .attributes } }
     // Both fields are the due time.
     if fields.contains(.dueDate) { fields.removeAll { $0 == .dueDay } }
+    if fields.contains(.startDay) { fields.removeAll { $0 == .someday } }
     // The verb says that it was completed, cancelled or reopened.
     if before.state != after.state { fields.removeAll { $0 == .completedAt || $0 == .cancelledAt } }
     for field in fields {
@@ -305,6 +306,7 @@ extension ChangeWords {
       ("other reminders", task.otherReminders.isEmpty ? nil : clock.words(for: Array(task.otherReminders), of: task))
     case .dependsOn: ("after", try transaction.handles(of: task.dependsOn))
     case .attributes: ("attributes", nil)
+    case .startDay, .someday: ("start", task.start.map { $0.day.map(clock.name) ?? "someday" })
     case .completedAt: ("completed", (task.completedAt?.instant).map(clock.knownName))
     case .cancelledAt: ("cancelled", (task.cancelledAt?.instant).map(clock.knownName))
     case .id, .state, .createdAt, .updatedAt, .series: nil

@@ -97,6 +97,7 @@ extension Session {
   func show(_ describe: (borrowing StoreReadTransaction) throws -> ViewDescription) throws {
     try read { transaction in
       let description = try describe(transaction)
+      transaction.showsWaiting = description.showsWaiting
       switch options.format {
       case .json: try printJSON(description, transaction)
       case .plain: try printRecords(description, transaction)

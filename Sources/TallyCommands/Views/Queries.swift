@@ -10,7 +10,8 @@ enum QueryCommands {
 /// `tally find`.
 struct FindCommand: TextCommand {
   static let configuration = CommandConfiguration(
-    "find", "Show the tasks that a filter finds.", usage: "[<filter> ...] [--sort <order>] [--limit <n>] [--explain]",
+    "find", "Show the tasks that a filter finds.",
+    usage: "[<filter> ...] [--sort <order>] [--waiting] [--limit <n>] [--explain]",
     discussion: """
       \(FilterOptions.help)
 
@@ -51,7 +52,10 @@ struct FindCommand: TextCommand {
   }
 
   private func printExplanation(of query: TaskQuery, _ session: Session) throws {
-    let explanation = try session.read { try $0.explain(query) }
+    let explanation = try session.read { transaction in
+      transaction.showsWaiting = page.waiting.isSet
+      return try transaction.explain(query)
+    }
     let facts: Facts = [
       "index": .text(explanation.index), "isSorted": .flag(explanation.isSorted),
       "examined": .count(explanation.examinedCount), "found": .count(explanation.foundCount),
@@ -69,7 +73,8 @@ struct FindCommand: TextCommand {
 /// `tally count`.
 struct CountCommand: TextCommand {
   static let configuration = CommandConfiguration(
-    "count", "Print only the number of tasks that a filter finds, for use in a shell prompt.", usage: "[<filter> ...]",
+    "count", "Print only the number of tasks that a filter finds, for use in a shell prompt.",
+    usage: "[<filter> ...] [--waiting]",
     discussion: """
       \(FilterOptions.help)
 
@@ -79,6 +84,8 @@ struct CountCommand: TextCommand {
       """)
 
   @OptionGroup var filter: FilterOptions
+
+  @OptionGroup var waiting: WaitingOption
 
   static var manyWords: WritableKeyPath<Self, [String]>? { \.filter.words }
 
@@ -90,7 +97,10 @@ struct CountCommand: TextCommand {
       session.say("All tasks are counted: no filter was given. A shell drops what follows #; write a tag as +home")
     }
     let filter = try filter.filter
-    let count = try session.read { try $0.count(filter) }
+    let count = try session.read { transaction in
+      transaction.showsWaiting = waiting.isSet
+      return try transaction.count(filter)
+    }
     try session.answer(["count": .count(count)], plain: .record(["count"]), text: "\(count)\n")
   }
 }
@@ -99,7 +109,7 @@ struct CountCommand: TextCommand {
 struct DueCommand: SessionCommand {
   static let configuration = CommandConfiguration(
     "due", "Show the tasks that are due on a day, including completed ones.",
-    usage: "[<day>] [--open] [--tree] [--limit <n>]",
+    usage: "[<day>] [--open] [--tree] [--waiting] [--limit <n>]",
     discussion: """
       \(SharedHelp.day) Without one it is today.
 

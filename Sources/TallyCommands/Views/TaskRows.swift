@@ -88,6 +88,9 @@ extension TaskRows {
       }
     }
     if let blockers = named.blockers { texts.append(DetailText(text: blockers)) }
+    if task.isWaiting(on: clock.today) {
+      texts.append(DetailText(text: task.start?.day.map { "waits until " + clock.name(of: $0) } ?? "someday"))
+    }
     if task.isOpen { texts += duties(of: task) }
     if task.priority != .none { texts.append(DetailText(text: "\(task.priority.name) priority")) }
     texts += task.tags.map { DetailText(text: "#" + $0.escapedForDisplay()) }

@@ -58,6 +58,9 @@ extension TaskSheet {
     let due = (task.dueDay.map(clock.heading) ?? task.dueDate.map(clock.name)).map {
       $0 + (isOverdue ? ", overdue" : "")
     }
+    let start = task.start.map {
+      ($0.day.map(clock.heading) ?? "someday") + (task.isWaiting(on: clock.today) ? ", waits" : "")
+    }
     let reminders = task.reminders.isEmpty ? nil : clock.words(for: task.reminders, of: task)
     let reminder = reminders.map { $0 + (task.isReminderSnoozed ? ", this time only" : "") }
     return [
@@ -65,6 +68,7 @@ extension TaskSheet {
       ("state", "\(task.state.glyph) \(task.state.words)", nil),
       ("list", named.list?.name.escapedForDisplay(), nil),
       ("day", task.scheduledDate.map(clock.heading), nil),
+      ("start", start, nil),
       ("due", due, isOverdue ? .overdue : nil),
       ("priority", task.priority == .none ? nil : task.priority.name, nil),
       ("tags", task.tags.inWords, nil),

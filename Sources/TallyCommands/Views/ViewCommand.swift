@@ -8,7 +8,7 @@ struct ViewCommand<Kind: ViewKind>: SessionCommand {
   static var configuration: CommandConfiguration {
     CommandConfiguration(
       commandName: Kind.view.name, abstract: Kind.abstract,
-      usage: "tally \(Kind.view.name) [--open] [--tree] [--limit <n>] [<options>]",
+      usage: "tally \(Kind.view.name) [--open] [--tree] [--waiting] [--limit <n>] [<options>]",
       discussion: [Kind.discussion, SharedHelp.taskRecord].compactMap(\.self).joined(separator: "\n\n"))
   }
 
@@ -49,7 +49,7 @@ enum ViewCommands {
   static let all: [LazyCommand] = [
     { ViewCommand<TodayView>.self }, { ViewCommand<InboxView>.self }, { ViewCommand<UpcomingView>.self },
     { ViewCommand<PastView>.self }, { ViewCommand<OverdueView>.self }, { ViewCommand<ActiveView>.self },
-    { NextCommand.self }, { ViewCommand<AllView>.self },
+    { NextCommand.self }, { ViewCommand<AllView>.self }, { ViewCommand<WaitingView>.self },
   ]
 }
 
@@ -147,6 +147,15 @@ enum AllView: ViewKind {
   static let abstract = "Show all tasks, in order of creation."
   static let emptyHint = "There are no tasks yet. Add one: tally add Buy milk"
   static func title(_ clock: LocalClock) -> String { "All tasks" }
+}
+
+enum WaitingView: ViewKind {
+  static var view: TaskView { .waiting }
+  static let abstract = "Show the open tasks that wait for their start, by day; last those for someday."
+  static let emptyHint = """
+    No task waits. Until its start day a task is in no view of what to do; give it one: \
+    tally edit HANDLE --wait friday
+    """
 }
 
 /// `tally web`.

@@ -9,6 +9,8 @@ struct ViewOptions: ParsableArguments {
   @Flag(help: "Show sub-tasks below their parents, also those that the view does not hold.")
   var tree = false
 
+  @OptionGroup var waiting: WaitingOption
+
   @OptionGroup var limited: LimitOption
 
   /// A view's description with these options.
@@ -16,9 +18,16 @@ struct ViewOptions: ParsableArguments {
     var description = description
     description.isOpenOnly = open
     description.isTree = tree
+    description.showsWaiting = waiting.isSet
     description.limit = limited.limit
     return description
   }
+}
+
+/// `--waiting`.
+struct WaitingOption: ParsableArguments {
+  @Flag(name: .customLong("waiting"), help: "Show also the tasks that wait for their start.")
+  var isSet = false
 }
 
 /// `--limit`.
@@ -42,13 +51,17 @@ struct QueryOptions: ParsableArguments {
   @Option(help: ArgumentHelp("How to sort the tasks. Default: place.", valueName: "order"))
   var sort: TaskOrder = .place
 
+  @OptionGroup var waiting: WaitingOption
+
   @OptionGroup var limited: LimitOption
 
   var limit: Int? { limited.limit }
 
   /// The tasks of a filter as a view.
   func description(of filter: TaskFilter, title: String, emptyHint: String) -> ViewDescription {
-    ViewDescription(view: TaskQuery(filter, by: sort).view, title: title, emptyHint: emptyHint, limit: limit)
+    ViewDescription(
+      view: TaskQuery(filter, by: sort).view, title: title, emptyHint: emptyHint, limit: limit,
+      showsWaiting: waiting.isSet)
   }
 }
 
@@ -65,6 +78,8 @@ struct ViewDescription {
   var completions: StatisticsOptions?
   /// How many tasks at most; all for `nil`.
   var limit: Int?
+  /// Whether tasks that wait for their start are shown.
+  var showsWaiting = false
   /// Whether completed tasks are left out.
   var isOpenOnly = false
   /// Whether sub-tasks are below their parents.

@@ -109,11 +109,11 @@ extension ObjectState.Field {
   }
 
   /// The value as people write it; empty for none.
-  fileprivate func text(of bytes: [UInt8], isList: Bool) throws -> String {
+  fileprivate func text(of bytes: [UInt8], in object: ObjectKey) throws -> String {
     guard !bytes.isEmpty || self == .progress else { return "" }
     switch self {
     case .title, .notes, .color: return String(decoding: bytes, as: UTF8.self)
-    case .filter: return SavedFilter(storedBytes: bytes).map { "\($0.name): \($0.text)" } ?? ""
+    case .filter where object.isFilter: return SavedFilter(storedBytes: bytes).map { "\($0.name): \($0.text)" } ?? ""
     case .timeZone: return String(decoding: bytes, as: UTF8.self)
     case .list, .parent: return UUID(bytes: bytes)?.uuidString.lowercased() ?? ""
     case .progress: return (bytes == [1] ? TaskState.active : .notStarted).name
@@ -128,6 +128,7 @@ extension ObjectState.Field {
     case .priority: return task.priority.name
     case .cancellation: return task.cancelledAt?.iso8601 ?? ""
     case .recurrence, .rule: return task.recurrence?.text ?? ""
+    case .start: return task.start.map { $0.day?.description ?? "someday" } ?? ""
     default: return task.attributes[name]?.text ?? ""
     }
   }
@@ -484,8 +485,8 @@ extension Conflict {
   init(_ id: UInt64, _ stored: StoredConflict) throws {
     let object = try stored.key
     self.init(
-      id: id, objectID: object.id, isList: object.isList, field: stored.stateField.exportName(isList: object.isList),
-      lost: try stored.stateField.text(of: [UInt8](stored.value), isList: object.isList),
+      id: id, objectID: object.id, isList: object.isList, field: stored.stateField.exportName(in: object),
+      lost: try stored.stateField.text(of: [UInt8](stored.value), in: object),
       lostReplica: ReplicaID(stored.lostReplica), lostAt: Timestamp(clamping: stored.lostTime),
       winningReplica: ReplicaID(stored.winningReplica), wonAt: Timestamp(clamping: stored.winningTime),
       noticedAt: Timestamp(clamping: stored.noticedTime))

@@ -213,6 +213,8 @@ extension ObjectState.Field {
   static let cancellation = Self(19)
   /// The stored bytes of a saved filter; empty for a deleted one.
   static let filter = Self(20)
+  /// The start of a task, which has no ``filter``.
+  static let start = Self(20)
   /// The tasks on which a task depends, a set of ids.
   static let dependencies = Self(21)
   /// The reminders of a task besides that of ``reminder``, a set of stored reminders.

@@ -187,7 +187,7 @@ extension ObjectState {
         }
       } catch {
         guard !field.isText else { throw EnvelopeFault.malformed(.impossibleValue) }
-        throw StreamFault.unreadableValue(of: field.exportName(isList: object.isList))
+        throw StreamFault.unreadableValue(of: field.exportName(in: object))
       }
     }
   }

@@ -51,7 +51,7 @@ extension TaskItem: SyncedItem {
   /// The fields with a register, without attributes; tags and completions are sets.
   static let fields: [ObjectState.Field] = [
     .order, .list, .parent, .title, .notes, .progress, .scheduledDate, .due, .reminder, .priority, .recurrence,
-    .created, .cancellation, .rule,
+    .created, .cancellation, .rule, .start,
   ]
 
   func value(of field: ObjectState.Field) -> [UInt8] {
@@ -59,6 +59,7 @@ extension TaskItem: SyncedItem {
     case .due: dueValue
     case .recurrence: recurrence?.isOfFirstVersion ?? false ? recurrenceValue : []
     case .rule: recurrence?.isOfFirstVersion ?? true ? [] : recurrenceValue
+    case .start: startValue
     case .progress: state == .active ? [1] : []
     case .title: Array(title.utf8)
     default:
@@ -70,6 +71,7 @@ extension TaskItem: SyncedItem {
     switch field {
     case .due: try setDue(value)
     case .recurrence, .rule: try setRecurrence(value)
+    case .start: try setStart(value)
     case .progress: break
     case .title: title = try CodingFault.text(value)
     case .notes: notes = value.isEmpty ? nil : try CodingFault.text(value)
@@ -124,7 +126,7 @@ extension ObjectState.Field {
 // Values that must agree are one register: their kind, then the bytes of each.
 
 extension TaskItem {
-  private static let (instantMark, dayMark) = (UInt8(1), UInt8(2))
+  private static let (instantMark, dayMark, somedayMark) = (UInt8(1), UInt8(2), UInt8(3))
 
   private var dueValue: [UInt8] {
     if let dueDate { return [Self.instantMark] + FieldValue.instant(dueDate).storedBytes }
@@ -161,6 +163,23 @@ extension TaskItem {
     recurrence = try FieldValue(.recurrence, storedBytes: reader.rest()).recurrence
   }
 
+  private var startValue: [UInt8] {
+    switch start {
+    case .day(let day): [Self.dayMark] + FieldValue.day(day).storedBytes
+    case .someday: [Self.somedayMark]
+    case nil: []
+    }
+  }
+
+  private mutating func setStart(_ value: [UInt8]) throws {
+    switch value.first {
+    case nil: if start != nil { start = nil }
+    case Self.dayMark: start = try FieldValue(.day, storedBytes: Array(value.dropFirst())).day.map { .day($0) }
+    case Self.somedayMark where value.count == 1: start = .someday
+    default: throw CodingFault.impossibleValue
+    }
+  }
+
   private func attributeValue(_ name: String) -> [UInt8] {
     attributes[name].map { FieldValue.attributes([name: $0]).storedBytes } ?? []
   }
@@ -181,14 +200,14 @@ extension CodingFault {
 
 extension ObjectState.Field {
   /// The name of the field in an export.
-  func exportName(isList: Bool) -> String {
+  func exportName(in object: ObjectKey) -> String {
     switch self {
-    case .title: isList ? "name" : "title"
+    case .title: object.isList ? "name" : "title"
     case .progress: "state"
     case .due: "due"
     case .recurrence, .rule: "recurrence"
     case .color: "colorHex"
-    case .filter: "savedFilter"
+    case .filter: object.isFilter ? "savedFilter" : "start"
     case .timeZone: "timeZone"
     case .order, .created: "field\(number)"
     default: isAttribute ? "attributes.\(name)" : plain.map { "\($0.name)" } ?? "field\(number)"

@@ -71,6 +71,7 @@ extension QuickEntry {
     if priority != .none { words.append("!\(priority.name)") }
     if let listName { words.append("list \(listName)") }
     if let recurrence { words.append(recurrence.words) }
+    if let start { words.append(start.day.map { "wait \($0)" } ?? "someday") }
     return words.joined(separator: " | ")
   }
 }
@@ -99,6 +100,7 @@ extension QuickEntry.Kind {
     case .priority: "p"
     case .list: "l"
     case .recurrence: "r"
+    case .start: "w"
     }
   }
 }

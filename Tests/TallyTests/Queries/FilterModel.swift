@@ -86,6 +86,7 @@ struct FilterModel {
     case .dependencies: !task.dependsOn.isEmpty
     case .completed: task.completedAt != nil
     case .cancelled: task.cancelledAt != nil
+    case .start: task.start != nil
     }
   }
 
@@ -100,6 +101,8 @@ struct FilterModel {
     case .parent: parentIDs.contains(task.id)
     case .blocked: waiting.rank(of: task.id) > 0
     case .blocking: waiting.blocks(task.id)
+    case .waiting: TaskModel.isWaiting(task, on: today)
+    case .someday: task.start == .someday
     case .overdue where task.state == .completed || task.state == .cancelled: false
     case .overdue:
       if let day = task.dueDay { day < today } else { (task.dueDate ?? task.reminderDate).map { $0 < now } ?? false }
@@ -127,6 +130,7 @@ extension FilterModel {
       return ReminderModel.instants(of: task, in: calendar.timeZone).contains {
         matches($0.instant, comparison, resolved)
       }
+    case .start: return task.start?.day.map { comparison.matches($0, self.day(of: resolved)) } ?? false
     case .created: return matches(task.createdAt, comparison, resolved)
     case .updated: return matches(task.updatedAt, comparison, resolved)
     case .completed: return task.completedAt.map { matches($0.instant, comparison, resolved) } ?? false

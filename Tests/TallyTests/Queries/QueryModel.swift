@@ -1,4 +1,5 @@
 import Foundation
+import TallyTestSupport
 
 @testable import Tally
 
@@ -18,7 +19,11 @@ struct QueryModel {
   }
 
   func ids(_ filter: TaskFilter, by order: TaskOrder) -> [UUID] {
-    let found = tasks.filter { filters.matches(filter, $0) }
+    let names = ["start=", "start!", "start<", "start>", "has:start", "is:waiting", "is:someday"]
+    let showsWaiting = filter.text == "is:any" || names.contains { filter.text.contains($0) }
+    let found = tasks.filter { task in
+      filters.matches(filter, task) && (showsWaiting || !TaskModel.isWaiting(task, on: filters.today))
+    }
     switch order.key {
     case .place: return sorted(found) { place($0) }
     case .created: return sorted(found, order.isReversed) { (instant($0.createdAt), $0.id.uuidString) }

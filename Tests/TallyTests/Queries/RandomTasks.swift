@@ -44,6 +44,7 @@ struct RandomTasks {
     if generator.oneIn(2) { task.tags = TagSet((0..<2).map { _ in pick(Self.tags) }) }
     task.priority = pick(Priority.allCases)
     if generator.oneIn(3) { for _ in 0..<2 { task.attributes[pick(Self.attributes)] = value() } }
+    if generator.oneIn(3) { task.start = generator.oneIn(4) ? .someday : .day(day()) }
     if generator.oneIn(5), !parents.isEmpty {
       let parent = pick(parents)
       if parent.parentID == nil { (task.parentID, task.listID) = (parent.id, parent.listID) }

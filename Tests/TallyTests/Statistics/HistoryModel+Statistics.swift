@@ -1,4 +1,5 @@
 import Foundation
+import TallyTestSupport
 
 @testable import Tally
 
@@ -136,11 +137,16 @@ struct BruteForceStatistics {
       return (options.listID == nil || task.listID == options.listID) && filter.holds(life)
     }
     let open = tasks.filter { !$0.state.isClosed }
-    let ofToday = tasks.filter { $0.state != .cancelled && $0.scheduledDate.map { Int64($0.dayNumber) } == today }
+    // Nobody can do yet what waits, but it is open.
+    let day = CalendarDay(clamping: today)
+    let started = open.filter { !TaskModel.isWaiting($0, on: day) }
+    let ofToday = tasks.filter {
+      $0.state != .cancelled && $0.scheduledDate == day && !TaskModel.isWaiting($0, on: day)
+    }
     return OpenCounts(
       total: open.count,
-      active: open.count { $0.state == .active },
-      overdue: open.count { $0.dueDate.map { $0.microsecondsSince1970 < now } ?? false },
+      active: started.count { $0.state == .active },
+      overdue: started.count { $0.dueDate.map { $0.microsecondsSince1970 < now } ?? false },
       scheduledToday: ofToday.count,
       completedOfToday: ofToday.count { $0.isCompleted }
     )

@@ -83,6 +83,9 @@ struct StatisticsHistory {
     } else if generator.oneIn(4) {
       (task.state, task.cancelledAt) = (.cancelled, completion())
     }
+    if generator.oneIn(4) {
+      task.start = generator.oneIn(3) ? .someday : .day(CalendarDay(containing: drawInstant(&generator), in: .gmt))
+    }
     let classification = classification(listID: nil)
     (task.tags, task.priority) = (classification.tags, classification.priority)
     return task

@@ -10,6 +10,8 @@ import Testing
   @Test func everyCombinationOfPresentFieldsComesBack() throws {
     for bits in 0..<(1 << TaskField.tagged.count) {
       let fields = TaskField.tagged.enumerated().filter { bits & 1 << $0.offset != 0 }.map(\.element)
+      // A task starts on a day or on none.
+      if fields.contains(.startDay), fields.contains(.someday) { continue }
       let task = try Self.task(with: Set(fields))
       let bytes = encoded(TaskRecord(item: task, stamp: Self.stamp))
       let record = try unsafe TaskRecord(id: task.id, decoding: bytes.span.bytes)
@@ -121,8 +123,9 @@ import Testing
       otherReminders: [
         .at(instant), .at(.earliest), .before(try RelativeReminder(daysBefore: 3_650, atMinute: 1_439)),
         .before(try RelativeReminder(minutesBefore: RelativeReminder.maximumMinutes, .scheduled)),
-      ])
+      ], start: .day(.latest))
     for field in TaskField.tagged where !fields.contains(field) { task[field] = nil }
+    if fields.contains(.someday), !fields.contains(.startDay) { task.start = .someday }
     task.state = task.completedAt == nil ? .active : .completed
     return task
   }

@@ -13,12 +13,13 @@ enum ByDay: RecordIndex {
   static func keys(of record: TaskRecord) -> IndexKeys<DayKey> { IndexKeys(DayKey(of: record.item)) }
 }
 
-/// Tasks with a due date or a due day, open tasks that have only a reminder, and cancellations.
+/// Tasks with a due date or a due day, and open tasks that have only a reminder; cancellations and the starts of open
+/// tasks once more.
 enum ByDue: RecordIndex {
   static func keys(of record: TaskRecord) -> IndexKeys<DueKey> {
     let due = DueKey(of: record.item)
-    guard let cancellation = DueKey(cancellationOf: record.item) else { return IndexKeys(due) }
-    return .several([due, cancellation].compactMap(\.self))
+    guard let other = DueKey(cancellationOf: record.item) ?? DueKey(startOf: record.item) else { return IndexKeys(due) }
+    return .several([due, other].compactMap(\.self))
   }
 }
 

@@ -16,6 +16,10 @@ struct DueKey: IndexKey {
     case completedDay = 3
     /// A cancelled task: when it was cancelled, or created if that was later; beside the key of its due date or day.
     case cancelled = 4
+    /// An open task: the first instant, in UTC, of its start day, or the last instant if it starts on no day.
+    ///
+    /// No kind comes after it.
+    case openStart = 5
   }
 
   static let width = 1 + InstantKey.width
@@ -59,6 +63,18 @@ extension DueKey {
   init?(cancellationOf task: TaskItem) {
     guard let microseconds = CountedTask.cancellation(of: task) else { return nil }
     self.init(.cancelled, InstantKey(microseconds: microseconds, id: task.id))
+  }
+
+  /// The key of the start of a task; `nil` if the task is closed or has no start.
+  init?(startOf task: TaskItem) {
+    guard let start = task.openStart else { return nil }
+    let instant = start.day.map { Self.microseconds(of: $0.dayNumber) } ?? .max
+    self.init(.openStart, InstantKey(microseconds: instant, id: task.id))
+  }
+
+  /// A key before those of the tasks that start after a day, and after those of all others.
+  static func starts(after day: CalendarDay) -> DueKey {
+    DueKey(.openStart, .start(at: microseconds(of: day.dayNumber + 1)))
   }
 
   /// The lowest possible key of a day.

@@ -25,6 +25,7 @@ extension FieldValue {
     case .attributes(let attributes): Self.store(attributes, into: &output)
     case .ids(let ids): ids.store(into: &output)
     case .reminders(let reminders): reminders.store(into: &output)
+    case .flag(let isTrue): output.append(isTrue ? 1 : 0)
     }
   }
 
@@ -45,6 +46,7 @@ extension FieldValue {
     case .attributes: self = .attributes(try Self.attributes(stored: bytes))
     case .ids: self = .ids(try TaskIDSet(stored: bytes))
     case .reminders: self = .reminders(try ReminderSet(stored: bytes))
+    case .flag: self = .flag(try bytes.storedFlag())
     }
   }
 }
@@ -95,6 +97,8 @@ extension RawSpan {
     }
     return recurrence
   }
+
+  func storedFlag() throws(LMDBError) -> Bool { try checked(1).load(bigEndianAt: 0, as: UInt8.self) != 0 }
 
   func storedID() throws(LMDBError) -> UUID { try checked(16).load(idAt: 0) }
 

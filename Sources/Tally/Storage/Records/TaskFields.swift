@@ -168,8 +168,10 @@ extension TaskExtras {
     case TaskField.series.tag: series = try RecurrenceSeries(stored: cursor.value)
     case TaskField.attributes.tag: attributes = try FieldValue.attributes(stored: cursor.value)
     case TaskField.cancelledAt.tag: cancelledAt = try cursor.value.storedOffsetInstant()
+    case TaskField.startDay.tag: start = .day(try cursor.value.storedDay())
     case TaskField.dependsOn.tag: dependsOn = try TaskIDSet(stored: cursor.value)
     case TaskField.reminders.tag: otherReminders = try ReminderSet(stored: cursor.value)
+    case TaskField.someday.tag: if try cursor.value.storedFlag() { start = .someday }
     default: break
     }
   }

@@ -77,7 +77,7 @@ extension TaskItem {
   /// Whether every version of the program can store the task; see ``StoreFeatures/taskLife``.
   var isOfFirstVersion: Bool {
     guard let extras = extrasBox?.extras else { return !isCancelled }
-    return !isCancelled && extras.dependsOn.isEmpty && extras.otherReminders.isEmpty
+    return !isCancelled && extras.start == nil && extras.dependsOn.isEmpty && extras.otherReminders.isEmpty
       && extras.recurrence?.isOfFirstVersion ?? true
   }
 

@@ -40,6 +40,8 @@ package struct SyncFields: OptionSet, Hashable, Sendable {
 
   /// When the task was cancelled, if it is.
   package static let cancellation = SyncFields(rawValue: 1 << 19)
+  /// The day on which the task starts, or that it starts on no day.
+  package static let start = SyncFields(rawValue: 1 << 20)
   /// The tasks on which a task depends.
   package static let dependencies = SyncFields(rawValue: 1 << 21)
   /// The reminders besides that of ``reminder``.
@@ -54,7 +56,7 @@ package struct SyncFields: OptionSet, Hashable, Sendable {
 
   /// All parts that a creation writes.
   package static let all = SyncFields(rawValue: 1 << 17 - 1).union([
-    .cancellation, .dependencies, .reminders, .rule, .timeZone, .skippedDays,
+    .cancellation, .start, .dependencies, .reminders, .rule, .timeZone, .skippedDays,
   ])
 }
 
@@ -146,6 +148,7 @@ extension TaskField {
     case .recurrence, .series: .recurrence
     case .attributes: .attributes
     case .cancelledAt: .cancellation
+    case .startDay, .someday: .start
     case .dependsOn: .dependencies
     case .reminders: .reminders
     }

@@ -67,7 +67,7 @@ extension StoreTransaction where Base == WriteTransaction {
   public mutating func deleteList(_ id: UUID) throws -> Int {
     let record = try require(ListRecord.self, id)
     var taskIDs: [UUID] = []
-    _ = try scan(.list(id), after: nil) { taskID, _ in
+    _ = try scan(definition(of: .list(id)), after: nil) { taskID, _ in
       taskIDs.append(taskID)
       return true
     }
@@ -96,7 +96,7 @@ extension StoreTransaction where Base == WriteTransaction {
     _ = try require(ListRecord.self, targetID)
     guard id != targetID else { return 0 }
     var taskIDs: [UUID] = []
-    _ = try scan(.list(id), after: nil) { taskID, _ in
+    _ = try scan(definition(of: .list(id)), after: nil) { taskID, _ in
       taskIDs.append(taskID)
       return true
     }

@@ -6,7 +6,7 @@ import TallyEngine
 public struct TagUse: Hashable, Sendable {
   /// The tag, as it was first spelled.
   public let tag: String
-  /// The number of open tasks with the tag.
+  /// The number of open tasks with the tag, without those that wait for their start.
   public internal(set) var openCount = 0
   /// The number of completed tasks with the tag.
   public internal(set) var completedCount = 0
@@ -25,6 +25,7 @@ extension StoreTransaction where Base: ~Copyable {
   public func tags() throws -> [TagUse] {
     var uses: [TagUse] = []
     var last: UUID?
+    let hidden = showsWaiting ? [] : try waitingTasks(on: today)
     try tables.byTag.forEach(in: base) { key, _ in
       let key = try GroupKey(decoding: key)
       if key.groupID != last {
@@ -33,7 +34,7 @@ extension StoreTransaction where Base: ~Copyable {
       }
       if key.rankRawValue == StateRank.completed.rawValue {
         uses[uses.count - 1].completedCount += 1
-      } else {
+      } else if !hidden.contains(key.id) {
         uses[uses.count - 1].openCount += 1
       }
       return true

@@ -24,6 +24,17 @@ public struct StoreTransaction<Base: LMDBTransaction & ~Copyable>: ~Copyable {
   public private(set) var dayStartInMinutes: Int
   /// The weights of the order ``TaskOrder/Key/next``; a program that answers several people may set them for each.
   public var nextWeights = NextWeights()
+  /// Whether views, queries and counts also show the open tasks that wait for their start, see ``TaskItem/start``.
+  ///
+  /// Without it, ``TaskView/all``, ``TaskView/waiting``, ``TaskFilter/all`` and filters that name the start show them.
+  ///
+  /// ```swift
+  /// let everything = try store.read { transaction in
+  ///   transaction.showsWaiting = true
+  ///   return try transaction.view(.inbox)
+  /// }
+  /// ```
+  public var showsWaiting = false
 
   /// The generator of the ids of new records, which follow the store's clock.
   let ids: UUIDv7Generator
