@@ -19,12 +19,18 @@ struct ReplicaTests {
           (task.tags, task.dueDay, task.state) = (["a", "b"], CalendarDay(clamping: 20_001), .active)
           (task.reminderDate, task.scheduledDate) = (Timestamp(clamping: 5_000_000), CalendarDay(clamping: 20_000))
           task.attributes = ["client": .text("Acme"), "hours": .integer(2)]
+          task.start = .day(CalendarDay(clamping: 19_999))
         }
       }
       try space.exchangeAll()
       var found = try #require(try space.stores[1].read { try $0.task(task.id) })
       found.updatedAt = task.updatedAt
       #expect(found == task)
+      for start in [TaskStart.someday, nil, .day(.latest)] {
+        try space.stores[1].writeAndWait { _ = try $0.update(task.id) { $0.start = start } }
+        try space.exchangeAll()
+        #expect(try space.stores[0].read { try $0.task(task.id)?.start } == start)
+      }
       try space.expectEqualStores()
     }
   }
