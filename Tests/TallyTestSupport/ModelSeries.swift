@@ -25,6 +25,7 @@ struct ModelSeries: Hashable, Sendable {
   /// The other reminders: those at an instant, and the relative ones.
   private var others: Set<Moment> = []
   private var relative: ReminderSet = []
+  private var begin: Moment?
 
   /// The series that a task describes by its own values; `nil` if it does not repeat.
   init?(of task: TaskItem, in zone: TimeZone) {
@@ -41,6 +42,7 @@ struct ModelSeries: Hashable, Sendable {
       reminder: task.reminderDate.map { Moment(of: $0, in: zone) }
     )
     let others = task.otherReminders.compactMap(\.instant).sorted().map { Moment(of: $0, in: zone) }
+    let begin = task.start?.day.map { Moment(of: $0) }
     relative = ReminderSet(task.otherReminders.filter { $0.instant == nil })
     let occurrence = Int64(series.occurrence.dayNumber)
     let end = Int64((following?.occurrence ?? .latest).dayNumber)
@@ -48,6 +50,7 @@ struct ModelSeries: Hashable, Sendable {
     let isOfDue = dates.due?.days == occurrence && dates.planned.map { $0.days < occurrence } ?? true
     guard let own = isOfDue ? dates.due?.days : (dates.planned ?? dates.due ?? dates.reminder ?? others.first)?.days else {
       planned = Moment(days: 0)
+      self.begin = begin.map { Moment(days: $0.days - occurrence) }
       return
     }
     func distance(_ moment: Moment) -> Moment {
@@ -55,6 +58,7 @@ struct ModelSeries: Hashable, Sendable {
       return Moment(days: moment.days == own ? 0 : moment.days - base, time: moment.time)
     }
     (planned, due, reminder) = (dates.planned.map(distance), dates.due.map(distance), dates.reminder.map(distance))
+    self.begin = begin.map(distance)
     self.others = Set(others.map(distance))
     guard let last = [planned, due].compactMap({ $0?.days }).max() else { return }
     if let days = reminder?.days { reminder?.days = min(days, last) }
@@ -74,6 +78,7 @@ struct ModelSeries: Hashable, Sendable {
     if before.planned != after.planned { planned = after.planned }
     if before.due != after.due { due = after.due }
     if before.reminder != after.reminder { reminder = after.reminder }
+    if before.begin != after.begin { begin = after.begin }
     if before.others != after.others || before.relative != after.relative {
       (others, relative) = (after.others, after.relative)
     }
@@ -90,7 +95,8 @@ struct ModelSeries: Hashable, Sendable {
       dueDay: due?.time == nil ? due?.day(from: place.occurrence) : nil, priority: priority, tags: tags,
       recurrence: recurrence,
       series: RecurrenceSeries(id: place.id, start: start, occurrence: place.occurrence, index: place.index),
-      attributes: attributes, otherReminders: ReminderSet(reminders))
+      attributes: attributes, otherReminders: ReminderSet(reminders),
+      start: begin.map { .day($0.day(from: place.occurrence)) })
   }
 
   /// The place after a closed task, found day by day.

@@ -19,7 +19,7 @@ public struct TaskOrder: Hashable, Sendable {
     /// By completion, newest first.
     case completed
     /// By what to do next: active tasks, then overdue ones, then those due or planned today, then all others that can
-    /// be done now, and then those planned for later. Ties are sorted by due day, priority, due time and ``place``. Tasks
+    /// be done now, and then those planned for later or waiting for their start. Ties are sorted by due day, priority, due time and ``place``. Tasks
     /// that others block come last, each after those that block it.
     ///
     /// ``NextWeights`` adjusts this order.
@@ -102,7 +102,7 @@ public struct NextWeights: Hashable, Sendable {
   public var left = 10
   /// The weight of a task that can be done now because it is not planned for a day.
   public var free = 10
-  /// The weight of a task planned for a later day.
+  /// The weight of a task planned for a later day, and the only one of a task that waits for its start.
   public var later = 0
   /// The weight of the due day among tasks of equal weight.
   public var due = 2
@@ -116,7 +116,8 @@ public struct NextWeights: Hashable, Sendable {
   public static let range = 0...100
 
   /// The rank of an open task in the order: a greater weight gives a lower rank.
-  func rank(isStarted: Bool, isOverdue: Bool, isDueToday: Bool, planned: DayRelation?) -> UInt8 {
+  func rank(isStarted: Bool, isOverdue: Bool, isDueToday: Bool, planned: DayRelation?, isWaiting: Bool) -> UInt8 {
+    if isWaiting { return rank(ofWeight: later) }
     let day: Int =
       switch planned {
       case .today?: today
@@ -128,7 +129,11 @@ public struct NextWeights: Hashable, Sendable {
     if isStarted { weight = max(weight, started) }
     if isOverdue { weight = max(weight, overdue) }
     if isDueToday { weight = max(weight, today) }
-    return UInt8(Self.range.upperBound - min(max(weight, Self.range.lowerBound), Self.range.upperBound))
+    return rank(ofWeight: weight)
+  }
+
+  private func rank(ofWeight weight: Int) -> UInt8 {
+    UInt8(Self.range.upperBound - min(max(weight, Self.range.lowerBound), Self.range.upperBound))
   }
 
   /// Whether a day is before, on or after today.

@@ -142,7 +142,7 @@ extension TaskSeries {
   /// The fields that a series gives its tasks; the others belong to each task.
   static let commonFields: [TaskField] = [
     .text, .notes, .scheduledDate, .dueDate, .dueDay, .reminderDate, .listID, .priority, .tags, .recurrence,
-    .attributes, .reminders,
+    .attributes, .reminders, .startDay,
   ]
 
   /// Sets the time of the last change.
@@ -159,6 +159,7 @@ extension TaskItem {
     func moved(_ day: CalendarDay) -> CalendarDay { CalendarDay(clamping: Int64(day.dayNumber) + count) }
     scheduledDate = scheduledDate.map(moved)
     if let dueDay { self.dueDay = moved(dueDay) }
+    if let day = start?.day { start = .day(moved(day)) }
     convertInstants { $0.adding(seconds: 86_400 * count) }
   }
 

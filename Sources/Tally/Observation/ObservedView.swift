@@ -199,7 +199,7 @@ extension StoreTransaction where Base: ~Copyable {
   /// The position of a task in a view; `nil` if the view does not show it.
   fileprivate func key(of task: TaskItem, in view: TaskView, _ definition: ViewDefinition) throws -> ViewKey? {
     if case .query(let query) = definition.walk { return try key(of: task.id, in: query) }
-    if !showsWaiting, view.hidesWaiting, task.isWaiting(on: today) { return nil }
+    if hides(task, in: view) { return nil }
     // No view depends on when a record was written, so any stamp will do.
     return definition.key(TaskRecord(item: task, stamp: ChangeStamp(replacing: nil, at: 0)))
   }

@@ -141,7 +141,9 @@ extension StoreTransaction where Base: ~Copyable {
     let hasDependencies = try mayHaveDependencies
     let resolution = FilterResolution(
       reference, lists: filter.namesLists ? try lists() : [], hasDependencies: hasDependencies)
-    let sorter = QuerySorter(order, against: reference, nextWeights, hasDependencies: hasDependencies)
+    let sorter = QuerySorter(
+      order, against: reference, nextWeights, hasDependencies: hasDependencies,
+      showsWaiting: showsWaiting || !TaskView.matching(filter, by: order).hidesWaiting)
     return ResolvedQuery(try resolution.predicate(filter), sorter: sorter)
   }
 
@@ -478,13 +480,15 @@ struct QuerySorter {
   private let timeZone: TimeZone
   private let weights: NextWeights
   private let hasDependencies: Bool
+  private let showsWaiting: Bool
   /// A cache of the ends of due days, because computing one takes some microseconds.
   private var endsOfDays: [Int32: Int64] = [:]
 
   init(
-    _ order: TaskOrder, against reference: DateReference, _ weights: NextWeights, hasDependencies: Bool = true
+    _ order: TaskOrder, against reference: DateReference, _ weights: NextWeights, hasDependencies: Bool = true,
+    showsWaiting: Bool = true
   ) {
-    (self.order, self.hasDependencies) = (order, hasDependencies)
+    (self.order, self.hasDependencies, self.showsWaiting) = (order, hasDependencies, showsWaiting)
     now = reference.now.microsecondsSince1970
     today = reference.today.dayNumber
     timeZone = reference.timeZone
@@ -495,6 +499,7 @@ struct QuerySorter {
   var lastTag: UInt8 {
     switch order.key {
     case .place, .created, .updated: 0
+    case .next where showsWaiting: TaskField.someday.tag
     case .next where hasDependencies: TaskField.dependsOn.tag
     case .due, .next: TaskField.priority.tag
     case .priority: TaskField.priority.tag
@@ -565,7 +570,7 @@ struct QuerySorter {
     bytes.append(
       weights.rank(
         isStarted: task.state == .active, isOverdue: isOverdue, isDueToday: !isLateByReminder && day == today,
-        planned: planned))
+        planned: planned, isWaiting: showsWaiting && task.isWaiting(on: today)))
     let priority = UInt8.max - task.priority.rawValue
     if weights.priority > weights.due { bytes.append(priority) }
     bytes.append(day ?? .max)

@@ -323,8 +323,7 @@ extension RecordCondition {
       try facts.attribute(named: name).map { condition.matches($0, &folder) } ?? false
     case .start(let condition): facts.has(.startDay) && condition.matches(facts.startDay)
     case .hasStart: facts.has(.startDay) || facts.has(.someday)
-    case .waiting(let today):
-      facts.isOpen && (facts.has(.someday) || facts.has(.startDay) && facts.startDay > today)
+    case .waiting(let today): facts.isOpen && facts.isWaiting(on: today)
     }
   }
 
@@ -337,6 +336,9 @@ extension RecordCondition {
 }
 
 extension FilterFacts {
+  /// Whether the task waits for its start on a day.
+  func isWaiting(on today: Int32) -> Bool { has(.someday) || has(.startDay) && startDay > today }
+
   func isOverdue(at now: Int64, _ today: Int32) -> Bool {
     guard isOpen else { return false }
     if has(.dueDate) { return due < now }

@@ -187,6 +187,11 @@ extension StoreTransaction where Base: ~Copyable {
     showsWaiting || !view.hidesWaiting ? [] : try waitingTasks(on: today)
   }
 
+  /// Whether a view leaves out a task because that waits for its start.
+  package func hides(_ task: TaskItem, in view: TaskView) -> Bool {
+    !showsWaiting && view.hidesWaiting && task.isWaiting(on: today)
+  }
+
   /// The open tasks that wait for their start on a day.
   func waitingTasks(on day: CalendarDay) throws -> Set<UUID> {
     var ids: Set<UUID> = []

@@ -252,7 +252,7 @@ extension StoreTransaction where Base: ~Copyable {
       tree.add(task, day)
       return true
     }
-    try tree.forEach(openOnly: description.isOpenOnly, in: self, visit)
+    try tree.forEach(of: description, in: self, visit)
   }
 
   /// Visits the tasks of the view itself.
@@ -321,11 +321,11 @@ struct TaskTree {
 
   /// Visits the tasks with their depth, until `body` returns false.
   func forEach<Base: ~Copyable>(
-    openOnly: Bool, in transaction: borrowing StoreTransaction<Base>,
+    of description: ViewDescription, in transaction: borrowing StoreTransaction<Base>,
     _ body: (TaskItem, CalendarDay?, _ depth: Int) throws -> Bool
   ) throws {
     for (task, day) in tasks where try !hasShownAncestor(task, in: transaction) {
-      guard try visit(task, day, 0, openOnly, transaction, body) else { return }
+      guard try visit(task, day, 0, description, transaction, body) else { return }
     }
   }
 
@@ -341,14 +341,14 @@ struct TaskTree {
   }
 
   private func visit<Base: ~Copyable>(
-    _ task: TaskItem, _ day: CalendarDay?, _ depth: Int, _ openOnly: Bool,
+    _ task: TaskItem, _ day: CalendarDay?, _ depth: Int, _ description: ViewDescription,
     _ transaction: borrowing StoreTransaction<Base>, _ body: (TaskItem, CalendarDay?, Int) throws -> Bool
   ) throws -> Bool {
-    // The open sub-tasks of a closed task are shown in its place.
-    let isShown = !openOnly || task.isOpen
+    // The sub-tasks of a task that is left out are shown in its place.
+    let isShown = !(description.isOpenOnly && task.isClosed) && !transaction.hides(task, in: description.view)
     if isShown { guard try body(task, day, depth) else { return false } }
     for child in try transaction.subtasks(of: task.id) {
-      guard try visit(child, day, isShown ? depth + 1 : depth, openOnly, transaction, body) else { return false }
+      guard try visit(child, day, isShown ? depth + 1 : depth, description, transaction, body) else { return false }
     }
     return true
   }

@@ -104,7 +104,7 @@ enum ActiveView: ViewKind {
 /// `tally next`.
 struct NextCommand: SessionCommand {
   static let configuration = CommandConfiguration(
-    "next", NextView.abstract, usage: "[--open] [--tree] [--blocked] [--limit <n>]",
+    "next", NextView.abstract, usage: "[--open] [--tree] [--blocked] [--waiting] [--limit <n>]",
     discussion: NextView.discussion.map { $0 + "\n\n" + SharedHelp.taskRecord } ?? SharedHelp.taskRecord)
 
   @OptionGroup var options: ViewOptions

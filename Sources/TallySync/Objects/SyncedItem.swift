@@ -89,7 +89,7 @@ extension TaskSeries: SyncedItem {
   static let isList = false
   /// The fields with a register, without attributes; tags and the days that are left out are sets.
   static let fields: [ObjectState.Field] = [
-    .list, .title, .notes, .scheduledDate, .due, .reminder, .priority, .recurrence, .created, .rule, .timeZone,
+    .list, .title, .notes, .scheduledDate, .due, .reminder, .priority, .recurrence, .created, .start, .rule, .timeZone,
   ]
 
   func value(of field: ObjectState.Field) -> [UInt8] {

@@ -91,6 +91,7 @@ struct QueryModel {
     if task.scheduledDate == today || dueDay == today { own.append(weights.today) }
     if isLate { own.append(weights.overdue) }
     if task.state == .active { own.append(weights.started) }
+    if TaskModel.isWaiting(task, on: today) { own = [weights.later] }
     let isOnlyReminded = isLate && dueDay == nil
     let day = isOnlyReminded ? task.reminderDate.map { CalendarDay(containing: $0, in: zone) } : dueDay
     let time = isOnlyReminded ? task.reminderDate : due(of: task)

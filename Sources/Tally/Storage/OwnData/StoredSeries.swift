@@ -36,7 +36,7 @@ extension TaskSeries {
   /// The parts of a task that a series gives it.
   package static let commonParts: SyncFields = [
     .title, .notes, .scheduledDate, .due, .reminder, .list, .priority, .tags, .recurrence, .rule, .attributes,
-    .reminders,
+    .reminders, .start,
   ]
 
   /// The parts in which two states of a series differ.
