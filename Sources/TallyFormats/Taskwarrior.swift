@@ -163,8 +163,10 @@ extension TaskwarriorRecord {
     values["scheduled"] = .text(text)
   }
 
-  /// Sets the time until which the task waits: the imported one if it still means the task's start, otherwise the
-  /// beginning of the start day. Without a start, an attribute of an earlier import stays.
+  /// Sets the time until which the task waits.
+  ///
+  /// It is the imported one if that still means the task's start, otherwise the beginning of the start day. Without a
+  /// start, an attribute of an earlier import stays.
   private mutating func setWait(_ task: TaskItem, _ context: FormatContext) {
     guard let start = task.start else { return }
     let isImported = instant("wait").map { Self.start($0, context) == start } ?? false

@@ -57,7 +57,8 @@ extension HelperAct {
       // The task is gone: the next one is found before.
       let place = try transaction.task(id)?.series
       try transaction.deleteOccurrence(id)
-      return place.map { RecurrenceSeries(id: $0.id, start: $0.start, occurrence: $0.start, index: $0.index + 1).taskID } ?? id
+      guard let place else { return id }
+      return RecurrenceSeries(id: place.id, start: place.start, occurrence: place.start, index: place.index + 1).taskID
     case "plan": try transaction.schedule(id, on: CalendarDay(iso8601: words[2]))
     case "due": try transaction.update(id, keepingReminder: true) { set(&$0, due: words[2]) }
     case "snooze": try transaction.snooze(id, until: Timestamp(iso8601: words[2]))
@@ -69,7 +70,8 @@ extension HelperAct {
   }
 
   private static func set(_ task: inout TaskItem, due text: String) {
-    if let day = try? CalendarDay(iso8601: text) { task.dueDay = day } else { task.dueDate = try? Timestamp(iso8601: text) }
+    task.dueDate = try? Timestamp(iso8601: text)
+    if let day = try? CalendarDay(iso8601: text) { task.dueDay = day }
   }
 
   /// The task itself if it is open, or else the one that follows it.

@@ -48,7 +48,8 @@ struct ModelSeries: Hashable, Sendable {
     let end = Int64((following?.occurrence ?? .latest).dayNumber)
     // The date that belongs to the occurrence.
     let isOfDue = dates.due?.days == occurrence && dates.planned.map { $0.days < occurrence } ?? true
-    guard let own = isOfDue ? dates.due?.days : (dates.planned ?? dates.due ?? dates.reminder ?? others.first)?.days else {
+    guard let own = isOfDue ? dates.due?.days : (dates.planned ?? dates.due ?? dates.reminder ?? others.first)?.days
+    else {
       planned = Moment(days: 0)
       self.begin = begin.map { Moment(days: $0.days - occurrence) }
       return

@@ -146,10 +146,10 @@ extension TaskItem {
     }
   }
 
-  /// The instants of all reminders, ascending and without duplicates; those before a date that the task lacks are left
-  /// out.
+  /// The instants of all reminders, ascending and without duplicates.
   ///
   /// - Parameter timeZone: The time zone of the person.
+  /// - Returns: The instants, without those before a date that the task lacks.
   public func reminderInstants(in timeZone: TimeZone) -> [Timestamp] {
     // Nearly all tasks have at most one.
     guard extrasBox != nil, !otherReminders.isEmpty else { return reminderDate.map { [$0] } ?? [] }

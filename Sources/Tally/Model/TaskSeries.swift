@@ -134,7 +134,9 @@ extension TaskSeries {
     let distance = Int64(new.start.dayNumber) - Int64(start.dayNumber)
     before.moveDates(byDays: distance)
     template.moveDates(byDays: distance)
-    for field in Self.commonFields where !before.hasSame(field, as: new.template) { template[field] = new.template[field] }
+    for field in Self.commonFields where !before.hasSame(field, as: new.template) {
+      template[field] = new.template[field]
+    }
     (recurrence, start, template.series) = (new.recurrence, new.start, new.template.series)
     template.updatedAt = task.updatedAt
   }

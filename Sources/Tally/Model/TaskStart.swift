@@ -20,6 +20,7 @@ extension TaskItem {
   /// Views of what there is to do leave such tasks out, see ``StoreTransaction/showsWaiting``.
   ///
   /// - Parameter today: The current day.
+  /// - Returns: Whether it waits.
   public func isWaiting(on today: CalendarDay) -> Bool { openStart.map { $0.isLater(than: today) } ?? false }
 
   /// The start of an open task; closed ones do not wait.

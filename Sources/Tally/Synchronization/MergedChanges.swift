@@ -63,7 +63,8 @@ extension StoreWriteTransaction {
   /// - Throws: as storing a task, for values that no task can have; nothing is written then.
   package mutating func merge(
     _ tasks: [MergedTask], lists: [UUID: TaskList?], trash: [DeletedObject] = [], deletedListNames: [UUID: String],
-    series: [UUID: TaskSeries?] = [:], filters: [[UInt8]: [UInt8]?], deletedFilters: [[UInt8]: [UInt8]] = [:], of replica: UUID? = nil
+    series: [UUID: TaskSeries?] = [:], filters: [[UInt8]: [UInt8]?], deletedFilters: [[UInt8]: [UInt8]] = [:],
+    of replica: UUID? = nil
   ) throws {
     var plan = RecordPlan()
     for (id, list) in lists { try plan.add(list, replacing: record(ListRecord.self, id), at: commitSequence) }

@@ -1,12 +1,11 @@
 import TallyEngine
 
 extension RelativeReminder {
-  /// Reads the words of ``Reminder/init(text:of:)``.
+  /// Reads the words of ``Reminder/init(text:of:)``; `nil` if they are none, or name no anchor where one is needed.
   ///
   /// - Parameters:
   ///   - text: The text.
   ///   - anchor: What the distance counts from if the text does not say so; `nil` if nothing does.
-  /// - Returns: The reminder; `nil` if the text is none, or names no anchor where one is needed.
   /// - Throws: `valueOutOfRange`; the error of a time that does not exist.
   package init?(words text: String, of anchor: Anchor?) throws(TallyError) {
     var parser = DateParser(CaptureToken.all(of: text))

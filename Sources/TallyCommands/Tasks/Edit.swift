@@ -90,7 +90,8 @@ struct EditCommand: SelectionCommand {
           task, in: &transaction,
           reporting: { old, new, transaction in
             let fields = try words.suffix(from: old, to: new.task, in: transaction)
-            return ("Changed", fields + scope(from: old, to: new.task) + session.reminderWords(from: old, to: new.task, namingMoves: false))
+            let reminders = session.reminderWords(from: old, to: new.task, namingMoves: false)
+            return ("Changed", fields + scope(from: old, to: new.task) + reminders)
           }
         ) { task, transaction in
           let change = { (task: inout TaskItem) in

@@ -69,7 +69,8 @@ struct ConflictDetector {
     guard object.isOfPeople else { return [] }
     return state.registers.compactMap { field, new in
       // What people change of a series, they change of one of its tasks, too, except the zone.
-      guard field.isJournaled, !object.isSeries || field == .timeZone, let old = known.registers[field], old != new, old.value != new.value,
+      guard field.isJournaled, !object.isSeries || field == .timeZone, let old = known.registers[field], old != new,
+        old.value != new.value,
         old.replica == own || former.contains(old.replica), new.replica != own, new.replica != old.replica,
         // Nobody misses a generated value.
         !GeneratedTime.contains(min(old.time, new.time))

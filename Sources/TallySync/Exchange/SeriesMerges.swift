@@ -16,7 +16,9 @@ extension StoreWriteTransaction {
     var changes: [ObjectChange] = []
     _ = try merging { merge, settings, transaction in
       for id in touched {
-        guard let change = try SeriesMerge(of: id, by: settings.replicaID, merge, in: transaction)?.change else { continue }
+        guard let change = try SeriesMerge(of: id, by: settings.replicaID, merge, in: transaction)?.change else {
+          continue
+        }
         let known = try merge.join(change.state, to: change.object, in: transaction)
         changes.append(ObjectChange(of: change.object, to: change.state, replacing: known))
       }

@@ -64,7 +64,8 @@ struct SeriesMergeTests {
       try await settle(space)
       for store in space.stores {
         let open = try openTasks(store)
-        #expect(open.map(\.title) == ["all plants"] && open.map(\.priority) == [.high] && open.map(\.tags) == [["home"]])
+        #expect(
+          open.map(\.title) == ["all plants"] && open.map(\.priority) == [.high] && open.map(\.tags) == [["home"]])
         #expect(open.map(\.dueDate) == [try Timestamp(iso8601: "2026-11-22T18:30:00+03:00")])
       }
     }

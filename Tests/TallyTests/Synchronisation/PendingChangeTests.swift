@@ -101,7 +101,8 @@ struct PendingChangeTests {
         }
       }
       let noted = Dictionary(
-        try pending(store).filter { $0.kind != .series }.map { ($0.id, $0.times) }) { first, _ in first }
+        try pending(store).filter { $0.kind != .series }.map { ($0.id, $0.times) }
+      ) { first, _ in first }
       for (id, times) in expected {
         // What is gone has no time of change.
         for (part, time) in times where part != .updated || history.model.tasks[id] != nil {

@@ -23,7 +23,9 @@ enum ByDue: RecordIndex {
   }
 }
 
-/// Open tasks with reminders: one entry for each. That of a time before the task is due or planned is where it would be
+/// Open tasks with reminders, an entry for each reminder.
+///
+/// That of a time before the task is due or planned is where it would be
 /// in UTC, at most ``mostShift`` from where it is in any zone.
 enum ByReminder: RecordIndex {
   static func keys(of record: TaskRecord) -> IndexKeys<InstantKey> {

@@ -113,6 +113,7 @@ struct SyncNotes {
   ///   - new: The bytes now; `nil` for a deleted value.
   ///   - isGenerated: Whether a program changed a series, and not a person.
   ///   - transaction: The write.
+  /// - Throws: What the storage throws.
   func note(
     _ value: ValueKey, from old: [UInt8]?, to new: [UInt8]?, isGenerated: Bool, in transaction: inout WriteTransaction
   ) throws(LMDBError) {

@@ -129,8 +129,9 @@ extension StoreTransaction where Base: ~Copyable {
       move.apply(toPart: &repetition)
       repetition.series = nil
       repetition.updateSeries(replacing: nil, in: calendar)
+      let parts = try self.parts(of: part.id).latestOfSeries
       return [Repetition(task: repetition, origin: part)]
-        + (try repetitions(of: try self.parts(of: part.id).latestOfSeries, asPartsOf: repetition, by: move, index: index))
+        + (try repetitions(of: parts, asPartsOf: repetition, by: move, index: index))
     }
   }
 

@@ -57,6 +57,7 @@ extension StoreTransaction where Base == WriteTransaction {
   ///
   /// - Parameters:
   ///   - id: the open task of the series.
+  ///   - keepsReminder: as for ``update(_:keepingReminder:_:)``.
   ///   - change: changes the task.
   /// - Returns: the task as stored.
   /// - Throws: as ``update(_:keepingReminder:_:)``.
@@ -70,18 +71,21 @@ extension StoreTransaction where Base == WriteTransaction {
   /// Fixes the times of a series to a time zone, or lets them be those of the person again.
   ///
   /// - Parameters:
-  ///   - id: a task of the series.
   ///   - zone: the zone; `nil` for that of the person.
+  ///   - id: a task of the series.
   /// - Throws: `taskNotFound`; `invalidRecurrence` if the task does not repeat; what the storage throws.
   public mutating func setTimeZone(_ zone: TimeZone?, ofSeriesWith id: UUID) throws {
     let task = try require(TaskRecord.self, id).item
     guard var series = try series(of: task) else {
-      throw TallyError.invalidRecurrence("The task does not repeat, so it has no series", remedy: "Give it a rule first")
+      throw TallyError.invalidRecurrence(
+        "The task does not repeat, so it has no series", remedy: "Give it a rule first")
     }
-    let dates = series.task(at: task.series ?? .init(startingWith: id, on: series.start), in: calendar.timeZone, createdAt: stamp)
+    let former = series
     series.timeZoneIdentifier = zone?.identifier
+    series.touch(at: timeOfChange(after: series.updatedAt))
     try write(series)
     guard let place = task.series, task.isOpen else { return }
+    let dates = former.task(at: place, in: calendar.timeZone, createdAt: stamp)
     let moved = series.task(at: place, in: calendar.timeZone, createdAt: stamp)
     try update(id, keepingReminder: true) { task in
       if task.dueDate == dates.dueDate { task.dueDate = moved.dueDate }
@@ -119,7 +123,8 @@ extension StoreTransaction where Base == WriteTransaction {
   /// Adds the day of a task to those that are left out of its series.
   private mutating func leaveOut(_ task: TaskItem) throws {
     guard var series = try series(of: task), let day = task.series?.occurrence else {
-      throw TallyError.invalidRecurrence("The task does not repeat, so there is no next one", remedy: "Cancel or delete it instead")
+      throw TallyError.invalidRecurrence(
+        "The task does not repeat, so there is no next one", remedy: "Cancel or delete it instead")
     }
     guard !series.skippedDays.contains(day) else { return }
     series.skippedDays = (series.skippedDays + [day]).sorted()
@@ -129,7 +134,8 @@ extension StoreTransaction where Base == WriteTransaction {
 
   /// Removes the day of a task from those that are left out: somebody has reopened the task.
   mutating func takeBackSkipping(of task: TaskItem) throws {
-    guard let place = task.series, var series = try storedSeries(place.id), series.skippedDays.contains(place.occurrence)
+    guard let place = task.series, var series = try storedSeries(place.id),
+      series.skippedDays.contains(place.occurrence)
     else { return }
     series.skippedDays.removeAll { $0 == place.occurrence }
     series.touch(at: timeOfChange(after: series.updatedAt))
