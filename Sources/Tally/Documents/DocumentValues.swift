@@ -373,11 +373,10 @@ extension FieldValue {
       self = .id(id)
     case .priority: self = .priority(try Priority(name: String(decoding: text, as: UTF8.self)))
     case .recurrence: self = .recurrence(try Recurrence(text: String(decoding: text, as: UTF8.self)))
-    case .tags, .series, .attributes, .ids, .reminders: return nil
     case .flag:
       guard case .boolean(let isTrue) = token else { return nil }
       self = .flag(isTrue)
-    case .tags, .series, .attributes, .ids: return nil
+    case .tags, .series, .attributes, .ids, .reminders: return nil
     }
   }
 }
