@@ -76,8 +76,8 @@ public struct TaskModel: Sendable {
   /// Whether an open task has not started on a day.
   public static func isWaiting(_ task: TaskItem, on today: CalendarDay) -> Bool {
     switch task.start {
-    case .day(let day): day > today && !task.isCompleted
-    case .someday: !task.isCompleted
+    case .day(let day): day > today && !task.isClosed
+    case .someday: !task.isClosed
     case nil: false
     }
   }

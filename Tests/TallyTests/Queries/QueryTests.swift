@@ -224,7 +224,11 @@ struct QueryTests {
       ]
       for (text, order, limit, index, isSorted) in expected {
         let query = TaskQuery(try TaskFilter(text: text), by: order, limit: limit)
-        let explanation = try store.read { try $0.explain(query) }
+        let explanation = try store.read { snapshot in
+          // A task that is left out counts as examined.
+          snapshot.showsWaiting = true
+          return try snapshot.explain(query)
+        }
         #expect(explanation.index == index, "\(text): \(explanation)")
         #expect(explanation.isSorted == isSorted, "\(text): \(explanation)")
         if !isSorted { #expect(explanation.examinedCount <= limit + 1, "\(text): \(explanation)") }
