@@ -205,15 +205,15 @@ extension StoreWriteTransaction {
 struct ReversedObjects {
   var tasks: Set<UUID>
   var lists: Set<UUID>
-  var filters: Set<ValueKey>
-  var series: Set<ValueKey>
+  /// The saved filters and the series.
+  var values: Set<ValueKey>
 
   /// Whether an image belongs to one of them.
   func contains(_ key: ImageKey) -> Bool {
     switch key.kind {
     case .task: tasks.contains(key.id)
     case .list: lists.contains(key.id)
-    case .value: (try? key.value).map { filters.contains($0) || series.contains($0) } ?? false
+    case .value: (try? key.value).map(values.contains) ?? false
     default: false
     }
   }
@@ -259,11 +259,11 @@ extension StoreTransaction where Base == WriteTransaction {
     guard try isHistoryWhole(after: last) else { return }
     for id in objects.tasks { try withdraw(writes.tasks[id], TombstoneKey(.task, id), isThere: task(id) != nil) }
     for id in objects.lists { try withdraw(writes.lists[id], TombstoneKey(.list, id), isThere: list(id) != nil) }
-    for key in objects.series {
-      guard let id = TaskSeries.id(of: key) else { continue }
-      try withdraw(writes.series[key], TombstoneKey(ofSeries: id), isThere: storedSeries(id) != nil)
-    }
-    for key in objects.filters {
+    for key in objects.values {
+      if let id = TaskSeries.id(of: key) {
+        try withdraw(writes.series[key], TombstoneKey(ofSeries: id), isThere: storedSeries(id) != nil)
+      }
+      guard key.namespace == SavedFilter.namespace else { continue }
       let time = writes.filters[key].flatMap(\.self).map { FieldValue.instant($0).storedBytes }
       try setSyncValue(time, forKey: SyncNotes.filterPrefix + key.bytes)
     }

@@ -60,8 +60,7 @@ struct UndoPlan {
     ReversedObjects(
       tasks: Set(records.tasks.compactMap { ($0.new ?? $0.old)?.item.id }),
       lists: Set(records.lists.compactMap { ($0.new ?? $0.old)?.item.id }),
-      filters: Set(values.map(\.key).filter { $0.namespace == SavedFilter.namespace }),
-      series: Set(values.map(\.key).filter { $0.namespace == TaskSeries.namespace }))
+      values: Set(values.map(\.key).filter(\.isReserved)))
   }
 
   /// Removes values from the plan, so that they stay as they are now.
@@ -178,11 +177,8 @@ extension UndoPlan {
     }
     let handled = Set(records.tasks.compactMap { $0.old?.item.id })
     for listID in leaving {
-      _ = try transaction.scan(transaction.definition(of: .list(listID)), after: nil) { taskID, _ in
-        guard handled.contains(taskID) else {
-          throw TallyError.undoConflict("a list that would be deleted has other tasks now")
-        }
-        return true
+      guard try transaction.orderedTaskIDs(inList: listID).allSatisfy(handled.contains) else {
+        throw TallyError.undoConflict("a list that would be deleted has other tasks now")
       }
     }
   }

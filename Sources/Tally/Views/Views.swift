@@ -192,10 +192,13 @@ extension StoreTransaction where Base: ~Copyable {
     !showsWaiting && view.hidesWaiting && task.isWaiting(on: today)
   }
 
-  /// The open tasks that wait for their start on a day.
-  func waitingTasks(on day: CalendarDay) throws -> Set<UUID> {
-    var ids: Set<UUID> = []
-    try forEachKey(of: tables.byDue, from: .starts(after: day)) { ids.insert($0.id) }
+  /// The tasks of a list in their order, with those that wait for their start.
+  func orderedTaskIDs(inList id: UUID) throws -> [UUID] {
+    var ids: [UUID] = []
+    _ = try scan(definition(of: .list(id)), after: nil) { taskID, _ in
+      ids.append(taskID)
+      return true
+    }
     return ids
   }
 

@@ -285,14 +285,3 @@ extension Session {
     for reminder in reminders { warnIfPast(reminder: reminder) }
   }
 }
-
-extension LocalClock {
-  /// Reminders of a task in words: `Fri 27 Nov 09:00`, `1 day before it is due (Thu 26 Nov 17:00)`.
-  func words(for reminders: [Reminder], of task: TaskItem) -> String {
-    reminders.map { reminder in
-      let instant = task.instant(of: reminder, in: timeZone).map(name)
-      guard let relative = reminder.relative else { return instant ?? "" }
-      return "\(relative)\(instant.map { " (\($0))" } ?? ", a date that it does not have")"
-    }.joined(separator: ", ")
-  }
-}

@@ -28,11 +28,6 @@ extension StoreWriteTransaction {
     try Outbox.seal(changes, &settings, in: &self)
     try setSyncSettings(settings)
   }
-
-  /// Records series whose tasks or whose own values others have changed, until ``completeSeries()``.
-  mutating func recordTouched(_ series: Set<UUID>) throws {
-    for id in series { try setSyncValue([], forKey: SyncKey.touchedSeries + ReplicaID(id).bytes) }
-  }
 }
 
 /// What the last task of a series needs after a merge.

@@ -191,6 +191,11 @@ struct StateMerge {
 }
 
 extension StoreWriteTransaction {
+  /// Records series whose tasks or whose own values others have changed, until ``completeSeries()``.
+  fileprivate mutating func recordTouched(_ series: Set<UUID>) throws {
+    for id in series { try setSyncValue([], forKey: SyncKey.touchedSeries + ReplicaID(id).bytes) }
+  }
+
   fileprivate func change(_ local: LocalChange, of object: ObjectKey) throws -> ObjectState {
     if object.isSeries { return local.change(of: try storedSeries(object.id)) }
     if object.isList {

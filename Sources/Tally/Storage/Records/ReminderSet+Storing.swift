@@ -4,8 +4,6 @@ import TallyEngine
 
 /// The stored form of reminders: nine bytes for each, ascending; see ``Reminder/Code``.
 extension ReminderSet {
-  var storedByteCount: Int { Reminder.Code.byteCount * count }
-
   @_lifetime(output: copy output)
   func store(into output: inout OutputRawSpan) {
     for reminder in self {
@@ -29,5 +27,18 @@ extension ReminderSet {
       last = code
     }
     self.init(reminders)
+  }
+}
+
+extension Reminder {
+  /// The stored form of one reminder.
+  package var storedBytes: [UInt8] { FieldValue.reminders([self]).storedBytes }
+
+  /// Creates a reminder from its stored form; `nil` for other bytes.
+  package init?(storedBytes bytes: [UInt8]) {
+    guard let reminders = try? FieldValue(.reminders, storedBytes: bytes).reminders, reminders.count == 1 else {
+      return nil
+    }
+    self = reminders[0]
   }
 }

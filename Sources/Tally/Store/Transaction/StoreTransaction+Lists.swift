@@ -66,11 +66,7 @@ extension StoreTransaction where Base == WriteTransaction {
   @discardableResult
   public mutating func deleteList(_ id: UUID) throws -> Int {
     let record = try require(ListRecord.self, id)
-    var taskIDs: [UUID] = []
-    _ = try scan(definition(of: .list(id)), after: nil) { taskID, _ in
-      taskIDs.append(taskID)
-      return true
-    }
+    let taskIDs = try orderedTaskIDs(inList: id)
     // A sub-task has already been deleted with its parent.
     for taskID in taskIDs where try tables.tasks.contains(IDKey(taskID), in: base) { try delete(taskID) }
     try write(RecordChange<ListRecord>(from: record, to: nil, at: commitSequence))
@@ -95,11 +91,7 @@ extension StoreTransaction where Base == WriteTransaction {
     let record = try require(ListRecord.self, id)
     _ = try require(ListRecord.self, targetID)
     guard id != targetID else { return 0 }
-    var taskIDs: [UUID] = []
-    _ = try scan(definition(of: .list(id)), after: nil) { taskID, _ in
-      taskIDs.append(taskID)
-      return true
-    }
+    let taskIDs = try orderedTaskIDs(inList: id)
     // A sub-task has already been moved with its parent.
     for taskID in taskIDs where try task(taskID)?.listID == id { try move(taskID, toList: targetID) }
     try write(RecordChange<ListRecord>(from: record, to: nil, at: commitSequence))

@@ -1,4 +1,6 @@
+import Foundation
 import LMDB
+import TallyEngine
 
 extension StoreTransaction where Base: ~Copyable {
   /// Scans a table's keys from `lowerBound` up to but not including `upperBound`, until `body` returns false.
@@ -23,5 +25,12 @@ extension StoreTransaction where Base: ~Copyable {
       try body(key)
       return true
     }
+  }
+
+  /// The open tasks that wait for their start on a day.
+  func waitingTasks(on day: CalendarDay) throws -> Set<UUID> {
+    var ids: Set<UUID> = []
+    try forEachKey(of: tables.byDue, from: .starts(after: day)) { ids.insert($0.id) }
+    return ids
   }
 }
