@@ -14,9 +14,9 @@ struct HintTests {
       ("remove", ["delete"]), ("LS", ["list", "lists"]), ("xyzzy", []),
       ("cal", ["upcoming", "due DAY"]), ("stop", ["reopen"]), ("note", ["edit HANDLE --notes TEXT"]),
       ("annotate", ["edit HANDLE --notes TEXT"]), ("append", ["edit HANDLE --notes TEXT"]),
-      ("wait", ["move HANDLE --to DAY", "snooze"]), ("defer", ["move HANDLE --to DAY", "snooze"]),
-      ("drop", ["cancel"]), ("wontdo", ["cancel"]), ("someday", ["move HANDLE --to none"]), ("duplicate", ["add"]),
-      ("waiting", ["upcoming"]), ("context", ["filter NAME", "config default-list"]), ("version", ["--version"]),
+      ("wait", ["edit HANDLE --wait DAY", "snooze"]), ("defer", ["edit HANDLE --wait DAY", "snooze"]),
+      ("drop", ["cancel"]), ("wontdo", ["cancel"]), ("someday", ["edit HANDLE --wait someday"]), ("duplicate", ["add"]),
+      ("context", ["filter NAME", "config default-list"]), ("version", ["--version"]),
     ] as [(String, [String])])
   func aNearMissIsSuggestedByMeaningAndSpelling(word: String, wanted: [String]) throws {
     try withProgram { (program: Program) throws in

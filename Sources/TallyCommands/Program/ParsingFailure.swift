@@ -94,7 +94,7 @@ enum CommandSynonyms {
     "cal": ["upcoming", "due DAY"], "calendar": ["upcoming", "due DAY"],
     "check": ["verify", "done"], "close": ["done", "cancel"],
     "complete": ["done"], "context": ["filter NAME", "config default-list"], "copy": ["add"], "create": ["add"],
-    "defer": ["move HANDLE --to DAY", "snooze"], "del": ["delete"], "drop": ["cancel"], "dump": ["export"],
+    "defer": ["edit HANDLE --wait DAY", "snooze"], "del": ["delete"], "drop": ["cancel"], "dump": ["export"],
     "duplicate": ["add"],
     "erase": ["delete"],
     "finish": ["done"], "finished": ["completed"], "fsck": ["verify"], "grep": ["search"], "late": ["overdue"],
@@ -104,10 +104,10 @@ enum CommandSynonyms {
     "projects": ["lists"], "query": ["find"], "remove": ["delete"], "report": ["stats"],
     "restart": ["reopen"], "revert": ["undo"], "rm": ["delete"], "save": ["export", "backup"], "schedule": ["move"],
     "set": ["edit", "config"], "settings": ["config"],
-    "someday": ["move HANDLE --to none"], "stop": ["reopen"], "summary": ["stats"], "task": ["show"], "tick": ["done"],
+    "someday": ["edit HANDLE --wait someday"], "stop": ["reopen"], "summary": ["stats"], "task": ["show"], "tick": ["done"],
     "todo": ["add"], "trash": ["delete"], "uncomplete": ["reopen"], "undone": ["reopen"], "vacuum": ["compact"],
     "version": ["--version"],
-    "view": ["show"], "wait": ["move HANDLE --to DAY", "snooze"], "waiting": ["upcoming"], "week": ["upcoming"],
+    "view": ["show"], "wait": ["edit HANDLE --wait DAY", "snooze"], "week": ["upcoming"],
     "wontdo": ["cancel"],
   ]
 }
