@@ -79,7 +79,7 @@ struct WrittenFormTests {
         [
         {"depends":["00000000-0000-4000-8000-000000000002"],"description":"a","due":"20261130T210000Z",\
         "entry":"20260101T000000Z","modified":"20260102T000000Z","project":"Home","scheduled":"20261129T093000Z",\
-        "status":"pending","tags":["b"],"uuid":"00000000-0000-4000-8000-000000000001","wait":"20300101T000000Z"}
+        "status":"waiting","tags":["b"],"uuid":"00000000-0000-4000-8000-000000000001","wait":"20300101T000000Z"}
         ]
 
         """

@@ -76,7 +76,7 @@ import Testing
       enumerations["place"] == ["inbox": Int(PlaceKey.Kind.inbox.rawValue), "list": Int(PlaceKey.Kind.list.rawValue)])
     let priorities = Priority.allCases.filter { $0 != .none }.map { ($0.name, Int($0.rawValue)) }
     #expect(enumerations["priority"] == Dictionary(uniqueKeysWithValues: priorities))
-    let kinds = [DueKey.Kind.open, .completed, .openDay, .completedDay, .cancelled].map { ("\($0)", Int($0.rawValue)) }
+    let kinds = [DueKey.Kind.open, .completed, .openDay, .completedDay, .cancelled, .openStart].map { ("\($0)", Int($0.rawValue)) }
     #expect(enumerations["due"] == Dictionary(uniqueKeysWithValues: kinds))
     #expect(enumerations["requiredFeatures"]?.values.reduce(0, |) == Int(StoreFeatures.knownRequired.rawValue))
     #expect(enumerations["writerFeatures"]?.values.reduce(0, |) == Int(StoreFeatures.knownWriter.rawValue))
@@ -90,7 +90,9 @@ import Testing
     let mirrors = [Mirror(reflecting: TaskItem(title: "x", createdAt: .earliest)), Mirror(reflecting: TaskExtras())]
     let properties = mirrors.flatMap { $0.children.compactMap(\.label) }.filter { $0 != "extrasBox" }
     let names = ["title": "text", "otherReminders": "reminders"]
-    #expect(Set(properties.map { names[$0] ?? $0 }) == Set(TaskField.all.map { "\($0.name)" }))
+    // A start is a day or none, in two fields.
+    let fields = properties.flatMap { $0 == "start" ? ["startDay", "someday"] : [names[$0] ?? $0] }
+    #expect(Set(fields) == Set(TaskField.all.map { "\($0.name)" }))
   }
 
   private func hexadecimal(_ bytes: [UInt8]) -> String {

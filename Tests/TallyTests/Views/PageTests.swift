@@ -138,6 +138,7 @@ import Testing
           }
         }
       }
+      for number in 0..<7 { try transaction.add("waits \(number)") { $0.start = .someday } }
       return list
     }
   }
