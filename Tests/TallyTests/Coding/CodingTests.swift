@@ -32,7 +32,8 @@ import Testing
     #expect(try Self.json(task) == json)
     // A task has one kind of due date, and is closed in one way.
     let missing = TaskField.all.filter { task[$0] == nil }
-    #expect(missing == [.dueDay, .cancelledAt, .startDay, .someday], "a field that the text does not have is not tested")
+    let absent: [TaskField] = [.dueDay, .cancelledAt, .startDay, .someday]
+    #expect(missing == absent, "a field that the text does not have is not tested")
     let other = TaskItem(
       id: .lowest, title: "x", state: .cancelled, createdAt: .earliest, dueDay: .earliest,
       cancelledAt: try OffsetTimestamp(TestClock.noon.now, utcOffsetInMinutes: 345))

@@ -76,7 +76,9 @@ import Testing
       enumerations["place"] == ["inbox": Int(PlaceKey.Kind.inbox.rawValue), "list": Int(PlaceKey.Kind.list.rawValue)])
     let priorities = Priority.allCases.filter { $0 != .none }.map { ($0.name, Int($0.rawValue)) }
     #expect(enumerations["priority"] == Dictionary(uniqueKeysWithValues: priorities))
-    let kinds = [DueKey.Kind.open, .completed, .openDay, .completedDay, .cancelled, .openStart].map { ("\($0)", Int($0.rawValue)) }
+    let kinds = [DueKey.Kind.open, .completed, .openDay, .completedDay, .cancelled, .openStart].map {
+      ("\($0)", Int($0.rawValue))
+    }
     #expect(enumerations["due"] == Dictionary(uniqueKeysWithValues: kinds))
     #expect(enumerations["requiredFeatures"]?.values.reduce(0, |) == Int(StoreFeatures.knownRequired.rawValue))
     #expect(enumerations["writerFeatures"]?.values.reduce(0, |) == Int(StoreFeatures.knownWriter.rawValue))
