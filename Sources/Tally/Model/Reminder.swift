@@ -4,7 +4,8 @@ public import TallyEngine
 /// A reminder of a task: at an instant, or some time before the task is due or planned.
 ///
 /// ```swift
-/// let reminders: ReminderSet = [.at(instant), .before(try RelativeReminder(daysBefore: 1))]
+/// let morning = try Timestamp(iso8601: "2026-12-01T08:00:00Z")
+/// let reminders: ReminderSet = [.at(morning), .before(try RelativeReminder(daysBefore: 1))]
 /// ```
 public enum Reminder: Hashable, Sendable {
   /// At an instant.
