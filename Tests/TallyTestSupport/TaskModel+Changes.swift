@@ -113,6 +113,7 @@ extension TaskModel {
       guard let task = tasks[id] else { return .taskNotFound }
       if task.recurrence == nil { return .invalidRecurrence }
       if task.state == .completed { return .inconsistentTask }
+      storeSeries(of: task, timeZone)
       return update(id, now: now, timeZone: timeZone) { $0.state = .cancelled }
     case .deleteOccurrence(let id): return deleteOccurrence(id, now: now, timeZone)
     case .setDependencies(let id, let ids): return update(id, now: now, timeZone: timeZone) { $0.dependsOn = ids }
@@ -172,6 +173,7 @@ extension TaskModel {
     guard var task = tasks[id] else { return .taskNotFound }
     if task.recurrence == nil { return .invalidRecurrence }
     let old = task
+    storeSeries(of: task, timeZone)
     if !old.state.isClosed {
       (task.state, task.cancelledAt) = (.cancelled, OffsetTimestamp(now, in: timeZone))
       followSeries(of: task, replacing: old, now: now, timeZone: timeZone)

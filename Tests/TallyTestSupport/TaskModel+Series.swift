@@ -79,6 +79,12 @@ extension TaskModel {
     setSeries(series, place.id)
   }
 
+  /// Stores the series that a task describes, if there is none: a day of it is left out.
+  mutating func storeSeries(of task: TaskItem, _ timeZone: TimeZone) {
+    guard let place = task.series, series[Self.seriesKey(place.id)] == nil else { return }
+    setSeries(ModelSeries(of: task, in: timeZone), place.id)
+  }
+
   /// Stores a series, or ends it.
   mutating func setSeries(_ new: ModelSeries?, _ id: UUID) {
     let key = Self.seriesKey(id)

@@ -100,8 +100,10 @@ extension TaskSeries {
     guard case .rule(let rule) = recurrence else {
       return place.next(by: recurrence, completedOn: day, today: now.today)
     }
-    let lead = max(0, (template.dueDay(in: .gmt) ?? start).dayNumber - start.dayNumber) + 1
-    let earliest = CalendarDay(clamping: Int64(now.today.dayNumber) - Int64(lead))
+    // A task that is due days after its occurrence has not passed with the occurrence.
+    let reminder = template.reminderDate.map { CalendarDay(containing: $0, in: .gmt) }
+    let last = [template.scheduledDate, template.dueDay(in: .gmt), reminder, start].compactMap(\.self).max() ?? start
+    let earliest = CalendarDay(clamping: Int64(now.today.dayNumber) - Int64(last.dayNumber - start.dayNumber) - 1)
     var next = place.next(by: recurrence, completedOn: day, today: earliest)
     while let found = next, hasPassed(found, at: now) {
       next = rule.next(after: found.occurrence, from: start).map {

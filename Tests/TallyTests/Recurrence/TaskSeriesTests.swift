@@ -183,6 +183,19 @@ import Testing
     }
   }
 
+  @Test func aSeriesFollowsItsListIntoAnother() throws {
+    try Self.withPills(at: "2026-05-04T09:00:00+02:00", now: "2026-05-04T06:00:00Z") { store, task, clock in
+      let lists = try store.writeAndWait { transaction in
+        let lists = [try transaction.addList(name: "Health"), try transaction.addList(name: "Home")]
+        try transaction.updateSeries(of: task.id) { $0.listID = lists[0].id }
+        try transaction.mergeList(lists[0].id, into: lists[1].id)
+        return lists
+      }
+      let next = try Self.complete(task, at: "2026-05-04T07:30:00Z", clock, in: store)
+      #expect(next.listID == lists[1].id)
+    }
+  }
+
   @Test func undoRestoresTheSeriesWithItsTask() throws {
     try Self.withPills(at: "2026-05-04T09:00:00+02:00", now: "2026-05-04T06:00:00Z") { store, task, clock in
       try store.writeAndWait { try $0.updateSeries(of: task.id) { $0.title = "Vitamins" } }

@@ -94,6 +94,11 @@ extension StoreTransaction where Base == WriteTransaction {
     let taskIDs = try orderedTaskIDs(inList: id)
     // A sub-task has already been moved with its parent.
     for taskID in taskIDs where try task(taskID)?.listID == id { try move(taskID, toList: targetID) }
+    for var series in try storedSeries() where series.template.listID == id {
+      series.move(toList: targetID)
+      series.touch(at: timeOfChange(after: series.updatedAt))
+      try write(series)
+    }
     try write(RecordChange<ListRecord>(from: record, to: nil, at: commitSequence))
     try keepName(of: record.item)
     try noteMerge(ofList: id, into: targetID)
