@@ -37,7 +37,9 @@ public enum RandomChange {
     case 20, 21: return .setParent(id, generator.oneIn(4) ? nil : taskID(in: model, using: &generator))
     case 22, 23: return .setFields(id, fields(today: today, using: &generator))
     case 24...28: return .setRecurrence(id, recurrence(today: today, using: &generator))
-    case 37...40:
+    case 37: return .skip(id)
+    case 38: return .deleteOccurrence(id)
+    case 39, 40:
       return .editSeries(
         id, title: title(using: &generator), due: instant(around: now, using: &generator))
     case 32...34: return .setDependencies(id, dependencies(in: model, using: &generator))

@@ -113,8 +113,9 @@ extension TaskModel {
       guard let task = tasks[id] else { return .taskNotFound }
       if task.recurrence == nil { return .invalidRecurrence }
       if task.state == .completed { return .inconsistentTask }
-      storeSeries(of: task, timeZone)
-      return update(id, now: now, timeZone: timeZone) { $0.state = .cancelled }
+      if let refusal = update(id, now: now, timeZone: timeZone, { $0.state = .cancelled }) { return refusal }
+      if !task.state.isClosed { storeSeries(of: task, timeZone) }
+      return nil
     case .deleteOccurrence(let id): return deleteOccurrence(id, now: now, timeZone)
     case .setDependencies(let id, let ids): return update(id, now: now, timeZone: timeZone) { $0.dependsOn = ids }
     case .setReminders(let id, let reminders):
@@ -173,14 +174,13 @@ extension TaskModel {
     guard var task = tasks[id] else { return .taskNotFound }
     if task.recurrence == nil { return .invalidRecurrence }
     let old = task
-    storeSeries(of: task, timeZone)
-    if !old.state.isClosed {
-      (task.state, task.cancelledAt) = (.cancelled, OffsetTimestamp(now, in: timeZone))
-      followSeries(of: task, replacing: old, now: now, timeZone: timeZone)
-    }
+    if old.state.isClosed { return delete(id) }
+    (task.state, task.cancelledAt) = (.cancelled, OffsetTimestamp(now, in: timeZone))
+    followSeries(of: task, replacing: old, now: now, timeZone: timeZone)
     // What belongs to the next occurrence has moved there; the rest is deleted with its series.
     for part in subtasks(of: id) { _ = delete(part.id) }
     remove(id)
+    storeSeries(of: old, timeZone)
     return nil
   }
 

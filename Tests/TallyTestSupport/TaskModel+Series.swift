@@ -59,7 +59,7 @@ extension TaskModel {
   /// Keeps what a series has in common, before its next task is made from it.
   mutating func keepSeries(of task: TaskItem, replacing old: TaskItem, isForSeries: Bool, timeZone: TimeZone) {
     guard let place = task.series else {
-      if let former = old.series { setSeries(nil, former.id) }
+      if let former = old.series, !old.state.isClosed { setSeries(nil, former.id) }
       return
     }
     guard let former = old.series else { return setSeries(ModelSeries(of: task, in: timeZone), place.id) }

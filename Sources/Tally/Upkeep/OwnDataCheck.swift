@@ -28,8 +28,10 @@ struct OwnDataCheck {
   }
 
   private func checkValues<T: LMDBTransaction & ~Copyable>(in transaction: borrowing T) throws {
-    try tables.values.forEach(in: transaction) { key, _ in
-      if ValueKey(canonically: key) == nil { report(.unreadableRecord, .values, nil) }
+    try tables.values.forEach(in: transaction) { key, value in
+      if ValueKey(canonically: key) == nil || TaskSeries.isUnreadable(key, value) {
+        report(.unreadableRecord, .values, nil)
+      }
       return true
     }
   }

@@ -34,8 +34,10 @@ struct Repair {
     try setAsideUnreadable(TaskRecord.self, in: &transaction)
     try setAsideUnreadable(LedgerEntry.self, in: &transaction)
     try setAsideUnreadable(Tombstone.self, in: &transaction)
-    // The values themselves may be any bytes; only their keys can be damaged.
-    try setAside(from: .values, in: &transaction) { key, _ in ValueKey(canonically: key) == nil }
+    // The values of applications may be any bytes.
+    try setAside(from: .values, in: &transaction) { key, value in
+      ValueKey(canonically: key) == nil || TaskSeries.isUnreadable(key, value)
+    }
     // This program may not know the functions of these indexes.
     try tables.ownIndexes.removeAll(in: &transaction)
     let (sequence, setAsideCount, haveCollections) = try collections.repair(

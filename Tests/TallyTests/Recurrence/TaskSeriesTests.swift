@@ -244,6 +244,43 @@ import Testing
     }
   }
 
+  @Test func aSeriesThatCannotBeReadIsAFaultAndItsTaskGoesOn() throws {
+    try Self.withPills(at: "2026-05-04T09:00:00+02:00", now: "2026-05-04T06:00:00Z") { store, task, clock in
+      try store.writeAndWait { try $0.write(Array(#"{"task":{}}"#.utf8), forKey: TaskSeries.key(of: task.id)) }
+      #expect(try store.verify().faults.map(\.kind) == [.unreadableRecord])
+      let next = try Self.complete(task, at: "2026-05-04T07:30:00Z", clock, in: store)
+      #expect(next.dueDate == (try Self.instant("2026-05-05T09:00:00+02:00")))
+      try store.writeAndWait { try $0.endSeries(task.id) }
+    }
+  }
+
+  /// A caller may catch the error and commit.
+  @Test func whatIsRefusedLeavesNoDayOut() throws {
+    try Self.withPills(at: "2026-05-04T09:00:00+02:00", now: "2026-05-04T06:00:00Z") { store, task, clock in
+      let next = try Self.complete(task, at: "2026-05-04T07:30:00Z", clock, in: store)
+      try store.writeAndWait { transaction in
+        expect(.inconsistentTask) { try transaction.skip(task.id) }
+        try transaction.update(next.id) { $0.notes = "another change" }
+      }
+      #expect(try store.read { try $0.storedSeries(task.id)?.skippedDays } == [])
+      // A day that was done is not left out when its task is deleted, and the series goes on.
+      try store.writeAndWait { try $0.deleteOccurrence(task.id) }
+      let series = try #require(try store.read { try $0.storedSeries(task.id) })
+      #expect(series.skippedDays == [] && series.template.title == "Pills")
+    }
+  }
+
+  /// Only the open task speaks for those that follow.
+  @Test func aClosedTaskThatLosesItsRuleDoesNotEndTheSeries() throws {
+    try Self.withPills(at: "2026-05-04T09:00:00+02:00", now: "2026-05-04T06:00:00Z") { store, task, clock in
+      let next = try Self.complete(task, at: "2026-05-04T07:30:00Z", clock, in: store)
+      try store.writeAndWait { try $0.update(next.id) { $0.title = "just today" } }
+      try store.writeAndWait { try $0.update(task.id) { $0.recurrence = nil } }
+      let later = try Self.complete(next, at: "2026-05-05T07:30:00Z", clock, in: store)
+      #expect(later.title == "Pills")
+    }
+  }
+
   @Test func aTaskThatDoesNotRepeatHasNothingToSkip() throws {
     try withStore { (store: TaskStore) throws in
       let task = try store.writeAndWait { try $0.add("once") }

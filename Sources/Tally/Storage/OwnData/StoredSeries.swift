@@ -22,6 +22,12 @@ extension TaskSeries {
     self = series
   }
 
+  /// Whether a row of `values` is a series that cannot be read.
+  static func isUnreadable(_ key: RawSpan, _ value: RawSpan) -> Bool {
+    guard let key = try? ValueKey(decoding: key), key.namespace == namespace else { return false }
+    return TaskSeries(stored: value.bytes(from: 0), under: key) == nil
+  }
+
   /// The stored form: equal series have equal bytes.
   var storedBytes: [UInt8] {
     get throws {
@@ -34,10 +40,7 @@ extension TaskSeries {
 
 extension TaskSeries {
   /// The parts of a task that a series gives it.
-  package static let commonParts: SyncFields = [
-    .title, .notes, .scheduledDate, .due, .reminder, .list, .priority, .tags, .recurrence, .rule, .attributes,
-    .reminders, .start,
-  ]
+  package static let commonParts = commonFields.reduce(into: SyncFields.rule) { $0.formUnion($1.part ?? []) }
 
   /// The parts in which two states of a series differ.
   package static func differences(_ old: TaskSeries, _ new: TaskSeries) -> SyncFields {

@@ -83,50 +83,62 @@ extension StoreTransaction where Base == WriteTransaction {
     let former = series
     series.timeZoneIdentifier = zone?.identifier
     series.touch(at: timeOfChange(after: series.updatedAt))
-    try write(series)
-    guard let place = task.series, task.isOpen else { return }
-    let dates = former.task(at: place, in: calendar.timeZone, createdAt: stamp)
-    let moved = series.task(at: place, in: calendar.timeZone, createdAt: stamp)
-    try update(id, keepingReminder: true) { task in
-      if task.dueDate == dates.dueDate { task.dueDate = moved.dueDate }
-      if task.reminderDate == dates.reminderDate { task.reminderDate = moved.reminderDate }
+    if let place = task.series, task.isOpen {
+      let dates = former.task(at: place, in: calendar.timeZone, createdAt: stamp)
+      let moved = series.task(at: place, in: calendar.timeZone, createdAt: stamp)
+      try update(id, keepingReminder: true) { task in
+        if task.dueDate == dates.dueDate { task.dueDate = moved.dueDate }
+        if task.reminderDate == dates.reminderDate { task.reminderDate = moved.reminderDate }
+      }
     }
+    try write(series)
   }
 
   /// Leaves out an open task of a series; the next one follows.
   ///
-  /// The task is cancelled, and its day is one of the days that are left out of the series.
+  /// The task is cancelled, and its day is one of the days that are left out of the series. A task that is cancelled
+  /// already stays as it is.
   ///
   /// - Returns: the cancelled task.
   /// - Throws: `taskNotFound`; `inconsistentTask` if the task is completed; `invalidRecurrence` if it does not repeat.
+  ///   On an error nothing is changed.
   @discardableResult
   public mutating func skip(_ id: UUID) throws -> TaskItem {
-    try leaveOut(require(TaskRecord.self, id).item)
-    return try cancel(id)
+    let task = try repeatingTask(id)
+    let cancelled = try cancel(id)
+    if task.isOpen { try leaveOut(task) }
+    return cancelled
   }
 
-  /// Deletes an open task of a series with its sub-tasks; the next one follows.
+  /// Deletes one task of a series with its sub-tasks; if it is open, its day is left out, and the next one follows.
   ///
   /// - Returns: the deleted task.
-  /// - Throws: `taskNotFound`; `invalidRecurrence` if the task does not repeat.
+  /// - Throws: `taskNotFound`; `invalidRecurrence` if the task does not repeat. On an error nothing is changed.
   @discardableResult
   public mutating func deleteOccurrence(_ id: UUID) throws -> TaskItem {
-    var closed = try require(TaskRecord.self, id).item
-    try leaveOut(closed)
-    if closed.isOpen {
-      (closed.state, closed.cancelledAt) = (.cancelled, OffsetTimestamp(now, in: calendar.timeZone))
-      try addSuccessor(of: closed)
+    let task = try repeatingTask(id)
+    guard task.isOpen else { return try delete(id) }
+    var closed = task
+    (closed.state, closed.cancelledAt) = (.cancelled, OffsetTimestamp(now, in: calendar.timeZone))
+    try addSuccessor(of: closed)
+    try delete(id, endingSeries: false)
+    try leaveOut(task)
+    return task
+  }
+
+  private func repeatingTask(_ id: UUID) throws -> TaskItem {
+    let task = try require(TaskRecord.self, id).item
+    guard task.recurrence != nil else {
+      throw TallyError.invalidRecurrence(
+        "The task does not repeat, so there is no next one", remedy: "Cancel or delete it instead")
     }
-    return try delete(id, endingSeries: false)
+    return task
   }
 
   /// Adds the day of a task to those that are left out of its series.
   private mutating func leaveOut(_ task: TaskItem) throws {
-    guard var series = try series(of: task), let day = task.series?.occurrence else {
-      throw TallyError.invalidRecurrence(
-        "The task does not repeat, so there is no next one", remedy: "Cancel or delete it instead")
-    }
-    guard !series.skippedDays.contains(day) else { return }
+    guard var series = try series(of: task), let day = task.series?.occurrence, !series.skippedDays.contains(day)
+    else { return }
     series.skippedDays = (series.skippedDays + [day]).sorted()
     series.touch(at: timeOfChange(after: series.updatedAt))
     try write(series)
@@ -153,7 +165,7 @@ extension StoreTransaction where Base == WriteTransaction {
     // Nearly all tasks have no series.
     guard task.extrasBox != nil || old?.extrasBox != nil else { return }
     guard task.recurrence != nil, let place = task.series else {
-      if let former = old?.series { try endSeries(former.id) }
+      if let old, old.isOpen, let former = old.series { try endSeries(former.id) }
       return
     }
     let zone = calendar.timeZone
