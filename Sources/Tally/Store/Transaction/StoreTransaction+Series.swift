@@ -89,6 +89,7 @@ extension StoreTransaction where Base == WriteTransaction {
       try update(id, keepingReminder: true) { task in
         if task.dueDate == dates.dueDate { task.dueDate = moved.dueDate }
         if task.reminderDate == dates.reminderDate { task.reminderDate = moved.reminderDate }
+        if task.otherReminders == dates.otherReminders { task.otherReminders = moved.otherReminders }
       }
     }
     try write(series)
