@@ -136,9 +136,12 @@ import Testing
 
   @Test func anotherZoneMovesAllTimesOfTheOpenTaskUnlessAPersonHasChangedThem() throws {
     try Self.withPills(at: "2026-11-10T09:00:00+01:00", now: "2026-11-10T07:00:00Z") { store, task, _ in
-      let (early, late) = (try Self.instant("2026-11-10T08:00:00+01:00"), try Self.instant("2026-11-10T10:00:00+01:00"))
+      let early = try Self.instant("2026-11-10T08:00:00+01:00")
+      let late = try Self.instant("2026-11-10T10:00:00+01:00")
       try store.writeAndWait { transaction in
-        try transaction.updateSeries(of: task.id, keepingReminder: true) { $0.otherReminders = [.at(early), .at(late)] }
+        try transaction.updateSeries(of: task.id, keepingReminder: true) {
+          $0.otherReminders = [.at(early), .at(late)]
+        }
         try transaction.update(task.id, keepingReminder: true) { $0.dueDate = late }
         try transaction.setTimeZone(TimeZone(identifier: "Asia/Tokyo"), ofSeriesWith: task.id)
       }
