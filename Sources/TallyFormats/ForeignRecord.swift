@@ -38,11 +38,11 @@ extension ForeignRecord {
     var record = Self(task, in: list, context)
     guard !context.options.isPlain else { return record }
     let plain = context.remarks.discarding { record.document(context) }
-    let lost = TaskField.all.filter { field in
+    let lost = TaskField.shown.filter { field in
       !omits(field, of: task, context) && !task.documentValue(of: field).isIdentical(to: plain[field])
     }
     let groups = groups.filter { !$0.allSatisfy { !lost.contains($0) } }
-    let fields = TaskField.all.filter { field in
+    let fields = TaskField.shown.filter { field in
       lost.contains(field) || groups.contains { $0.contains(field) } && (field.isAlwaysWritten || task[field] != nil)
     }
     var surroundings = TaskDocument.Surroundings()
@@ -64,12 +64,12 @@ extension ForeignRecord {
     let (list, context) = (surroundings.list, context.in(surroundings.zone))
     let found = document(context)
     var (document, task) = (found, found.task)
-    for field in TaskField.all where exactly.has(field) { task[field] = exactly[field] }
+    for field in TaskField.shown where exactly.has(field) { task[field] = exactly[field] }
     task.dropRepeatedReminder()
     let rewritten = context.remarks.discarding {
       Self(task, in: list ?? document.listName, context).document(context)
     }
-    for field in TaskField.all where exactly.has(field) {
+    for field in TaskField.shown where exactly.has(field) {
       let group = Self.groups.first { $0.contains(field) } ?? [field]
       guard group.allSatisfy({ rewritten[$0].isIdentical(to: found[$0]) }) else { continue }
       document[field] = exactly[field]

@@ -186,7 +186,7 @@ struct TableRecord: ForeignRecord {
   /// The start day, or `someday`.
   static let startColumn = "startDay"
   /// The fields with a column; `title` is another name of `text`.
-  static let fields = TaskField.all.filter { ![.series, .attributes, .startDay, .someday].contains($0) }
+  static let fields = TaskField.shown.filter { ![.series, .attributes, .startDay, .someday].contains($0) }
   /// The columns of every table, in order.
   static let columns: [String] = fields.filter(\.isAlwaysWritten).flatMap { field in
     field == .listID ? [listColumn, "\(field.name)"] : ["\(field.name)"]

@@ -30,7 +30,7 @@ struct FieldTests {
     case .reminders: ["edit", "91bc", "--on", "2026-11-27", "--remind", "1 day before"]
     case .startDay: ["edit", "91bc", "--wait", "2026-11-27"]
     case .someday: ["edit", "91bc", "--wait", "someday"]
-    case .series, .id, .sortOrder, .createdAt, .updatedAt: nil
+    case .series, .id, .sortOrder, .createdAt, .updatedAt, .floatingDue, .floatingReminder, .floatingReminders: nil
     }
   }
 
@@ -53,7 +53,9 @@ struct FieldTests {
     case .reminders: ["--on", "2026-11-27", "--remind", "2026-11-26", "--remind", "9:00 on the day"]
     case .startDay: ["--wait", "2026-11-27"]
     case .someday: ["--wait", "someday"]
-    case .series, .id, .state, .sortOrder, .createdAt, .updatedAt, .completedAt, .cancelledAt: nil
+    case .series, .id, .state, .sortOrder, .createdAt, .updatedAt, .completedAt, .cancelledAt, .floatingDue,
+      .floatingReminder, .floatingReminders:
+      nil
     }
   }
 

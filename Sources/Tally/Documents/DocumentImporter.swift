@@ -118,8 +118,9 @@ extension DocumentImporter where Source: ~Copyable {
     if source.isForeign { for remark in document.leaveOutInvalid() { try add(remark, at: position) } }
     let id = try newID(of: document, at: position, in: transaction)
     let merge = merge(at: transaction.now)
-    let old = try storedTask(id, in: transaction)
-    let missing = source.isForeign ? document.setAsideMissingParent(as: old?.item) : nil
+    let record = try storedTask(id, in: transaction)
+    let old = record?.item.shown(in: transaction.calendar.timeZone)
+    let missing = source.isForeign ? document.setAsideMissingParent(as: old) : nil
     let deletion = old == nil && !options.overwrites ? try deletions.date(.task, id, in: transaction) : nil
     let isIdentifiedByContent = document.isIdentifiedByContent
     if let deletion,
@@ -132,16 +133,16 @@ extension DocumentImporter where Source: ~Copyable {
     }
     let listed = try withList(document, old, &batch, in: transaction)
     var task = try listed.task(
-      replacing: old?.item, id: id, now: transaction.now, date: merge.date, in: transaction.calendar
+      replacing: old, id: id, now: transaction.now, date: merge.date, in: transaction.calendar
     ) { try placement.orderAtEnd(for: $0, in: transaction) }
-    let outcome = merge.outcome(of: document, &task, replacing: old?.item)
+    let outcome = merge.outcome(of: document, &task, replacing: old)
     if outcome == .keptNewer { subtasks.hasKept = true }
     if let listID = task.listID { try references.record(listID, at: position, in: transaction) }
-    subtasks.record(task, replacing: old?.item, elsewhere: document.keptParent, missing: missing, at: position)
+    subtasks.record(task, replacing: old, elsewhere: document.keptParent, missing: missing, at: position)
     placement.record(task)
     summary.tasks.count(outcome)
     try report(ImportedRecord.Outcome(rawValue: outcome.rawValue), .task, id, task.title)
-    if outcome.isWritten { batch.add(task, replacing: old, at: transaction.commitSequence) }
+    if outcome.isWritten { batch.add(task, replacing: record, at: transaction.commitSequence) }
   }
 
   /// The id for a task of the document; each id is given out only once.
@@ -179,7 +180,7 @@ extension DocumentImporter where Source: ~Copyable {
   ///
   /// The list is added if the store has none of that name. If the list was deleted here since, the task gets no list.
   private mutating func withList(
-    _ document: TaskDocument, _ old: TaskRecord?, _ batch: inout ImportBatch,
+    _ document: TaskDocument, _ old: TaskItem?, _ batch: inout ImportBatch,
     in transaction: borrowing StoreTransaction<some LMDBTransaction & ~Copyable>
   ) throws -> TaskDocument {
     var document = document
@@ -189,7 +190,7 @@ extension DocumentImporter where Source: ~Copyable {
       document[.listID] = .id(id)
       if isNew { try read(ListDocument(id: id, name: name), at: nil, &batch, in: transaction) }
     } else if let id = document[.listID]?.id, references.isDeleted(id) {
-      document[.listID] = old?.item.listID.map { .id($0) }
+      document[.listID] = old?.listID.map { .id($0) }
     }
     return document
   }

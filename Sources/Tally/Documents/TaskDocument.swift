@@ -64,6 +64,7 @@ package struct TaskDocument {
   init(fieldsFrom reader: inout JSONReader, after first: JSONReader.Token? = nil, isLenient: Bool) throws {
     assert(TaskField.all.allSatisfy { $0.rawValue < UInt32.bitWidth }, "a field without a bit")
     var entries = DocumentEntries(TaskField.self, after: first, isLenient: isLenient)
+    var floating: [(field: TaskField, time: FieldValue)] = []
     while let field = try entries.next(from: &reader) {
       let value = try reader.read(field.kind, for: field, orNull: field.isOptional)
       guard let value else {
@@ -73,8 +74,10 @@ package struct TaskDocument {
       }
       if field == .dueDate || field == .dueDay { dueCount += 1 }
       if field == .startDay || value == .flag(true) { startCount += 1 }
-      self[field] = value
+      if field.part == .floating { floating.append((field, value)) } else { self[field] = value }
     }
+    // A wall-clock time stands for an instant, which may come later in the document.
+    for (field, time) in floating { self[field] = time }
   }
 
   /// Removes a field, as if the document did not have it.

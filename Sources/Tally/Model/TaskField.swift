@@ -9,7 +9,7 @@ package import TallyEngine
 package enum TaskField: UInt8, CaseIterable, Sendable {
   case id, text, notes, state, scheduledDate, dueDate, reminderDate, listID, sortOrder, createdAt, updatedAt
   case completedAt, dueDay, priority, tags, parentID, recurrence, series, attributes
-  case cancelledAt, startDay, dependsOn, reminders, someday
+  case cancelledAt, startDay, dependsOn, reminders, someday, floatingDue, floatingReminder, floatingReminders
 
   /// The name in documents, the tag in records and the kind of value.
   ///
@@ -42,6 +42,10 @@ package enum TaskField: UInt8, CaseIterable, Sendable {
     case .dependsOn: ("dependsOn", 16, .ids)
     case .reminders: ("reminders", 17, .reminders)
     case .someday: ("someday", 18, .flag)
+    // Wall-clock times, written as in UTC.
+    case .floatingDue: ("floatingDue", 19, .instant)
+    case .floatingReminder: ("floatingReminder", 20, .instant)
+    case .floatingReminders: ("floatingReminders", 21, .reminders)
     }
   }
 
@@ -59,6 +63,8 @@ package enum TaskField: UInt8, CaseIterable, Sendable {
 
   /// All fields, stored once because `allCases` creates an array each time.
   package static let all = Array(allCases)
+  /// The fields that people and programs see: all but the wall-clock times behind others.
+  package static let shown = all.filter { $0.part != .floating }
   /// The fields with a tag, in ascending order of their tags.
   static let tagged = all.filter(\.isOptional)
   private static let byTag = (UInt8.min...UInt8.max).map { tag in tagged.first { $0.tag == tag } }
@@ -92,6 +98,7 @@ extension TaskItem {
       case .dueDay, .priority, .tags, .parentID, .recurrence, .series, .attributes, .cancelledAt, .startDay, .dependsOn,
         .reminders, .someday:
         extrasBox?.extras[field]
+      case .floatingDue, .floatingReminder, .floatingReminders: floatingValue(of: field)
       }
     }
     set {
@@ -111,6 +118,7 @@ extension TaskItem {
       case .dueDay, .priority, .tags, .parentID, .recurrence, .series, .attributes, .cancelledAt, .startDay, .dependsOn,
         .reminders, .someday:
         setExtra(field, newValue)
+      case .floatingDue, .floatingReminder, .floatingReminders: setFloating(field, newValue)
       }
     }
   }
@@ -119,6 +127,26 @@ extension TaskItem {
     // A task is due either at an instant or on a day, never both.
     if field == .dueDay, value != nil { dueDate = nil }
     extras[field] = value
+  }
+
+  private func floatingValue(of field: TaskField) -> FieldValue? {
+    guard let times = floating else { return nil }
+    return switch field {
+    case .floatingDue: times.due.map { .instant($0.local) }
+    case .floatingReminder: times.reminder.map { .instant($0.local) }
+    default: times.reminders.map { .reminders($0.local) }
+    }
+  }
+
+  private mutating func setFloating(_ field: TaskField, _ value: FieldValue?) {
+    guard value != nil || floating != nil else { return }
+    var times = floating ?? FloatingTimes()
+    switch field {
+    case .floatingDue: times.due = .init(value?.instant, for: dueDate)
+    case .floatingReminder: times.reminder = .init(value?.instant, for: reminderDate)
+    default: times.reminders = .init(value?.reminders, for: otherReminders)
+    }
+    floating = times
   }
 }
 

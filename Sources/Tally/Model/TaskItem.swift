@@ -187,6 +187,7 @@ struct TaskExtras: Hashable, Sendable {
   var start: TaskStart?
   var dependsOn = TaskIDSet()
   var otherReminders = ReminderSet()
+  var floating = Uncompared<FloatingTimes?>(value: nil)
 
   static let none = TaskExtras()
 

@@ -40,3 +40,7 @@ public struct TaskList: Identifiable, Hashable, Codable, Sendable {
     self.updatedAt = updatedAt ?? createdAt
   }
 }
+
+extension TaskList {
+  func shown(in zone: TimeZone) -> TaskList { self }
+}

@@ -57,6 +57,7 @@ public struct TaskSeries: Identifiable, Hashable, Sendable {
     var template = task.again(withID: place.id, at: task.createdAt)
     template.endSnooze()
     template.convertInstants { $0.wallClock(in: timeZone) }
+    template.sink()
     let first = RecurrenceSeries(startingWith: place.id, on: place.start)
     OccurrenceMove(from: place, to: first, by: recurrence, in: .gmt).apply(to: &template)
     template.updatedAt = task.updatedAt
@@ -76,7 +77,9 @@ extension TaskSeries {
   package func task(at place: RecurrenceSeries, in zone: TimeZone, createdAt now: Timestamp) -> TaskItem {
     var task = template.again(withID: place.taskID, at: now)
     task.moveDates(byDays: Int64(place.occurrence.dayNumber) - Int64(start.dayNumber))
+    let local = task
     task.convertInstants { Timestamp(wallClock: $0, in: timeZone(or: zone)) }
+    if timeZoneIdentifier == nil { task.float(at: local) }
     task.series = RecurrenceSeries(id: id, start: start, occurrence: place.occurrence, index: place.index)
     return task
   }

@@ -220,6 +220,11 @@ extension StoreTransaction where Base: ~Copyable {
       try forEachKey(of: tables.byDue, from: DueKey(kind, .start(at: from)), to: DueKey(kind, .start(at: to))) { key in
         tasks.append(try indexedTask(key.id))
       }
+      if !isCompleted {
+        try forEachFloating(from: .min, to: to + QuarterHour.microsecondsPerDay) { id, _, due in
+          if due.microsecondsSince1970 < to { tasks.append(try indexedTask(id)) }
+        }
+      }
       let firstDay = isCompleted ? CalendarDay(containing: start, in: calendar).dayNumber : .min
       try forEachKey(
         of: tables.byDue, from: .start(of: firstDay, isCompleted: isCompleted),

@@ -189,10 +189,13 @@ extension StoreTransaction where Base: ~Copyable {
         if let completed, completed < created { body(created) }
       }
     case .openDue, .openDueDay, .cancelled:
-      let kind: DueKey.Kind = series == .openDue ? .open : series == .openDueDay ? .openDay : .cancelled
-      let (first, last) = (DueKey(kind, .start(at: start)), DueKey(kind, .start(at: end)))
-      try forEachKey(of: tables.byDue, from: first, to: last) { key in
-        if try scope == .all || scope.contains(indexedTask(key.id).classification) { body(key.due.microseconds) }
+      let kinds: [DueKey.Kind] =
+        series == .openDue ? [.open] : series == .openDueDay ? [.openDay, .openFloating] : [.cancelled]
+      for kind in kinds {
+        let (first, last) = (DueKey(kind, .start(at: start)), DueKey(kind, .start(at: end)))
+        try forEachKey(of: tables.byDue, from: first, to: last) { key in
+          if try scope == .all || scope.contains(indexedTask(key.id).classification) { body(key.due.microseconds) }
+        }
       }
     }
   }

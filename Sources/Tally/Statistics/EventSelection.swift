@@ -87,7 +87,9 @@ extension StoreTransaction where Base: ~Copyable {
     guard let task = try tables.tasks.bytes(forKey: IDKey(id), in: base) else {
       throw TallyError.missingRecord(of: "a task index")
     }
-    return try tester?.matches(FilterFacts(id, task, upTo: lastTag)) { try answer($0, about: $1, graph) } ?? true
+    return try tester?.matches(FilterFacts(id, task, upTo: lastTag, in: zoneOfFloatingTimes)) {
+      try answer($0, about: $1, graph)
+    } ?? true
   }
 
   /// Whether an entry of the ledger passes; without a tester, every entry passes.
@@ -101,7 +103,7 @@ extension StoreTransaction where Base: ~Copyable {
     guard let task = try tables.tasks.bytes(forKey: IDKey(key.completed.id), in: base) else {
       throw TallyError.missingRecord(of: "completions")
     }
-    var facts = try FilterFacts(key.completed.id, task, upTo: lastTag)
+    var facts = try FilterFacts(key.completed.id, task, upTo: lastTag, in: zoneOfFloatingTimes)
     try facts.setClassification(ofCompletion: entry)
     return try tester?.matches(facts) { try answer($0, about: $1, graph) } ?? true
   }

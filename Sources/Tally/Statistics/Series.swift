@@ -121,7 +121,24 @@ extension StoreTransaction where Base: ~Copyable {
     let today = DueKey.microseconds(of: context.periods.today)
     return try total(.openDue, context) + total(.openDueDay, context)
       - count(.openDue, context, from: now, to: QuarterHour.endOfTime)
-      - count(.openDueDay, context, from: today, to: QuarterHour.endOfTime)
+      - count(.openDueDay, context, from: today, to: QuarterHour.endOfTime) + floatingOverdueCount(context)
+  }
+
+  /// The tasks that are overdue by a wall-clock time without being counted by its day, less those counted too early.
+  ///
+  /// Counters have wall-clock times among the due days; only those about today are in doubt.
+  private func floatingOverdueCount(_ context: StatisticsContext) throws -> Int {
+    let today = DueKey.microseconds(of: context.periods.today)
+    let local = context.now.wallClock(in: calendar.timeZone).microsecondsSince1970
+    let margin = QuarterHour.microsecondsPerDay
+    var tester = context.selection.predicate.map(EventTester.init)
+    var count = 0
+    try forEachFloating(from: min(today, local) - margin, to: max(today, local) + margin) { id, time, due in
+      let (isOverdue, isCounted) = (due < context.now, time < today)
+      guard isOverdue != isCounted, try passes(&tester, id), try contains(context.scope, id) else { return }
+      count += isOverdue ? 1 : -1
+    }
+    return count
   }
 
   /// The number of open or of completed tasks scheduled for a day.

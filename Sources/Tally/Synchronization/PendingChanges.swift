@@ -344,7 +344,7 @@ private struct UnsentWrites {
       let isThere = presence == .present
       switch key.kind {
       case .task:
-        let after = try tasksBefore[key.id] ?? transaction.task(key.id)
+        let after = try tasksBefore[key.id] ?? transaction.storedTask(key.id)
         let before = isThere ? try TaskRecord(id: key.id, decoding: bytes).item : nil
         tasksBefore[key.id] = .some(before)
         let returned = try transaction.returned(TombstoneKey(.task, key.id))

@@ -86,7 +86,8 @@ extension HistoryWalk {
     let before = wasThere ? try Record(id: id, decoding: image).item : nil
     let after = try states[id] ?? transaction.record(Record.self, id)?.item
     states[id] = .some(before)
-    let difference = HistoryChange.Difference(before: before, after: after)
+    let zone = transaction.calendar.timeZone
+    let difference = HistoryChange.Difference(before: before?.shown(in: zone), after: after?.shown(in: zone))
     switch kind(of: difference) {
     case .change: changed.append(difference)
     case .renumbering: renumbered.append(difference)

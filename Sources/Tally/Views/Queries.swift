@@ -303,6 +303,7 @@ private struct QueryTester {
   /// The last field tag that has to be read.
   private let lastTag: UInt8
   let graph: BlockingGraph
+  private let zone: TimeZone?
 
   init(_ plan: QueryPlan) {
     self.init(plan.rest, plan.sorter, plan.graph)
@@ -312,6 +313,7 @@ private struct QueryTester {
     self.graph = graph
     program = RecordProgram(predicate ?? .constant(true))
     self.sorter = sorter
+    zone = sorter.zoneOfFloatingTimes
     lastTag = max(predicate?.lastTag ?? 0, sorter.lastTag)
   }
 
@@ -323,7 +325,7 @@ private struct QueryTester {
 
   /// The position of a task; `nil` if it does not pass.
   mutating func key(of id: UUID, _ record: RawSpan, asking ask: LinkAnswer) throws -> ViewKey? {
-    let facts = try FilterFacts(id, record, upTo: lastTag)
+    let facts = try FilterFacts(id, record, upTo: lastTag, in: zone)
     guard try program.matches(facts, &folder, asking: ask) else { return nil }
     return try sorter.key(of: facts, asking: ask)
   }
@@ -394,7 +396,7 @@ extension StoreTransaction where Base: ~Copyable {
     _ body: (UUID) -> Void
   ) throws -> Bool {
     guard day(of: former) == today else { return false }
-    var shifts = TimeShifts()
+    var shifts = TimeShifts(zone: calendar.timeZone)
     do {
       let lists = query.filter.namesLists ? try lists() : []
       shifts.compare(
@@ -431,6 +433,7 @@ extension StoreTransaction where Base: ~Copyable {
 
 /// The keys of tasks for which the meaning of a filter has changed with the passing of time.
 private struct TimeShifts {
+  let zone: TimeZone
   var due: [KeyRange] = []
   var created: [KeyRange] = []
   var completed: [KeyRange] = []
@@ -449,7 +452,7 @@ private struct TimeShifts {
   }
 
   mutating func addOverdue(from former: Timestamp, to now: Timestamp) {
-    due.append(.openDue(min(former, now), max(former, now)))
+    due += KeyRange.openDue(min(former, now), max(former, now), in: zone)
   }
 
   private mutating func add(_ old: RecordCondition, _ new: RecordCondition) {
@@ -460,6 +463,7 @@ private struct TimeShifts {
       for kind in [DueKey.Kind.open, .completed] {
         due.append(.due(kind, min(old, new)..<(max(old, new) + 1)))
       }
+      due.append(.openFloating(min(old, new)..<(max(old, new) + 1), in: zone))
     case (.created(.instant(_, let old)), .created(.instant(_, let new))):
       created.append(.instants(min(old, new)..<(max(old, new) + 1)))
     case (.completed(.instant(_, let old)), .completed(.instant(_, let new))):
@@ -481,6 +485,9 @@ struct QuerySorter {
   private let weights: NextWeights
   private let hasDependencies: Bool
   private let showsWaiting: Bool
+  /// The zone of wall-clock times; `nil` if the store has none.
+  var zoneOfFloatingTimes: TimeZone? { hasDependencies ? timeZone : nil }
+
   /// A cache of the ends of due days, because computing one takes some microseconds.
   private var endsOfDays: [Int32: Int64] = [:]
 

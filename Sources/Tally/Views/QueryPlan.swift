@@ -45,7 +45,8 @@ struct ResolvedQuery {
 
   /// The possible paths of the query, each of which contains every task that it can find.
   func paths(in tables: Tables) -> [QueryPath] {
-    let paths = QueryPaths(tables: tables, order: sorter.order, states: states)
+    let paths = QueryPaths(
+      tables: tables, order: sorter.order, states: states, zoneOfFloatingTimes: sorter.zoneOfFloatingTimes)
     return [paths.whole] + (paths.ordered.map { [$0] } ?? []) + conditions.compactMap(paths.path)
   }
 
@@ -188,6 +189,8 @@ struct QueryPaths {
   let order: TaskOrder
   /// The states that a task can be in, as one bit for each raw value.
   let states: UInt8
+  /// The zone of wall-clock times; `nil` if the store has none.
+  var zoneOfFloatingTimes: TimeZone?
 
   /// The path through all tasks.
   var whole: QueryPath {
@@ -344,11 +347,13 @@ extension QueryPaths {
     case .isDue: ranges = dueRanges(.min ..< .max, .min ..< .max)
     case .due(let instants, let days): ranges = dueRanges(instants.span, days.instants)
     case .waiting(let today):
-      ranges = [KeyRange(DueKey.starts(after: CalendarDay(clamping: Int64(today))), nil)]
+      ranges = [.starts(after: CalendarDay(clamping: Int64(today)))]
       covered = [condition, .open]
     case .overdue(let now, let today):
-      ranges = [.due(.open, .min..<now), .due(.openDay, .min..<DueKey.microseconds(of: today))]
-      covered = [condition, .open]
+      ranges =
+        [.due(.open, .min..<now), .due(.openDay, .min..<DueKey.microseconds(of: today))] + floatingRanges(.min..<now)
+      // The range of wall-clock times may include a few that are not overdue.
+      covered = zoneOfFloatingTimes == nil ? [condition, .open] : [.open]
     default: return nil
     }
     return QueryPath(name: .byDue, table: tables.byDue.rawIndex, ranges: ranges, covered: covered)
@@ -357,7 +362,12 @@ extension QueryPaths {
   private func dueRanges(_ instants: Range<Int64>, _ days: Range<Int64>) -> [KeyRange] {
     completions.flatMap { isCompleted in
       [KeyRange.due(isCompleted ? .completed : .open, instants), .due(isCompleted ? .completedDay : .openDay, days)]
+        + (isCompleted ? [] : floatingRanges(instants))
     }
+  }
+
+  private func floatingRanges(_ instants: Range<Int64>) -> [KeyRange] {
+    zoneOfFloatingTimes.map { [.openFloating(instants, in: $0)] } ?? []
   }
 }
 

@@ -259,7 +259,7 @@ enum RecordCondition: Hashable {
       case .priority: .priority
       case .day: .scheduledDate
       case .due, .isDue, .overdue: .dueDay
-      case .reminder(_, let timeZone): timeZone == nil ? .reminderDate : .reminders
+      case .reminder(_, let timeZone): timeZone == nil ? .reminderDate : .floatingReminders
       case .hasReminder: .reminders
       case .completed: .completedAt
       case .cancelled: .cancelledAt
@@ -351,7 +351,9 @@ extension FilterFacts {
     let due = has(.dueDate) ? Timestamp(clamping: self.due) : nil
     let dueDay = has(.dueDay) ? CalendarDay(clamping: Int64(self.dueDay)) : nil
     let planned = has(.scheduledDate) ? CalendarDay(clamping: Int64(day)) : nil
-    return try ReminderSet(stored: reminders).compactMap { reminder in
+    var set = try ReminderSet(stored: has(.floatingReminders) ? localReminders : reminders)
+    if has(.floatingReminders) { set = set.movingInstants { Timestamp(wallClock: $0, in: timeZone) } }
+    return set.compactMap { reminder in
       reminder.instant ?? reminder.relative?.instant(due: due, dueDay: dueDay, planned: planned, in: timeZone)
     }
   }
@@ -492,6 +494,7 @@ struct FilterFacts: ~Escapable {
   private(set) var tagTexts: RawSpan
   private(set) var attributes: RawSpan
   private(set) var reminders: RawSpan
+  private(set) var localReminders: RawSpan
   private(set) var day: Int32 = 0
   private(set) var due: Int64 = 0
   private(set) var dueDay: Int32 = 0
@@ -502,10 +505,16 @@ struct FilterFacts: ~Escapable {
   private(set) var parentID = UUID.lowest
   private(set) var priority = Priority.none
   private(set) var startDay: Int32 = 0
+  private var localDue = Timestamp.earliest
+  private var localReminder = Timestamp.earliest
 
   /// Reads the fields up to a tag; the later ones are not needed.
+  ///
+  /// In a zone, wall-clock times are instants of it; `nil` if the store has no such times.
   @_lifetime(copy record)
-  init(_ id: UUID, _ record: RawSpan, upTo lastTag: UInt8 = .max) throws(LMDBError) {
+  init(
+    _ id: UUID, _ record: RawSpan, upTo lastTag: UInt8 = .max, in zone: TimeZone? = nil
+  ) throws(LMDBError) {
     let fields = try TaskFields(record)
     self.id = id
     state = try fields.state
@@ -517,9 +526,16 @@ struct FilterFacts: ~Escapable {
     tagTexts = record.extracting(first: 0)
     attributes = record.extracting(first: 0)
     reminders = record.extracting(first: 0)
+    localReminders = reminders
     guard lastTag > 0 else { return }
+    let last = zone == nil || lastTag < TaskField.dueDate.tag ? lastTag : .max
     var cursor = fields.cursor
-    while try cursor.advance(), cursor.tag <= lastTag { try read(cursor.tag, cursor.value) }
+    while try cursor.advance(), cursor.tag <= last { try read(cursor.tag, cursor.value) }
+    guard let zone else { return }
+    if has(.floatingDue), has(.dueDate) { due = Timestamp(wallClock: localDue, in: zone).microsecondsSince1970 }
+    if has(.floatingReminder), has(.reminderDate) {
+      reminder = Timestamp(wallClock: localReminder, in: zone).microsecondsSince1970
+    }
   }
 
   @_lifetime(self: copy self, copy value)
@@ -540,6 +556,9 @@ struct FilterFacts: ~Escapable {
     case TaskField.reminders.tag: reminders = value
     case TaskField.cancelledAt.tag: cancelled = try value.storedOffsetInstant().instant.microsecondsSince1970
     case TaskField.startDay.tag: startDay = try value.storedDay().dayNumber
+    case TaskField.floatingDue.tag: localDue = try value.storedInstant()
+    case TaskField.floatingReminder.tag: localReminder = try value.storedInstant()
+    case TaskField.floatingReminders.tag: localReminders = value
     default: break
     }
   }
@@ -558,6 +577,7 @@ struct FilterFacts: ~Escapable {
     tagTexts = title
     attributes = title
     reminders = title
+    localReminders = title
     tags = 1 << TaskField.completedAt.tag
     completed = completion.microseconds
     try setClassification(ofCompletion: entry)

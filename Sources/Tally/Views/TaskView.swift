@@ -114,7 +114,7 @@ extension StoreTransaction where Base: ~Copyable {
   }
 
   private var waitingDefinition: ViewDefinition {
-    var definition = ViewDefinition(of: ByDue.self, tables.byDue, [KeyRange(DueKey.starts(after: today), nil)])
+    var definition = ViewDefinition(of: ByDue.self, tables.byDue, [.starts(after: today)])
     definition.changedRanges = changedStarts
     return definition
   }
@@ -125,7 +125,7 @@ extension StoreTransaction where Base: ~Copyable {
     return ViewDefinition(
       index: tables.byDay.rawIndex, walk: .today(KeyRange.days(today.dayNumber, today.dayNumber)),
       changedRanges: { changedDays($0) + changedDueDays($0) },
-      key: { ViewKey(of: $0.item, inToday: today, in: timeZone) })
+      key: { ViewKey(of: $0.item.shown(in: timeZone), inToday: today, in: timeZone) })
   }
 
   private func daysDefinition(_ walk: DayWalk) -> ViewDefinition {
@@ -141,14 +141,14 @@ extension StoreTransaction where Base: ~Copyable {
       index: index, walk: .overdue,
       changedRanges: { former in
         let day = CalendarDay(containing: former, in: calendar.timeZone, startingAtMinute: dayStart).dayNumber
-        let ranges: [KeyRange] = [
-          .openDue(min(former, now), max(former, now)),
-          .due(.openDay, DueKey.microseconds(of: min(day, today))..<DueKey.microseconds(of: max(day, today))),
-        ]
+        let ranges =
+          KeyRange.openDue(min(former, now), max(former, now), in: calendar.timeZone) + [
+            .due(.openDay, DueKey.microseconds(of: min(day, today))..<DueKey.microseconds(of: max(day, today)))
+          ]
         return ranges.map { IndexRange(index: index, range: $0) }
       },
       key: { record in
-        let task = record.item
+        let task = record.item.shown(in: calendar.timeZone)
         if task.isClosed { return nil }
         if let day = task.dueDay { return day.dayNumber < today ? ViewKey(overdue: day, task.id, in: calendar) : nil }
         guard let due = task.overdueDate, due < now else { return nil }
@@ -158,7 +158,7 @@ extension StoreTransaction where Base: ~Copyable {
 
   private func dueDefinition(_ day: CalendarDay) -> ViewDefinition {
     ViewDefinition(index: tables.byDue.rawIndex, walk: .due(on: day)) { [calendar] record in
-      guard record.item.dueDay(in: calendar.timeZone) == day else { return nil }
+      guard record.item.shown(in: calendar.timeZone).dueDay(in: calendar.timeZone) == day else { return nil }
       return ViewKey(of: record.item, dueOn: day)
     }
   }
@@ -360,17 +360,36 @@ extension KeyRange {
     KeyRange(DueKey(kind, .start(at: span.lowerBound)), DueKey(kind, .start(at: span.upperBound)))
   }
 
-  /// The open tasks that become overdue from one instant up to, but not including, another.
-  static func openDue(_ start: Timestamp, _ end: Timestamp) -> KeyRange {
-    .due(.open, start.microsecondsSince1970..<end.microsecondsSince1970)
+  /// The open tasks that become overdue from one instant up to, but not including, another; and a few others.
+  static func openDue(_ start: Timestamp, _ end: Timestamp, in zone: TimeZone) -> [KeyRange] {
+    let span = start.microsecondsSince1970..<end.microsecondsSince1970
+    return [.due(.open, span), .openFloating(span, in: zone)]
   }
+
+  /// The open tasks whose wall-clock times are instants within a span in a zone, and a few others.
+  static func openFloating(_ span: Range<Int64>, in zone: TimeZone) -> KeyRange {
+    func local(_ instant: Int64, _ shift: Int64) -> Int64 {
+      let known = Timestamp(clamping: instant)
+      guard known.microsecondsSince1970 == instant else { return instant }
+      return known.wallClock(in: zone).microsecondsSince1970 + shift
+    }
+    // Clocks go back by up to a day, and forward as far; a time that they skip is the same time after as before.
+    let shift = QuarterHour.microsecondsPerDay
+    return .due(.openFloating, local(span.lowerBound, -shift)..<local(span.upperBound, shift))
+  }
+
+  /// The open tasks that start after a day.
+  static func starts(after day: CalendarDay) -> KeyRange { KeyRange(DueKey.starts(after: day), DueKey.endOfStarts) }
 
   /// The open and completed tasks due on a range of days; the ranges may include a few tasks of other days.
   static func due(_ first: CalendarDay, _ last: CalendarDay, in calendar: Calendar) -> [KeyRange] {
     let start = first.start(in: calendar).microsecondsSince1970
     let end = last.endWithRepeats(in: calendar) ?? .max
     let days = DueKey.microseconds(of: first.dayNumber)..<DueKey.microseconds(of: last.dayNumber + 1)
-    return [.due(.open, start..<end), .due(.completed, start..<end), .due(.openDay, days), .due(.completedDay, days)]
+    return [
+      .due(.open, start..<end), .due(.completed, start..<end), .due(.openDay, days), .due(.completedDay, days),
+      .openFloating(start..<end, in: calendar.timeZone),
+    ]
   }
 }
 

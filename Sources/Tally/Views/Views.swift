@@ -349,11 +349,33 @@ extension StoreTransaction where Base: ~Copyable {
         try body(key.id)
       }
     }
+    let days = DueKey.microseconds(of: day.dayNumber)..<DueKey.microseconds(of: day.dayNumber + 1)
+    try forEachFloating(from: days.lowerBound - QuarterHour.microsecondsPerDay, to: days.upperBound) { id, _, due in
+      if CalendarDay(containing: due, in: calendar) == day { try body(id) }
+    }
     for isCompleted in [false, true] where day.dayNumber < .max {
       try forEachKey(
         of: tables.byDue, from: .start(of: day.dayNumber, isCompleted: isCompleted),
         to: .start(of: day.dayNumber + 1, isCompleted: isCompleted)
       ) { try body($0.id) }
+    }
+  }
+}
+
+extension StoreTransaction where Base: ~Copyable {
+  /// The zone of wall-clock times; `nil` if the store has none.
+  var zoneOfFloatingTimes: TimeZone? { get throws { try mayHaveDependencies ? calendar.timeZone : nil } }
+
+  /// Calls a closure with each open task that is due at a wall-clock time within a span: its id, that time as in UTC,
+  /// and the instant.
+  ///
+  /// A time that the clocks skip is after the gap, up to a day later.
+  func forEachFloating(from start: Int64, to end: Int64, _ body: (UUID, Int64, Timestamp) throws -> Void) throws {
+    guard let zone = try zoneOfFloatingTimes else { return }
+    let (first, last) = (DueKey(.openFloating, .start(at: start)), DueKey(.openFloating, .start(at: end)))
+    try forEachKey(of: tables.byDue, from: first, to: last) { key in
+      let time = key.due.microseconds
+      try body(key.id, time, Timestamp(wallClock: Timestamp(clamping: time), in: zone))
     }
   }
 }
@@ -426,9 +448,11 @@ private struct TodayWalk {
 }
 
 extension StoreTransaction where Base: ~Copyable {
-  /// Walks the overdue tasks, oldest first, by merging two parts of the index, instants and days, with two cursors.
+  /// Walks the overdue tasks, oldest first, by merging two parts of the index, instants and days, with two cursors, and
+  /// the tasks with wall-clock times.
   ///
-  /// When a day ends depends on the time zone, so a single stored order for all zones is impossible.
+  /// When a day ends depends on the time zone, so a single stored order for all zones is impossible. Wall-clock times are
+  /// sorted: a series has one open task, and the clocks may change their order.
   func scanOverdue(after position: ViewKey?, _ body: ViewBody) throws -> ViewKey? {
     let start = position.map { position in
       let key = position.indexKey(isReversed: false)
@@ -445,17 +469,36 @@ extension StoreTransaction where Base: ~Copyable {
     let (lastInstant, lastDay) = (
       DueKey(.open, .start(at: now.microsecondsSince1970)), DueKey.start(of: today.dayNumber, isCompleted: false)
     )
+    var floating = try overdueFloating(after: position)[...]
     var accepted = position
     while true {
       let instant = isAtInstant ? try Self.overdueInstant(instants.key(), before: lastInstant) : nil
       let day = isAtDay ? try overdueDay(days.key(), before: lastDay) : nil
-      guard let next = [instant, day].compactMap({ $0 }).min(by: { $0.key < $1.key }) else { return nil }
+      let candidates = [instant, day, floating.first].compactMap { $0 }
+      guard let next = candidates.min(by: { $0.key < $1.key }) else { return nil }
       if accepted.map({ $0 < next.key }) ?? true {
         guard try body(next.id, nil) else { return accepted }
         accepted = next.key
       }
-      if next.key == instant?.key { isAtInstant = try instants.next() } else { isAtDay = try days.next() }
+      if next.key == instant?.key {
+        isAtInstant = try instants.next()
+      } else if next.key == day?.key {
+        isAtDay = try days.next()
+      } else {
+        floating.removeFirst()
+      }
     }
+  }
+
+  /// The overdue tasks with wall-clock times after a position, oldest first.
+  private func overdueFloating(after position: ViewKey?) throws -> [(key: ViewKey, id: UUID)] {
+    var found: [(key: ViewKey, id: UUID)] = []
+    let last = now.wallClock(in: calendar.timeZone).microsecondsSince1970 + QuarterHour.microsecondsPerDay
+    try forEachFloating(from: .min, to: last) { id, _, due in
+      let key = ViewKey(overdue: due.microsecondsSince1970, id)
+      if due < now, position.map({ $0 < key }) ?? true { found.append((key, id)) }
+    }
+    return found.sorted { $0.key < $1.key }
   }
 
   private static func overdueInstant(_ key: DueKey, before end: DueKey) -> (key: ViewKey, id: UUID)? {

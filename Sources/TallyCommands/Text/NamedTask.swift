@@ -81,7 +81,7 @@ extension NamedTask {
   static let columns = firstColumns + laterColumns
 
   /// The columns that a record can have.
-  static let allColumns: [String] = TaskField.all.filter { $0 != .series }.flatMap { field -> [String] in
+  static let allColumns: [String] = TaskField.shown.filter { $0 != .series }.flatMap { field -> [String] in
     switch field {
     case .id: ["id", "handle"]
     case .listID: ["listID", "list"]
@@ -94,7 +94,7 @@ extension NamedTask {
 
   var facts: Facts {
     var members: [Facts.Member] = []
-    for field in TaskField.all where field != .cancelledAt {
+    for field in TaskField.shown where field != .cancelledAt {
       if field == .series {
         members.append((Facts.Name(field.name, onlyIn: .json), series?.facts ?? .text(nil)))
         continue

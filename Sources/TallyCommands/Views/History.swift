@@ -248,7 +248,7 @@ extension ChangeWords {
     from before: TaskItem, to after: TaskItem, in transaction: borrowing StoreTransaction<Base>
   ) throws -> String {
     var changes: [String] = []
-    var fields = TaskField.all.filter { before[$0] != after[$0] }
+    var fields = TaskField.shown.filter { before[$0] != after[$0] }
     // A snooze is reported with the reminder.
     if before.ownAttributes == after.ownAttributes { fields.removeAll { $0 == .attributes } }
     // Both fields are the due time.
@@ -309,7 +309,7 @@ extension ChangeWords {
     case .startDay, .someday: ("start", task.start.map { $0.day.map(clock.name) ?? "someday" })
     case .completedAt: ("completed", (task.completedAt?.instant).map(clock.knownName))
     case .cancelledAt: ("cancelled", (task.cancelledAt?.instant).map(clock.knownName))
-    case .id, .state, .createdAt, .updatedAt, .series: nil
+    case .id, .state, .createdAt, .updatedAt, .series, .floatingDue, .floatingReminder, .floatingReminders: nil
     }
   }
 }

@@ -104,7 +104,7 @@ extension ObjectState.Field {
   /// Whether a value that loses is kept: places, life and values that no person writes are not.
   fileprivate var isJournaled: Bool {
     switch self {
-    case .life, .order, .created, .changed: false
+    case .life, .order, .created, .changed, .floating: false
     default: true
     }
   }
@@ -269,7 +269,7 @@ extension StoreTransaction where Base: ~Copyable {
     }
     if object.isList { return try list(object.id)?.value(of: field) == value }
     if object.isSeries { return try storedSeries(object.id)?.value(of: field) == value }
-    guard let task = try task(object.id) else { return false }
+    guard let task = try storedTask(object.id) else { return false }
     return !(field == .progress && task.isClosed) && task.value(of: field) == value
   }
 }

@@ -97,13 +97,9 @@ private struct SeriesMerge {
     let hasOtherRule = last.recurrence != series.recurrence
     if hasOtherRule, let previous, let next = try transaction.placeOfSuccessor(of: previous) { place = next }
     let expected = series.task(at: place, in: transaction.calendar.timeZone, createdAt: last.createdAt)
-    var parts = TaskItem.differences(last, expected).intersection(TaskSeries.commonParts)
+    var parts = TaskItem.differences(last, expected).intersection(TaskSeries.commonParts.union(.floating))
     if !hasOtherRule { parts.subtract([.recurrence, .rule]) }
     if last.parentID != nil { parts.remove(.list) }
-    for (part, field) in [(SyncFields.due, ObjectState.Field.due), (.reminder, .reminder)] where !hasOtherRule {
-      // The instant of a wall-clock time depends on the zone of the device that made the task.
-      if known.registers[field].map({ $0.replica != replica }) ?? false { parts.remove(part) }
-    }
     parts = parts.parts.filter { isGenerated($0) }.reduce(into: []) { $0.formUnion($1) }
     guard !parts.isEmpty else { return nil }
     var task = last
@@ -127,7 +123,7 @@ private struct SeriesMerge {
     let times = Dictionary(uniqueKeysWithValues: parts.parts.map { ($0, time) })
     return LocalChange(
       pending: PendingObject(kind: .task, id: task.id, times: times), known: known, replica: replica
-    ).change(of: task, isDeleted: false, completions: known.storedCompletions)
+    ).change(of: task.stored, isDeleted: false, completions: known.storedCompletions)
   }
 }
 

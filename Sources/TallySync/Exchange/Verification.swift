@@ -144,7 +144,7 @@ struct StateVerification {
 
   private mutating func checkTasks<Base: ~Copyable>(_ transaction: borrowing StoreTransaction<Base>) throws {
     let outline = Outline(tasks: tasks, lists: lists) { $0.isShown }
-    try compare(transaction.view(.all).tasks, with: tasks, in: transaction) { id, state in
+    try compare(transaction.view(.all).tasks.map(\.stored), with: tasks, in: transaction) { id, state in
       try state.task(id, at: outline.places[id] ?? Outline.Place())
     }
   }

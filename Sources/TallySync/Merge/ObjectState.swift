@@ -224,6 +224,8 @@ extension ObjectState.Field {
   static let timeZone = Self(24)
   /// The days that are left out of a series, a set.
   static let skippedDays = Self(25)
+  /// The wall-clock times of a task of a series.
+  static let floating = Self(26)
 
   /// The same as ``recurrence`` for a rule that the first version of the program cannot read; see
   /// ``ObjectState/recurrenceRegister``.

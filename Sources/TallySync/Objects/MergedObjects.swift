@@ -60,7 +60,7 @@ extension ObjectState {
     let attributes = shownAttributes
     let rule = fieldOfRecurrence
     for (field, register) in registers where !field.isAttribute || attributes.contains(field) {
-      guard field != .recurrence && field != .rule || field == rule else { continue }
+      guard field != .floating, field != .recurrence && field != .rule || field == rule else { continue }
       if field != .list, field != .parent { try CodingFault.replacing { try task.set(field, to: register.value) } }
     }
     // Most tasks have no tags, and setting none takes time, too.
@@ -75,6 +75,7 @@ extension ObjectState {
     if completion != nil { task.cancelledAt = nil }
     let open: TaskState = registers[.progress]?.value == [1] ? .active : .notStarted
     task.state = completion != nil ? .completed : task.cancelledAt != nil ? .cancelled : open
+    if let times = registers[.floating]?.value { try CodingFault.replacing { try task.set(.floating, to: times) } }
     task.updatedAt = lastChange
     return task
   }

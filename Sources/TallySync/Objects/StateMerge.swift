@@ -202,7 +202,7 @@ extension StoreWriteTransaction {
       let live = try list(object.id)
       return try (live ?? deletedList(object.id)).map { local.change(of: $0, isDeleted: live == nil) } ?? ObjectState()
     }
-    let live = try task(object.id)
+    let live = try storedTask(object.id)
     var completions = try completions(of: object.id, after: local)
     guard let task = try live ?? deletedTask(object.id) else {
       completions.detached.removeAll { $0 == completions.current }
@@ -232,7 +232,7 @@ extension StoreWriteTransaction {
   /// A local write may leave it otherwise: a link to a parent that was ignored because of a ring counts when another one of
   /// the ring is gone, and tags that had no room come back when others go.
   private func isShown(_ item: TaskItem?, _ id: UUID) throws -> Bool {
-    guard let item, let record = try task(id) else { return try item == nil && task(id) == nil }
+    guard let item, let record = try storedTask(id) else { return try item == nil && task(id) == nil }
     return item.listID == record.listID && item.parentID == record.parentID && item.tags == record.tags
       && item.attributes == record.attributes && item.dependsOn == record.dependsOn
       && item.otherReminders == record.otherReminders

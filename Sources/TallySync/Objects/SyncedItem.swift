@@ -51,7 +51,7 @@ extension TaskItem: SyncedItem {
   /// The fields with a register, without attributes; tags and completions are sets.
   static let fields: [ObjectState.Field] = [
     .order, .list, .parent, .title, .notes, .progress, .scheduledDate, .due, .reminder, .priority, .recurrence,
-    .created, .cancellation, .rule, .start,
+    .created, .cancellation, .rule, .start, .floating,
   ]
 
   func value(of field: ObjectState.Field) -> [UInt8] {
@@ -60,6 +60,7 @@ extension TaskItem: SyncedItem {
     case .recurrence: recurrence?.isOfFirstVersion ?? false ? recurrenceValue : []
     case .rule: recurrence?.isOfFirstVersion ?? true ? [] : recurrenceValue
     case .start: startValue
+    case .floating: floatingValue
     case .progress: state == .active ? [1] : []
     case .title: Array(title.utf8)
     default:
@@ -72,6 +73,7 @@ extension TaskItem: SyncedItem {
     case .due: try setDue(value)
     case .recurrence, .rule: try setRecurrence(value)
     case .start: try setStart(value)
+    case .floating: try setFloating(value)
     case .progress: break
     case .title: title = try CodingFault.text(value)
     case .notes: notes = value.isEmpty ? nil : try CodingFault.text(value)
@@ -180,6 +182,34 @@ extension TaskItem {
     }
   }
 
+  /// Each wall-clock time with what it stands for: it counts only as long as the task has that.
+  private var floatingValue: [UInt8] {
+    var writer = ByteWriter()
+    for (number, pair) in Self.floatingFields.enumerated() {
+      guard let local = self[pair.local], let stored = self[pair.stored] else { continue }
+      writer.append(UInt64(number))
+      writer.append(counted: stored.storedBytes)
+      writer.append(counted: local.storedBytes)
+    }
+    return writer.bytes
+  }
+
+  private mutating func setFloating(_ value: [UInt8]) throws {
+    var reader = ByteReader(value)
+    while !reader.isAtEnd {
+      let number = try reader.number()
+      guard number < UInt64(Self.floatingFields.count) else { throw CodingFault.impossibleValue }
+      let pair = Self.floatingFields[Int(number)]
+      let stored = try FieldValue(pair.stored.kind, storedBytes: reader.countedBytes())
+      let local = try FieldValue(pair.local.kind, storedBytes: reader.countedBytes())
+      if self[pair.stored] == stored { self[pair.local] = local }
+    }
+  }
+
+  private static let floatingFields: [(stored: TaskField, local: TaskField)] = [
+    (.dueDate, .floatingDue), (.reminderDate, .floatingReminder), (.reminders, .floatingReminders),
+  ]
+
   private func attributeValue(_ name: String) -> [UInt8] {
     attributes[name].map { FieldValue.attributes([name: $0]).storedBytes } ?? []
   }
@@ -209,6 +239,7 @@ extension ObjectState.Field {
     case .color: "colorHex"
     case .filter: object.isFilter ? "savedFilter" : "start"
     case .timeZone: "timeZone"
+    case .floating: "floating"
     case .order, .created: "field\(number)"
     default: isAttribute ? "attributes.\(name)" : plain.map { "\($0.name)" } ?? "field\(number)"
     }

@@ -32,7 +32,9 @@ import Testing
     #expect(try Self.json(task) == json)
     // A task has one kind of due date, and is closed in one way.
     let missing = TaskField.all.filter { task[$0] == nil }
-    let absent: [TaskField] = [.dueDay, .cancelledAt, .startDay, .someday]
+    let absent: [TaskField] = [
+      .dueDay, .cancelledAt, .startDay, .someday, .floatingDue, .floatingReminder, .floatingReminders,
+    ]
     #expect(missing == absent, "a field that the text does not have is not tested")
     let other = TaskItem(
       id: .lowest, title: "x", state: .cancelled, createdAt: .earliest, dueDay: .earliest,

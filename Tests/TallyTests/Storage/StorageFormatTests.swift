@@ -76,7 +76,7 @@ import Testing
       enumerations["place"] == ["inbox": Int(PlaceKey.Kind.inbox.rawValue), "list": Int(PlaceKey.Kind.list.rawValue)])
     let priorities = Priority.allCases.filter { $0 != .none }.map { ($0.name, Int($0.rawValue)) }
     #expect(enumerations["priority"] == Dictionary(uniqueKeysWithValues: priorities))
-    let kinds = [DueKey.Kind.open, .completed, .openDay, .completedDay, .cancelled, .openStart].map {
+    let kinds = [DueKey.Kind.open, .completed, .openDay, .completedDay, .cancelled, .openStart, .openFloating].map {
       ("\($0)", Int($0.rawValue))
     }
     #expect(enumerations["due"] == Dictionary(uniqueKeysWithValues: kinds))
@@ -92,8 +92,10 @@ import Testing
     let mirrors = [Mirror(reflecting: TaskItem(title: "x", createdAt: .earliest)), Mirror(reflecting: TaskExtras())]
     let properties = mirrors.flatMap { $0.children.compactMap(\.label) }.filter { $0 != "extrasBox" }
     let names = ["title": "text", "otherReminders": "reminders"]
-    // A start is a day or none, in two fields.
-    let fields = properties.flatMap { $0 == "start" ? ["startDay", "someday"] : [names[$0] ?? $0] }
+    let several = [
+      "start": ["startDay", "someday"], "floating": ["floatingDue", "floatingReminder", "floatingReminders"],
+    ]
+    let fields = properties.flatMap { several[$0] ?? [names[$0] ?? $0] }
     #expect(Set(fields) == Set(TaskField.all.map { "\($0.name)" }))
   }
 

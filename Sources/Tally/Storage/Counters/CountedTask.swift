@@ -14,7 +14,7 @@ struct CountedTask: Hashable {
   var cancelledAtMicroseconds: Int64?
   /// The instant after which an open task is overdue; `nil` for a closed task.
   var openDueMicroseconds: Int64?
-  /// The first instant, in UTC, of an open task's due day.
+  /// The first instant, in UTC, of an open task's due day, or the wall-clock time after which it is overdue as in UTC.
   var openDueDayMicroseconds: Int64?
   var classification: Classification
 
@@ -25,8 +25,9 @@ struct CountedTask: Hashable {
     cancelledAtMicroseconds = Self.cancellation(of: task)
     utcOffsetInMinutes = 0
     let isOpen = cancelledAtMicroseconds == nil
-    openDueMicroseconds = isOpen ? task.overdueDate?.microsecondsSince1970 : nil
-    openDueDayMicroseconds = isOpen ? task.dueDay.map { DueKey.microseconds(of: $0.dayNumber) } : nil
+    let floating = task.floatingOverdue?.microsecondsSince1970
+    openDueMicroseconds = isOpen && floating == nil ? task.overdueDate?.microsecondsSince1970 : nil
+    openDueDayMicroseconds = isOpen ? floating ?? task.dueDay.map { DueKey.microseconds(of: $0.dayNumber) } : nil
     classification = task.classification
   }
 

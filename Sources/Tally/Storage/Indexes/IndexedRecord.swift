@@ -62,6 +62,8 @@ protocol StoredObject: Sendable {
   var sortOrder: Int64 { get set }
   var updatedAt: Timestamp { get set }
 
+  /// The object as somebody in a time zone sees it.
+  func shown(in zone: TimeZone) -> Self
   /// Whether two values are equal byte for byte: `==` also accepts texts that Unicode considers equivalent.
   func isIdentical(to other: Self) -> Bool
   /// The parts that differ, byte for byte, between two states of the object.

@@ -19,17 +19,17 @@ enum ByDue: RecordIndex {
   static func keys(of record: TaskRecord) -> IndexKeys<DueKey> {
     let due = DueKey(of: record.item)
     guard let other = DueKey(cancellationOf: record.item) ?? DueKey(startOf: record.item) else { return IndexKeys(due) }
-    return .several([due, other].compactMap(\.self))
+    // The keys ascend: a wall-clock time comes after a start.
+    return .several([due, other].compactMap(\.self).sorted { $0.kindRawValue < $1.kindRawValue })
   }
 }
 
 /// Open tasks with reminders, an entry for each reminder.
 ///
-/// That of a time before the task is due or planned is where it would be
-/// in UTC, at most ``mostShift`` from where it is in any zone.
+/// That of a wall-clock time, or of a time before the task is due or planned, is where it would be in UTC, at most ``mostShift`` from where it is in any zone.
 enum ByReminder: RecordIndex {
   static func keys(of record: TaskRecord) -> IndexKeys<InstantKey> {
-    let task = record.item
+    let task = record.item.shown(in: .gmt)
     guard task.extrasBox != nil, !task.otherReminders.isEmpty else { return IndexKeys(InstantKey(reminderOf: task)) }
     guard task.isOpen else { return .none }
     return .several(

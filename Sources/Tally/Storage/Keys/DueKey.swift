@@ -18,8 +18,9 @@ struct DueKey: IndexKey {
     case cancelled = 4
     /// An open task: the first instant, in UTC, of its start day, or the last instant if it starts on no day.
     ///
-    /// No kind comes after it.
     case openStart = 5
+    /// An open task: its due date, or its reminder if it has no other date, as a wall-clock time written as in UTC.
+    case openFloating = 6
   }
 
   static let width = 1 + InstantKey.width
@@ -48,7 +49,9 @@ struct DueKey: IndexKey {
 extension DueKey {
   /// The key of a task; `nil` without a due date and a due day, unless the task is open and has a reminder.
   init?(of task: TaskItem) {
-    if let day = task.dueDay {
+    if let local = task.floatingOverdue {
+      self.init(.openFloating, InstantKey(microseconds: local.microsecondsSince1970, id: task.id))
+    } else if let day = task.dueDay {
       let instant = Self.microseconds(of: day.dayNumber)
       self.init(task.isClosed ? .completedDay : .openDay, InstantKey(microseconds: instant, id: task.id))
     } else if let due = task.isClosed ? task.dueDate : task.overdueDate {
@@ -76,6 +79,9 @@ extension DueKey {
   static func starts(after day: CalendarDay) -> DueKey {
     DueKey(.openStart, .start(at: microseconds(of: day.dayNumber + 1)))
   }
+
+  /// A key after those of all starts.
+  static let endOfStarts = DueKey(.openFloating, .start(at: .min))
 
   /// The lowest possible key of a day.
   static func start(of dayNumber: Int32, isCompleted: Bool) -> DueKey {

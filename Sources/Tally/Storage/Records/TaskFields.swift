@@ -107,7 +107,9 @@ struct TaskFields: ~Escapable {
       case TaskField.completedAt.tag: completedAt = try cursor.value.storedOffsetInstant()
       default:
         // The rare fields come last.
-        extrasBox = TaskExtras.Box(try extras(from: cursor))
+        var extras = try extras(from: cursor)
+        extras.anchorFloating(due: dueDate, reminder: reminderDate)
+        extrasBox = TaskExtras.Box(extras)
         break fields
       }
     }
@@ -172,7 +174,19 @@ extension TaskExtras {
     case TaskField.dependsOn.tag: dependsOn = try TaskIDSet(stored: cursor.value)
     case TaskField.reminders.tag: otherReminders = try ReminderSet(stored: cursor.value)
     case TaskField.someday.tag: if try cursor.value.storedFlag() { start = .someday }
+    case TaskField.floatingDue.tag, TaskField.floatingReminder.tag, TaskField.floatingReminders.tag:
+      try readFloating(cursor)
     default: break
     }
+  }
+
+  private mutating func readFloating(_ cursor: borrowing FieldCursor) throws(LMDBError) {
+    var times = floating.value ?? FloatingTimes()
+    switch cursor.tag {
+    case TaskField.floatingDue.tag: times.due = .init(try cursor.value.storedInstant(), for: .earliest)
+    case TaskField.floatingReminder.tag: times.reminder = .init(try cursor.value.storedInstant(), for: .earliest)
+    default: times.reminders = .init(try ReminderSet(stored: cursor.value), for: [])
+    }
+    floating.value = times
   }
 }

@@ -27,7 +27,12 @@ struct TaskRecord: ObjectRecord {
   var item: TaskItem
   var stamp: ChangeStamp
   /// The fields that only a newer version knows.
-  var unknown = UnknownFields()
+  var unknown: UnknownFields
+
+  /// Creates the record of a task; whoever has read the task, the record has the instants that it had.
+  init(item: TaskItem, stamp: ChangeStamp, unknown: UnknownFields = UnknownFields()) {
+    (self.item, self.stamp, self.unknown) = (item.stored, stamp, unknown)
+  }
 
   var encodedByteCount: Int {
     var count = Self.headByteCount + item.title.utf8.count + unknown.bytes.count
@@ -78,6 +83,7 @@ extension TaskItem {
   var isOfFirstVersion: Bool {
     guard let extras = extrasBox?.extras else { return !isCancelled }
     return !isCancelled && extras.start == nil && extras.dependsOn.isEmpty && extras.otherReminders.isEmpty
+      && extras.floating.value == nil
       && extras.recurrence?.isOfFirstVersion ?? true
   }
 
@@ -86,7 +92,7 @@ extension TaskItem {
   /// `==` also accepts texts that Unicode considers equivalent; a store must preserve the difference.
   func isIdentical(to other: TaskItem) -> Bool {
     // Nearly all tasks that are compared differ, so they are not encoded.
-    guard self == other else { return false }
+    guard stored == other.stored else { return false }
     let stamp = ChangeStamp(replacing: nil, at: 0)
     return TaskRecord(item: self, stamp: stamp).encodedBytes == TaskRecord(item: other, stamp: stamp).encodedBytes
   }

@@ -54,9 +54,13 @@ package struct SyncFields: OptionSet, Hashable, Sendable {
   /// The days that are left out of a series.
   package static let skippedDays = SyncFields(rawValue: 1 << 25)
 
+  /// The wall-clock times of a task of a series.
+  package static let floating = SyncFields(rawValue: 1 << 26)
+
   /// All parts that a creation writes.
   package static let all = SyncFields(rawValue: 1 << 17 - 1).union([
     .cancellation, .start, .dependencies, .reminders, .rule, .timeZone, .skippedDays,
+    .floating,
   ])
 }
 
@@ -151,6 +155,7 @@ extension TaskField {
     case .startDay, .someday: .start
     case .dependsOn: .dependencies
     case .reminders: .reminders
+    case .floatingDue, .floatingReminder, .floatingReminders: .floating
     }
   }
 }

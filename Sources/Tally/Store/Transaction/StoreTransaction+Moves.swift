@@ -36,7 +36,7 @@ extension StoreTransaction where Base == WriteTransaction {
   private mutating func move(_ id: UUID, to side: Side, of anchorID: UUID) throws -> TaskItem {
     let task = try require(TaskRecord.self, id).item
     let anchor = try require(TaskRecord.self, anchorID).item
-    guard id != anchorID else { return task }
+    guard id != anchorID else { return task.shown(in: calendar.timeZone) }
     let place = task.listID == anchor.listID && PlaceKey(of: task) != nil ? PlaceKey(of: anchor) : nil
     let day = task.scheduledDate == anchor.scheduledDate ? DayKey(of: anchor) : nil
     let byPlace = place.map { Neighborhood(index: tables.byPlace, anchor: $0) }

@@ -1,3 +1,4 @@
+import Foundation
 public import LMDB
 
 extension StoreTransaction where Base == WriteTransaction {
@@ -22,6 +23,8 @@ extension StoreTransaction where Base == WriteTransaction {
   @discardableResult
   public mutating func put(_ task: TaskItem) throws -> Bool {
     let old = try record(TaskRecord.self, task.id)
+    var task = task
+    if let old { task.float(as: old.item.shown(in: calendar.timeZone)) }
     try check(task, replacing: old?.item)
     guard old?.item.isIdentical(to: task) != true else { return false }
     try write(RecordChange<TaskRecord>(from: old, to: task, at: commitSequence))

@@ -10,8 +10,13 @@ extension StoreTransaction where Base: ~Copyable {
   @_specialize(where Base == ReadTransaction)
   public func task(_ id: UUID) throws -> TaskItem? {
     guard let bytes = try tables.tasks.bytes(forKey: IDKey(id), in: base) else { return nil }
-    return try TaskFields(bytes).item(id: id)
+    return try TaskFields(bytes).item(id: id).shown(in: calendar.timeZone)
   }
+
+  /// The task with an identifier as its record has it, whoever reads it; `nil` if there is none.
+  ///
+  /// - Throws: as `task(_:)`.
+  package func storedTask(_ id: UUID) throws -> TaskItem? { try record(TaskRecord.self, id)?.item }
 
   /// The list with an identifier; `nil` if there is none.
   ///
@@ -60,7 +65,7 @@ extension StoreTransaction where Base: ~Copyable {
     guard let bytes = try tables.tasks.bytes(forKey: IDKey(id), in: base) else {
       throw TallyError.missingRecord(of: "a task index")
     }
-    return try TaskFields(bytes).item(id: id)
+    return try TaskFields(bytes).item(id: id).shown(in: calendar.timeZone)
   }
 
   /// The stored record of a task or list, including fields that a newer version may have added.

@@ -30,7 +30,7 @@ extension StoreTransaction where Base: ~Copyable {
   /// The open tasks that wait for their start on a day.
   func waitingTasks(on day: CalendarDay) throws -> Set<UUID> {
     var ids: Set<UUID> = []
-    try forEachKey(of: tables.byDue, from: .starts(after: day)) { ids.insert($0.id) }
+    try forEachKey(of: tables.byDue, from: .starts(after: day), to: .endOfStarts) { ids.insert($0.id) }
     return ids
   }
 }

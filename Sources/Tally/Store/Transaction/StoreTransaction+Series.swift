@@ -75,7 +75,7 @@ extension StoreTransaction where Base == WriteTransaction {
   ///   - id: a task of the series.
   /// - Throws: `taskNotFound`; `invalidRecurrence` if the task does not repeat; what the storage throws.
   public mutating func setTimeZone(_ zone: TimeZone?, ofSeriesWith id: UUID) throws {
-    let task = try require(TaskRecord.self, id).item
+    let task = try require(TaskRecord.self, id).item.shown(in: calendar.timeZone)
     guard var series = try series(of: task) else {
       throw TallyError.invalidRecurrence(
         "The task does not repeat, so it has no series", remedy: "Give it a rule first")
@@ -83,6 +83,7 @@ extension StoreTransaction where Base == WriteTransaction {
     let former = series
     series.timeZoneIdentifier = zone?.identifier
     series.touch(at: timeOfChange(after: series.updatedAt))
+    try write(series)
     if let place = task.series, task.isOpen {
       let dates = former.task(at: place, in: calendar.timeZone, createdAt: stamp)
       let moved = series.task(at: place, in: calendar.timeZone, createdAt: stamp)
@@ -90,9 +91,9 @@ extension StoreTransaction where Base == WriteTransaction {
         if task.dueDate == dates.dueDate { task.dueDate = moved.dueDate }
         if task.reminderDate == dates.reminderDate { task.reminderDate = moved.reminderDate }
         if task.otherReminders == dates.otherReminders { task.otherReminders = moved.otherReminders }
+        task.float(as: moved)
       }
     }
-    try write(series)
   }
 
   /// Leaves out an open task of a series; the next one follows.
@@ -128,7 +129,7 @@ extension StoreTransaction where Base == WriteTransaction {
   }
 
   private func repeatingTask(_ id: UUID) throws -> TaskItem {
-    let task = try require(TaskRecord.self, id).item
+    let task = try require(TaskRecord.self, id).item.shown(in: calendar.timeZone)
     guard task.recurrence != nil else {
       throw TallyError.invalidRecurrence(
         "The task does not repeat, so there is no next one", remedy: "Cancel or delete it instead")
@@ -186,6 +187,15 @@ extension StoreTransaction where Base == WriteTransaction {
       // From now on the task differs from what it describes.
       try write(series, isGenerated: true)
     }
+  }
+
+  /// Lets the times of an open task float that are those of its series.
+  func letFloat(_ task: inout TaskItem, replacing old: TaskItem?) throws {
+    guard task.extrasBox != nil, task.isOpen, task.recurrence != nil, let place = task.series else { return }
+    let parts = old.map { TaskItem.differences($0, task) } ?? .all
+    guard old?.floating == nil || !parts.isDisjoint(with: [.due, .reminder, .reminders, .recurrence]) else { return }
+    guard let series = try storedSeries(place.id) else { return }
+    task.float(as: series.task(at: place, in: calendar.timeZone, createdAt: task.createdAt))
   }
 
   /// Ends a series: its open task was deleted, or does not repeat any more.

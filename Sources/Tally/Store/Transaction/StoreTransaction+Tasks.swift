@@ -43,8 +43,9 @@ extension StoreTransaction where Base == WriteTransaction {
     try adoptList(of: &task, replacing: nil)
     try check(task, replacing: nil)
     if task.sortOrder == 0 { task.sortOrder = try lastSortOrder(ofPlacesOf: task) }
-    try write(RecordChange<TaskRecord>(from: nil, to: task, at: commitSequence))
     try keepSeries(of: task, replacing: nil, isForSeries: true)
+    try letFloat(&task, replacing: nil)
+    try write(RecordChange<TaskRecord>(from: nil, to: task, at: commitSequence))
     try followSeries(of: task, replacing: nil)
     return task
   }
@@ -85,34 +86,36 @@ extension StoreTransaction where Base == WriteTransaction {
     _ id: UUID, closingSubtasks: Bool, keepingReminder: Bool = false, inSeries isForSeries: Bool = false,
     _ change: (inout TaskItem) throws -> Void
   ) throws -> TaskItem {
-    let old = try require(TaskRecord.self, id)
-    var task = old.item
+    let record = try require(TaskRecord.self, id)
+    let old = record.item.shown(in: calendar.timeZone)
+    var task = old
     try change(&task)
     guard task.id == id else { throw TallyError.foreignTask }
-    if !keepingReminder, task.reminderDate == old.item.reminderDate, task.otherReminders == old.item.otherReminders {
-      task.moveReminder(from: old.item, in: calendar.timeZone)
+    if !keepingReminder, task.reminderDate == old.reminderDate, task.otherReminders == old.otherReminders {
+      task.moveReminder(from: old, in: calendar.timeZone)
     }
-    task.dropOverwrittenSnooze(replacing: old.item)
+    task.dropOverwrittenSnooze(replacing: old)
     normalizeCompletion(of: &task)
-    try task.checkRecurrence(replacing: old.item, today: today)
+    try task.checkRecurrence(replacing: old, today: today)
     let isPlanned = task.scheduledDate != nil
-    task.planFirstOccurrence(replacing: old.item, today: today)
+    task.planFirstOccurrence(replacing: old, today: today)
     let generatedFields: SyncFields = isPlanned || task.scheduledDate == nil ? [] : .scheduledDate
-    task.updateSeries(replacing: old.item, in: calendar)
-    if isForSeries { task.moveSeries(from: old.item, in: calendar.timeZone) }
-    try adoptList(of: &task, replacing: old.item)
-    if Place(of: task) != Place(of: old.item), task.sortOrder == old.item.sortOrder {
+    task.updateSeries(replacing: old, in: calendar)
+    if isForSeries { task.moveSeries(from: old, in: calendar.timeZone) }
+    try adoptList(of: &task, replacing: old)
+    if Place(of: task) != Place(of: old), task.sortOrder == old.sortOrder {
       task.sortOrder = try lastSortOrder(ofPlacesOf: task)
     }
-    guard !task.isIdentical(to: old.item) else { return task }
-    task.updatedAt = timeOfChange(after: old.item.updatedAt)
-    try check(task, replacing: old.item)
-    var taskChange = RecordChange<TaskRecord>(from: old, to: task, at: commitSequence)
+    guard !task.isIdentical(to: old) else { return task }
+    task.updatedAt = timeOfChange(after: old.updatedAt)
+    try check(task, replacing: old)
+    try keepSeries(of: task, replacing: old, isForSeries: isForSeries)
+    try letFloat(&task, replacing: old)
+    var taskChange = RecordChange<TaskRecord>(from: record, to: task, at: commitSequence)
     taskChange.generatedFields = generatedFields
     try write(taskChange)
-    try keepSeries(of: task, replacing: old.item, isForSeries: isForSeries)
-    try updateSubtasks(of: task, replacing: old.item, closing: closingSubtasks)
-    try followSeries(of: task, replacing: old.item)
+    try updateSubtasks(of: task, replacing: old, closing: closingSubtasks)
+    try followSeries(of: task, replacing: old)
     return task
   }
 
@@ -133,7 +136,7 @@ extension StoreTransaction where Base == WriteTransaction {
     for subtaskID in try tables.subtaskIDs(of: id, in: base) { try delete(subtaskID, endingSeries: true) }
     if endsSeries, old.item.isOpen, let place = old.item.series { try endSeries(place.id) }
     try write(RecordChange<TaskRecord>(from: old, to: nil, at: commitSequence))
-    return old.item
+    return old.item.shown(in: calendar.timeZone)
   }
 }
 
