@@ -63,8 +63,6 @@ package enum TaskField: UInt8, CaseIterable, Sendable {
 
   /// All fields, stored once because `allCases` creates an array each time.
   package static let all = Array(allCases)
-  /// The fields that people and programs see: all but the wall-clock times behind others.
-  package static let shown = all.filter { $0.part != .floating }
   /// The fields with a tag, in ascending order of their tags.
   static let tagged = all.filter(\.isOptional)
   private static let byTag = (UInt8.min...UInt8.max).map { tag in tagged.first { $0.tag == tag } }

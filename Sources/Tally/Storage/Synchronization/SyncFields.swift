@@ -133,6 +133,9 @@ extension TaskList {
 }
 
 extension TaskField {
+  /// The fields that people and programs see: all but the wall-clock times behind others.
+  package static let shown = all.filter { $0.part != .floating }
+
   /// The part that the field belongs to.
   package var part: SyncFields? {
     switch self {
