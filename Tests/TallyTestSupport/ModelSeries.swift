@@ -69,7 +69,8 @@ struct ModelSeries: Hashable, Sendable {
   /// Takes over what has changed of one task.
   mutating func adopt(_ new: TaskItem, replacing old: TaskItem, in zone: TimeZone) {
     guard let before = ModelSeries(of: old, in: zone), let after = ModelSeries(of: new, in: zone) else { return }
-    (recurrence, start) = (after.recurrence, after.start)
+    if before.recurrence != after.recurrence { recurrence = after.recurrence }
+    if before.start != after.start { start = after.start }
     if before.title != after.title { title = after.title }
     if before.notes != after.notes { notes = after.notes }
     if before.listID != after.listID { listID = after.listID }

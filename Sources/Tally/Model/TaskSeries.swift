@@ -133,16 +133,19 @@ extension TaskSeries {
   ///   - zone: The zone of the person.
   mutating func adopt(_ task: TaskItem, replacing old: TaskItem, in zone: TimeZone) {
     let zone = timeZone(or: zone)
-    guard var before = TaskSeries(describedBy: old, in: zone)?.template,
-      let new = TaskSeries(describedBy: task, in: zone)
-    else { return }
-    let distance = Int64(new.start.dayNumber) - Int64(start.dayNumber)
-    before.moveDates(byDays: distance)
-    template.moveDates(byDays: distance)
-    for field in Self.commonFields where !before.hasSame(field, as: new.template) {
-      template[field] = new.template[field]
+    guard let former = TaskSeries(describedBy: old, in: zone), let new = TaskSeries(describedBy: task, in: zone) else {
+      return
     }
-    (recurrence, start, template.series) = (new.recurrence, new.start, new.template.series)
+    var (before, after) = (former.template, new.template)
+    // Another open task of the series may have another rule or start, which this change leaves.
+    if new.start != former.start {
+      template.moveDates(byDays: Int64(new.start.dayNumber) - Int64(start.dayNumber))
+      (start, template.series) = (new.start, new.template.series)
+    }
+    if task.recurrence != old.recurrence { recurrence = new.recurrence }
+    before.moveDates(byDays: Int64(start.dayNumber) - Int64(former.start.dayNumber))
+    after.moveDates(byDays: Int64(start.dayNumber) - Int64(new.start.dayNumber))
+    for field in Self.commonFields where !before.hasSame(field, as: after) { template[field] = after[field] }
     template.updatedAt = task.updatedAt
   }
 
