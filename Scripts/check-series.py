@@ -59,6 +59,7 @@ class Series:
         self.due = due  # A number of days, a timedelta, or None.
         self.reminder = reminder
         self.open = None
+        self.floating = set()  # The instants of the open task that stand for a wall-clock time of the series.
 
     def task(self, day, zone):
         zone = self.zone or zone
@@ -92,7 +93,28 @@ class Series:
             while following and self.has_passed(following.date(), now, zone):
                 following = rule.after(following)
             self.day = following.date() if following else None
-        self.open = self.task(self.day, zone) if self.day else None
+        self.begin_task(zone)
+
+    def begin_task(self, zone):
+        self.open, self.floating = self.task(self.day, zone) if self.day else None, set()
+        self.settle(zone)
+
+    def settle(self, zone, changed=True):
+        """Lets the instants of the open task float that are those of the series, after a change of the task."""
+        if not self.open or self.floating and not changed:
+            return
+        expected = self.task(self.day, zone)
+        for name in ("due", "reminder"):
+            if isinstance(self.open[name], datetime) and self.open[name] == expected[name]:
+                (self.floating.discard if self.zone else self.floating.add)(name)
+            elif self.open[name] != expected[name] and changed == name:
+                self.floating.discard(name)
+
+    def travel(self, zone):
+        """Gives the open task the instants of another zone."""
+        if self.open and self.floating:
+            there = self.task(self.day, zone)
+            self.open.update({name: there[name] for name in self.floating})
 
     def answer(self):
         return " ".join(text(self.open[name]) for name in ("planned", "due", "reminder")) if self.open else "ended"
@@ -130,7 +152,7 @@ class Life:
             if isinstance(value, timedelta):
                 local = datetime.combine(day, time()) + value
                 setattr(series, name, wall(instant(local, self.zone), self.zone) - datetime.combine(day, time()))
-        series.open = series.task(day, self.zone)
+        series.begin_task(self.zone)
         self.series.append(series)
         due, reminder = text(series.open["due"]), text(series.open["reminder"])
         self.act(f"add {rule.replace(' ', '_')} {day} {due} {reminder}", series)
@@ -140,6 +162,8 @@ class Life:
         self.now += timedelta(minutes=numbers.choice([7, 50, 400, 1_430, 1_440, 4_000, 20_000]))
         if numbers.random() < 0.15:
             self.zone = numbers.choice(ZONES)
+            for series in self.series:
+                series.travel(self.zone)
         self.say_now()
         for number, series in enumerate(self.series):
             if series.open is None or numbers.random() > 0.5:
@@ -161,12 +185,15 @@ class Life:
             self.act(f"drop {number}", series)
         elif kind == 7 and series.open["reminder"]:
             series.open["reminder"] = now + timedelta(minutes=numbers.choice([10, 300, 2_000]))
+            series.settle(self.zone, "reminder")
             self.act(f"snooze {number} {text(series.open['reminder'])}", series)
         elif kind == 8 and not series.open["reminder"]:
             series.open["planned"] += timedelta(days=numbers.choice([-1, 1, 2, 10]))
+            series.settle(self.zone, False)
             self.act(f"plan {number} {series.open['planned']}", series)
         elif kind == 9 and is_timed:
             series.open["due"] = due + timedelta(minutes=numbers.choice([-90, 30, 600]))
+            series.settle(self.zone, "due")
             self.act(f"due {number} {text(series.open['due'])}", series)
         elif kind == 10 and is_timed:
             zone = series.zone or self.zone
@@ -180,6 +207,7 @@ class Life:
             if wall(later, zone) != wall(due, zone):
                 series.due = wall(later, zone) - datetime.combine(series.day, time())
             series.open["due"] = later
+            series.settle(self.zone, "due")
             self.act(f"series-due {number} {text(later)}", series)
         elif kind == 11 and is_timed:
             zone = numbers.choice(ZONES)
@@ -189,6 +217,7 @@ class Life:
             for name in ("due", "reminder"):
                 if series.open[name] == untouched[name]:
                     series.open[name] = moved[name]
+            series.settle(self.zone)
             self.act(f"zone {number} {zone}", series)
 
 
