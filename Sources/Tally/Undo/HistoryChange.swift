@@ -41,6 +41,8 @@ public struct HistoryChange: Sendable, Identifiable {
   public let tasks: [Difference<TaskItem>]
   /// The lists that changed.
   public let lists: [Difference<TaskList>]
+  /// The series that got another time zone, which none of their tasks shows.
+  public let series: [Difference<TaskSeries>]
   /// The saved filters that changed.
   public let savedFilters: [Difference<SavedFilter>]
   /// The keys of the applications' values that changed.

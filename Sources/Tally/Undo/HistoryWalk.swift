@@ -14,9 +14,11 @@ struct HistoryWalk {
   private var reversed: Set<ChangeID> = []
   /// The only task whose differences are wanted; `nil` for all objects.
   let taskID: UUID?
+  /// The series of that task.
+  private var seriesID: UUID?
 
-  init(of taskID: UUID?) {
-    self.taskID = taskID
+  init(of taskID: UUID?, inSeries seriesID: UUID?) {
+    (self.taskID, self.seriesID) = (taskID, seriesID)
   }
 
   /// Reads the next older write, with its differences.
@@ -48,17 +50,18 @@ struct HistoryWalk {
       }
     }
     differences.addRenumberedIfAlone()
-    if let taskID { differences = Differences(tasks: differences.tasks.filter { $0.task?.id == taskID }) }
+    if let taskID { differences = ofTask(taskID, differences) }
     return HistoryChange(
       id: entry.id, kind: .init(entry.kind), date: entry.date, actionName: entry.actionName,
       isFromElsewhere: entry.origin == .replica, replica: entry.replica, target: entry.target, isUndone: isUndone,
-      tasks: differences.tasks, lists: differences.lists, savedFilters: differences.filters,
+      tasks: differences.tasks, lists: differences.lists, series: differences.series, savedFilters: differences.filters,
       values: differences.values, records: taskID == nil ? records.counts(in: transaction.records) : [:])
   }
 
   private struct Differences {
     var tasks: [HistoryChange.Difference<TaskItem>] = []
     var lists: [HistoryChange.Difference<TaskList>] = []
+    var series: [HistoryChange.Difference<TaskSeries>] = []
     var filters: [HistoryChange.Difference<SavedFilter>] = []
     var values: Set<ValueKey> = []
     /// The tasks of which only the order differs: neighbours of a moved one, which the user has not changed.
@@ -69,13 +72,20 @@ struct HistoryWalk {
     ///
     /// It does if the previous change happened in the same microsecond.
     mutating func addRenumberedIfAlone() {
-      guard tasks.isEmpty, lists.isEmpty, filters.isEmpty, values.isEmpty else { return }
+      guard tasks.isEmpty, lists.isEmpty, series.isEmpty, filters.isEmpty, values.isEmpty else { return }
       (tasks, lists) = (renumberedTasks, renumberedLists)
     }
   }
 }
 
 extension HistoryWalk {
+  /// What a write changed in one task and its series.
+  private mutating func ofTask(_ id: UUID, _ all: Differences) -> Differences {
+    let tasks = all.tasks.filter { $0.task?.id == id }
+    seriesID = tasks.first.flatMap { ($0.before ?? $0.task)?.series?.id } ?? seriesID
+    return Differences(tasks: tasks, series: all.series.filter { ($0.after ?? $0.before)?.id == seriesID })
+  }
+
   /// Adds the difference of one object, and remembers its state before the write.
   private static func add<Record: ObjectRecord, Base: LMDBTransaction & ~Copyable>(
     _ record: Record.Type, _ id: UUID, _ wasThere: Bool, _ image: RawSpan,
@@ -107,6 +117,12 @@ extension HistoryWalk {
     if key.namespace == SavedFilter.namespace {
       let read = { (bytes: [UInt8]) in SavedFilter(stored: bytes, under: key) }
       differences.filters.append(.init(before: before.flatMap(read), after: after.flatMap(read)))
+    } else if key.namespace == TaskSeries.namespace {
+      let read = { (bytes: [UInt8]) in TaskSeries(stored: bytes, under: key) }
+      let (old, new) = (before.flatMap(read), after.flatMap(read))
+      // Everything else that a series has is in the task that a person changed.
+      guard let series = new ?? old, (new ?? series).timeZoneIdentifier != old?.timeZoneIdentifier else { return }
+      differences.series.append(.init(before: old, after: new))
     } else if !key.isReserved {
       differences.values.insert(key)
     }

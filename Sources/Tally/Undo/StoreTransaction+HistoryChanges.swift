@@ -13,8 +13,8 @@ extension StoreTransaction where Base: ~Copyable {
   /// ```
   ///
   /// - Parameters:
-  ///   - taskID: return only the writes that changed this task, and only what they changed in it; `nil` for all writes.
-  ///     The task may have been deleted.
+  ///   - taskID: return only the writes that changed this task or the time zone of its series, and only what they changed
+  ///     in these; `nil` for all writes. The task may have been deleted.
   ///   - limit: the most writes to return.
   /// - Returns: the writes.
   /// - Throws: what the storage throws.
@@ -45,12 +45,12 @@ extension StoreTransaction where Base: ~Copyable {
   }
 
   private func forEachHistoryChange(of taskID: UUID?, _ body: (HistoryChange) -> Bool) throws {
-    var walk = HistoryWalk(of: taskID)
+    var walk = HistoryWalk(of: taskID, inSeries: try taskID.flatMap { try task($0)?.series?.id })
     for entry in try historyEntries() {
       let change = try walk.change(of: entry, in: self)
       let isEmpty =
-        change.tasks.isEmpty && change.lists.isEmpty && change.savedFilters.isEmpty && change.values.isEmpty
-        && change.records.isEmpty
+        change.tasks.isEmpty && change.lists.isEmpty && change.series.isEmpty && change.savedFilters.isEmpty
+        && change.values.isEmpty && change.records.isEmpty
       let isShown = !isEmpty || (taskID == nil && !entry.hasImages)
       guard !isShown || body(change) else { return }
     }

@@ -153,6 +153,41 @@ import Testing
     }
   }
 
+  /// Of a closed task, it used to move the times of those to come, but not of the open one.
+  @Test func theZoneOfASeriesIsSetByAnyOfItsTasks() throws {
+    try Self.withPills(at: "2026-11-10T09:00:00+01:00", now: "2026-11-10T07:00:00Z") { store, task, clock in
+      let open = try Self.complete(task, at: "2026-11-10T08:30:00Z", clock, in: store)
+      try store.writeAndWait { try $0.setTimeZone(TimeZone(identifier: "Asia/Tokyo"), ofSeriesWith: task.id) }
+      let moved = try #require(try store.read { try $0.task(open.id) })
+      #expect(moved.dueDate == (try Self.instant("2026-11-11T09:00:00+09:00")))
+      #expect(try store.read { try $0.task(task.id)?.dueDate } == task.dueDate)
+      // Nothing is left that could have a time.
+      try store.writeAndWait { try $0.delete(open.id) }
+      expect(.invalidRecurrence) { try store.writeAndWait { try $0.setTimeZone(.gmt, ofSeriesWith: task.id) } }
+      #expect(try store.read { try $0.storedSeries(task.id) } == nil)
+    }
+  }
+
+  @Test func theHistoryHasTheZoneOfASeriesAndWhoseItIs() throws {
+    try Self.withPills(at: "2026-11-10T09:00:00+01:00", now: "2026-11-10T07:00:00Z") { store, task, clock in
+      let other = try store.writeAndWait { try $0.add("Other") }
+      // The person is there: no time moves, and no task changes.
+      try store.writeAndWait { try $0.setTimeZone(TimeZone(identifier: "Europe/Berlin"), ofSeriesWith: task.id) }
+      let change = try #require(try store.read { try $0.history(limit: 1).first })
+      #expect(change.tasks.isEmpty && change.series.map(\.after?.timeZoneIdentifier) == ["Europe/Berlin"])
+      #expect(change.series.map(\.before?.timeZoneIdentifier) == [nil])
+      let open = try Self.complete(task, at: "2026-11-10T08:30:00Z", clock, in: store)
+      try store.writeAndWait { try $0.updateSeries(of: open.id) { $0.title = "All pills" } }
+      #expect(try store.read { try $0.history(limit: 1).first?.series.isEmpty } == true, "the task says it")
+      for (id, isOfSeries) in [(task.id, true), (open.id, true), (other.id, false)] {
+        let own = try store.read { try $0.history(of: id) }
+        #expect(own.contains { $0.id == change.id } == isOfSeries)
+      }
+      try store.writeAndWait { try $0.delete(task.id) }
+      #expect(try store.read { try $0.history(of: task.id) }.contains { $0.id == change.id }, "of a deleted task, too")
+    }
+  }
+
   /// What follows a task that is done late: the first occurrence after it whose time is still to come.
   @Test(
     arguments: [

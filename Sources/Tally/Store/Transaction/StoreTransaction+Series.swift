@@ -23,6 +23,15 @@ extension StoreTransaction where Base: ~Copyable {
     try values(in: TaskSeries.namespace).compactMap { TaskSeries(stored: $0.bytes, under: $0.key) }
   }
 
+  /// The open task of the series of a task, which may be that task; `nil` if there is none.
+  ///
+  /// A task that does not repeat is its own.
+  package func openTask(ofSeriesWith task: TaskItem) throws -> TaskItem? {
+    var next: TaskItem? = task
+    while let closed = next, closed.isClosed, closed.recurrence != nil { next = try successor(of: closed) }
+    return next
+  }
+
   /// The days of a series between two of its tasks that have no task: they had passed when the first one was closed.
   ///
   /// - Parameters:
@@ -70,12 +79,19 @@ extension StoreTransaction where Base == WriteTransaction {
 
   /// Fixes the times of a series to a time zone, or lets them be those of the person again.
   ///
+  /// The times of its open task move to the zone, unless a person has given that task others.
+  ///
   /// - Parameters:
   ///   - zone: the zone; `nil` for that of the person.
-  ///   - id: a task of the series.
-  /// - Throws: `taskNotFound`; `invalidRecurrence` if the task does not repeat; what the storage throws.
+  ///   - id: a task of the series, open or closed.
+  /// - Throws: `taskNotFound`; `invalidRecurrence` if the task does not repeat, or if no task of its series is open; what
+  ///   the storage throws.
   public mutating func setTimeZone(_ zone: TimeZone?, ofSeriesWith id: UUID) throws {
-    let task = try require(TaskRecord.self, id).item.shown(in: calendar.timeZone)
+    let closed = try require(TaskRecord.self, id).item.shown(in: calendar.timeZone)
+    guard let task = try openTask(ofSeriesWith: closed) else {
+      throw TallyError.invalidRecurrence(
+        "No task of this series is open, so no time is in a zone", remedy: "Reopen a task of it first")
+    }
     guard var series = try series(of: task) else {
       throw TallyError.invalidRecurrence(
         "The task does not repeat, so it has no series", remedy: "Give it a rule first")
@@ -84,10 +100,10 @@ extension StoreTransaction where Base == WriteTransaction {
     series.timeZoneIdentifier = zone?.identifier
     series.touch(at: timeOfChange(after: series.updatedAt))
     try write(series)
-    if let place = task.series, task.isOpen {
+    if let place = task.series {
       let dates = former.task(at: place, in: calendar.timeZone, createdAt: stamp)
       let moved = series.task(at: place, in: calendar.timeZone, createdAt: stamp)
-      try update(id, keepingReminder: true) { task in
+      try update(task.id, keepingReminder: true) { task in
         if task.dueDate == dates.dueDate { task.dueDate = moved.dueDate }
         if task.reminderDate == dates.reminderDate { task.reminderDate = moved.reminderDate }
         if task.otherReminders == dates.otherReminders { task.otherReminders = moved.otherReminders }
