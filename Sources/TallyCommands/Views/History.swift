@@ -95,7 +95,11 @@ extension StoreTransaction where Base: ~Copyable {
 extension NamedChange {
   var facts: Facts {
     let device = devices.member(for: change)
-    return [
+    // Few changes concern a series.
+    let series: Facts =
+      change.series.isEmpty
+      ? [:] : [.init("series", onlyIn: .json): .array(change.series.compactMap(Self.facts))]
+    let facts: Facts = [
       "id": .text(change.id.text), "date": .instant(change.date), "kind": .text(change.kind.rawValue),
       "action": .text(change.actionName), "target": .text(change.target?.text), "isUndone": .flag(change.isUndone),
       .init("tasks", onlyIn: .json): .array(zip(change.tasks, handles).compactMap(Self.facts)),
@@ -105,6 +109,19 @@ extension NamedChange {
       .init("values", onlyIn: .json): .array(
         change.values.map { "\($0.namespace)/\($0.shownText)" }.sorted().map { .text($0) }),
       "device": .text(device?.name), "replica": .text(device?.replica.description),
+    ]
+    return facts.adding(series)
+  }
+
+  private static func facts(_ difference: HistoryChange.Difference<TaskSeries>) -> Facts? {
+    guard let series = difference.after ?? difference.before else { return nil }
+    let zone: Facts = [
+      "name": .text("zone"), "before": .text(difference.before?.timeZoneIdentifier),
+      "after": .text(difference.after?.timeZoneIdentifier),
+    ]
+    return [
+      "id": .id(series.id), "title": .text(series.template.title), "change": .text(difference.kind),
+      "fields": .array([zone]),
     ]
   }
 
@@ -196,7 +213,7 @@ struct ChangeWords {
   ) throws -> [String] {
     var sentences: [String] = []
     for difference in change.tasks.prefix(limit) { sentences.append(try sentence(of: difference, in: transaction)) }
-    sentences += change.lists.map(sentence) + change.savedFilters.map(sentence)
+    sentences += change.series.map(sentence) + change.lists.map(sentence) + change.savedFilters.map(sentence)
     if !change.values.isEmpty { sentences.append("Changed \(change.values.count.counted("value")).") }
     for (name, count) in change.records.sorted(by: { $0.key < $1.key }) {
       let owner = name.isEmpty ? "an application" : name.quotedForMessage
@@ -208,6 +225,12 @@ struct ChangeWords {
     let count = sentences.count + max(0, change.tasks.count - limit)
     guard count > limit else { return sentences }
     return sentences.prefix(limit) + ["And \((count - limit).grouped) more."]
+  }
+
+  private func sentence(of difference: HistoryChange.Difference<TaskSeries>) -> String {
+    let title = (difference.after ?? difference.before)?.template.title.quotedForMessage ?? ""
+    let zones = [difference.before, difference.after].map { $0?.timeZoneIdentifier ?? "none" }
+    return "Changed the series of \(title): zone \(zones[0]) → \(zones[1])."
   }
 
   private func sentence(of difference: HistoryChange.Difference<TaskList>) -> String {
