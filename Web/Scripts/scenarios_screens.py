@@ -9,7 +9,7 @@ from scenario import HOSTILE, check, compare_trees, fill, scenario, task_id
 from web import Terminal, row
 
 SCREENS = [
-    "today", "inbox", "upcoming", "past", "overdue", "next", "active", "completed", "all", "lists", "history", "keyboard",
+    "today", "inbox", "upcoming", "past", "overdue", "next", "waiting", "active", "completed", "all", "lists", "history", "keyboard",
     "more", "search?q=the", "tags", "filters", "find?q=is:open", "statistics", "done", "settings", "transfer", "sync",
 ]
 
@@ -344,3 +344,141 @@ def twins(page, tally, name):
             device("sync", "now")
             assert sorted(item["name"] for item in json.loads(device("lists", "--json"))["lists"]) == ["Groceries", "Work"]
         check(page, f"one list, {name}")
+
+
+def shown(tally, words):
+    """The newest task with words in its title that is not cancelled; waiting ones are found, too."""
+    tasks = [task for section in json.loads(tally("all", "--json"))["sections"] for task in section["tasks"]]
+    return next(task for task in reversed(tasks) if words in task["title"] and task["state"] != "cancelled")
+
+
+def fill_field(page, field, text):
+    """Types into a field of the sheet and leaves it."""
+    page.click(f"document.getElementById('{field}')")
+    page.evaluate(f"document.getElementById('{field}').select()")
+    page.type(text)
+    if not text:
+        page.evaluate(f"document.getElementById('{field}').value = ''; document.getElementById('{field}').dispatchEvent(new Event('input', {{bubbles: true}}))")
+    page.press("Tab")
+
+
+def saved(page, condition, what):
+    """Waits until the page has saved and the store is as a condition says."""
+    for _ in range(200):
+        if condition():
+            return
+        page.draw()
+    raise AssertionError(f"waited in vain for {what}; the page shows:\n{page.text()}")
+
+
+@scenario
+def waiting(page, tally, name):
+    """A task that waits for its start is on the screen Waiting and on no screen of what to do; the sheet changes its start."""
+    tally("add", "Book the ferry", "--wait", "+3d")
+    tally("add", "Learn the oboe", "--wait", "someday")
+    tally("add", "Buy milk")
+    page.visit("/inbox")
+    assert page.titles() == ["Buy milk"], page.titles()
+    page.press("g")
+    page.press("w")
+    page.wait("location.pathname === '/waiting' && window.tallyRows && document.documentElement.classList.contains('scripted')", "the screen Waiting")
+    assert page.titles() == ["Book the ferry", "Learn the oboe"], page.titles()
+    details = page.evaluate("[...document.querySelectorAll('#rows .details')].map(details => details.innerText)")
+    assert "waits until" in details[0] and "waits for someday" in details[1], details
+    tally("add", "Plan the garden", "--wait", "+1d")
+    page.wait(f"{row('Plan the garden')} === document.querySelector('#rows .row')", "the task of the terminal, before the others")
+    check(page, f"tasks that wait, {name}")
+    is_wide = page.size[0] > 1000
+    page.visit("/today" if is_wide else "/more")
+    page.click(f"document.querySelector('#{'places' if is_wide else 'main'} a[href=\"/waiting\"]')")
+    page.wait(row("Learn the oboe"), "the same screen by the menu")
+    page.click(f"{row('Learn the oboe')}.querySelector('.title')")
+    page.wait("document.getElementById('start')?.value === 'someday' && document.documentElement.classList.contains('scripted')", "the start on the sheet")
+    assert "waits for someday" in page.text("#start-help")
+    fill_field(page, "start", "2031-05-06")
+    saved(page, lambda: shown(tally, "oboe")["startDay"] == "2031-05-06", "the start day")
+    page.wait("document.getElementById('wait')?.innerText.includes('waits until')", "the words on the sheet")
+    check(page, f"a sheet with a start, {name}")
+    fill_field(page, "start", "frday")
+    page.wait("document.getElementById('start-refusal')?.innerText.startsWith('Not saved')", "the refusal beside the field")
+    page.keep_noise()
+    page.noise = []
+    fill_field(page, "start", "")
+    saved(page, lambda: shown(tally, "oboe")["startDay"] is None, "no start")
+    page.wait("!document.getElementById('wait')", "no words about a start")
+    page.visit(f"/tasks/{task_id(tally, 'milk')}")
+    fill_field(page, "start", "Someday")
+    saved(page, lambda: shown(tally, "milk")["someday"] is True, "someday")
+    page.visit("/inbox")
+    assert page.titles() == ["Learn the oboe"], page.titles()
+
+
+@scenario
+def occurrences(page, tally, name):
+    """The sheet changes one task of a series or, with its box, those that follow; one is skipped or deleted alone."""
+    tally("add", "Water the plants", "--today", "--repeat", "every day")
+    box = "document.getElementById('series')"
+
+    def open_sheet():
+        task = shown(tally, "Water")
+        page.visit(f"/tasks/{task['id']}")
+        return task["id"]
+
+    def press(words):
+        page.click(f"[...document.querySelectorAll('#sheet button')].find(button => button.innerText === '{words}')")
+
+    open_sheet()
+    fill_field(page, "title", "Water them twice")
+    saved(page, lambda: shown(tally, "Water")["title"] == "Water them twice", "the title of one")
+    tally("done", shown(tally, "Water")["id"])
+    assert shown(tally, "Water")["title"] == "Water the plants", "the next one keeps the title of the series"
+    open_sheet()
+    page.click(box)
+    fill_field(page, "title", "Water all plants")
+    saved(page, lambda: shown(tally, "Water")["title"] == "Water all plants", "the title of the series")
+    check(page, f"a sheet of a series, {name}")
+    # The field is left by ticking the box.
+    page.visit(f"/tasks/{shown(tally, 'Water')['id']}")
+    page.click("document.getElementById('notes')")
+    page.type("from the butt")
+    page.click(f"{box}.closest('label')")
+    saved(page, lambda: shown(tally, "Water")["notes"] == "from the butt", "the notes")
+    first = open_sheet()
+    press("Skip this one")
+    page.wait("location.pathname === '/today' && document.querySelector('.notice')?.innerText.includes('the next one is')", "the notice of the next one")
+    task = shown(tally, "Water")
+    assert task["id"] != first and (task["title"], task["notes"]) == ("Water all plants", "from the butt"), task
+    assert len(task["series"]["skipped"]) == 1, task["series"]
+    page.click("document.querySelector('.notice button')")
+    saved(page, lambda: shown(tally, "Water")["id"] == first, "the undone skip")
+    open_sheet()
+    press("Delete only this one")
+    page.wait("location.pathname === '/today' && document.querySelector('.notice')?.innerText.includes('the next one is')", "the notice of the next one")
+    second = shown(tally, "Water")["id"]
+    assert second != first and json.loads(tally("count", "is:open", "--json"))["count"] == 1
+    # The menu of a row does the same.
+    page.visit("/upcoming")
+    page.click(f"{row('Water all plants')}.querySelector('.handle')")
+    page.click("[...document.querySelectorAll('[role=menuitem]')].find(item => item.textContent === 'Skip this one')")
+    saved(page, lambda: shown(tally, "Water")["id"] != second, "the next one")
+    open_sheet()
+    press("Delete, and end the series")
+    page.wait("location.pathname === '/today' && document.querySelector('.notice')?.innerText.includes('no other one of its series')", "the end of the series")
+    assert json.loads(tally("count", "is:open", "--json"))["count"] == 0
+
+
+@scenario
+def dependencies(page, tally, name):
+    """The sheet shows the tasks on which a task depends and those that it blocks."""
+    first = json.loads(tally("add", "Dig the bed", "--json"))["changed"][0]["id"]
+    second = json.loads(tally("add", "Sow the beans", "--after", first, "--json"))["changed"][0]["id"]
+    for task, group, other in [(second, "Depends on", "Dig the bed"), (first, "Blocks", "Sow the beans")]:
+        page.visit(f"/tasks/{task}")
+        groups = page.evaluate(
+            "[...document.querySelectorAll('.dependencies')].map(group => [group.querySelector('h2').innerText, group.querySelector('a').innerText])")
+        assert groups == [[group, other]], groups
+        check(page, f"{group}, {name}")
+    page.click("document.querySelector('.dependencies a')")
+    page.wait("document.querySelector('h1')?.innerText === 'Sow the beans'", "the other task")
+    tally("done", first)
+    page.wait("document.querySelector('.dependencies')?.innerText.includes('Completed')", "the state of the first one")

@@ -7,7 +7,8 @@ import Testing
 /// A task's sheet that was open while others changed the task.
 struct SheetTests {
   private static let edits: [(field: SheetField, text: String)] = [
-    (.title, "elsewhere"), (.state, "active"), (.day, "2031-05-06"), (.priority, "high"), (.due, "2031-05-07 12:00"),
+    (.title, "elsewhere"), (.state, "active"), (.day, "2031-05-06"), (.start, "2031-05-05"), (.priority, "high"),
+    (.due, "2031-05-07 12:00"),
     (.reminder, "2031-05-08 09:00; 1 day before it is due"), (.repeat, "every 2 weeks"), (.tags, "garden, wood"),
     (.notes, "two\nlines"),
   ]
@@ -78,7 +79,8 @@ struct SheetTests {
         let path = "/tasks/\(id.text)"
         let old = try Self.fields(of: try await web.get(path).body)
         let mine = field == .state ? "completed" : field == .priority ? "low" : field == .tags ? "mine" : "mine 2"
-        let own = [.day, .due, .reminder].contains(field) ? "2032-01-02" : field == .repeat ? "every day" : mine
+        let own =
+          [.day, .start, .due, .reminder].contains(field) ? "2032-01-02" : field == .repeat ? "every day" : mine
         _ = try await web.post(path, [(field.rawValue, text)])
         let before = try texts(of: id, in: web.store)
         let answer = try await web.post(path, Self.replacing(field, by: own, in: old))

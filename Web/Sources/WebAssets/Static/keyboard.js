@@ -5,13 +5,13 @@ import { undo } from "./requests.js";
 // The keys below, for the scenario that compares them with the sheet.
 export const KEYS = [
   "c", "/", "j", "k", "↓", "↑", "Space", "s", "Enter", "x", "Escape", "t", "w", "n", "Alt ↑", "Alt ↓", "m", "Delete", "u", "g t",
-  "g i", "g u", "g l", "?",
+  "g i", "g u", "g l", "g w", "?",
 ];
 
 // The keys that go from row to row.
 const MOVES = ["j", "k", "ArrowDown", "ArrowUp"];
 
-const PLACES = { t: "/today", i: "/inbox", u: "/upcoming", l: "/lists" };
+const PLACES = { t: "/today", i: "/inbox", u: "/upcoming", l: "/lists", w: "/waiting" };
 
 export function startKeyboard(gestures, sheet) {
   let wentFirst = false;

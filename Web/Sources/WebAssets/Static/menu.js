@@ -8,6 +8,8 @@ const ACTIONS = [
   ["High priority", { action: "priority", priority: "high" }], ["No priority", { action: "priority", priority: "none" }],
   ["Delete", { action: "delete" }],
 ];
+// Those for tasks that repeat.
+const SERIES_ACTIONS = [["Skip this one", { action: "skip" }], ["Delete only this one", { action: "delete-only" }]];
 
 export class Menu {
   constructor(gestures) {
@@ -24,7 +26,8 @@ export class Menu {
     this.row = row;
     const rows = this.gestures.affected(row);
     const words = rows.length === 1 ? row.querySelector(".title").textContent : `${rows.length} tasks`;
-    this.showItems(words, ACTIONS.map(([text, action]) => [text, () => this.choose(action)]));
+    const isRepeating = rows.every((row) => "repeating" in row.dataset);
+    this.showItems(words, [...ACTIONS, ...(isRepeating ? SERIES_ACTIONS : [])].map(([text, action]) => [text, () => this.choose(action)]));
   }
 
   choose(action) {

@@ -26,10 +26,6 @@ function hasDefault(select) {
   return [...select.options].some((option) => option.defaultSelected) || select.selectedIndex > 0;
 }
 
-export function editedFields(part) {
-  return [...part.querySelectorAll("input:not([type=hidden]), select, textarea")].filter(isEdited);
-}
-
 // `keep` decides about elements that stay as they are.
 export function morph(old, fresh, keep = () => false) {
   if (old.nodeType !== Node.ELEMENT_NODE) {

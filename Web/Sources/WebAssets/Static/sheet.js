@@ -1,7 +1,7 @@
 // A task's sheet: a field is saved when it is left, and what is typed is kept until it is saved. Sub-tasks are added one after
 // the other. Nothing is lost, however the sheet is left.
 
-import { editedFields, isEdited } from "./morph.js";
+import { isEdited } from "./morph.js";
 import { adopt, deliver, fieldName, flush, forget, forgetOwn, isPassing, keep, keepRefused, kept, orphans, setAside, textOf } from "./outbox.js";
 import { button, changed, failureWords, hideNotice, sayNotAdded, show, submit } from "./requests.js";
 
@@ -21,9 +21,12 @@ export class Sheet {
     this.unkept = new Set();
     this.adding = 0;
     form.addEventListener("input", ({ target }) => this.typed(target));
-    form.addEventListener("focusout", ({ target }) => this.left(target));
+    form.addEventListener("focusout", ({ target, relatedTarget }) => this.left(target, relatedTarget));
     // A choice is complete at once, so it is saved before the field is left.
-    form.addEventListener("change", ({ target }) => target.matches("#fields select") && this.save([target]));
+    form.addEventListener("change", ({ target }) => {
+      if (target === this.series) this.save();
+      else if (target.matches("#fields select")) this.save([target]);
+    });
     form.addEventListener("submit", (event) => this.submit(event));
     form.addEventListener("keydown", (event) => this.key(event));
     addEventListener("pagehide", () => this.leaving());
@@ -41,13 +44,18 @@ export class Sheet {
     return this.form.elements.subtask;
   }
 
+  // The box that lets changes of a repeating task concern those that follow; null for another task.
+  get series() {
+    return this.form.querySelector("#series");
+  }
+
   // The name under which the sub-task that is being typed is kept.
   get typedName() {
     return `${this.task}-typed`;
   }
 
   fields() {
-    return [...this.form.querySelectorAll("#fields :is(input:not([type=hidden]), textarea, select)")];
+    return [...this.form.querySelectorAll("#fields :is(input:not([type=hidden], [type=checkbox]), textarea, select)")];
   }
 
   stamp(field) {
@@ -61,7 +69,7 @@ export class Sheet {
   // The form that saves fields.
   body(fields) {
     const body = [["key", crypto.randomUUID()]];
-    if (document.getElementById("series")?.checked) body.push(["series", "on"]);
+    if (this.series?.checked) body.push(["series", "on"]);
     for (const field of fields) body.push([field.name, field.value], [`was-${field.name}`, this.stamp(field).value]);
     return body;
   }
@@ -83,8 +91,11 @@ export class Sheet {
     }
   }
 
-  left(field) {
-    if (this.fields().includes(field)) this.save([field]);
+  left(field, next) {
+    // A field that is left for the box is saved as the box then says.
+    if (this.series && (next === this.series || this.series.closest("label").matches(":active"))) return;
+    if (field === this.series) this.save();
+    else if (this.fields().includes(field)) this.save([field]);
     else if (field === this.subtask && !field.value) document.dispatchEvent(new Event("tally-refused"));
   }
 
@@ -251,17 +262,18 @@ export class Sheet {
     // Gestures handles circles.
     if (event.submitter?.matches(".state")) return;
     if (action === "subtask") this.subtask.focus();
-    if (action !== "delete" && this.subtask.value.trim()) this.add();
+    const isEnding = ["delete", "delete-only", "skip"].includes(action);
+    if (!isEnding && this.subtask.value.trim()) this.add();
     else if (!this.fields().some(isEdited)) hideNotice();
     // Save, or Enter in a field.
     if (!action) for (const field of this.fields().filter(isEdited)) this.release(field);
     const isSaved = await this.save();
-    if (action === "delete") return isSaved ? this.delete() : this.focusRefused();
+    if (isEnding) return isSaved ? this.end(action) : this.focusRefused();
   }
 
-  // Called after saving: undoing the deletion also brings back what was typed.
-  async delete() {
-    const outcome = await submit(this.path, { action: "delete" });
+  // Deletes or skips the task, after saving: undoing that leaves what was typed.
+  async end(action) {
+    const outcome = await submit(this.path, { action });
     if (outcome.status === 200) location.assign(outcome.answer.change ? `/today?done=${outcome.answer.change}` : "/today");
     else if (outcome.status !== null) show({ words: failureWords(outcome), isFailure: true });
   }
@@ -375,6 +387,7 @@ export class Sheet {
   // Puts a kept text into its field; if the field cannot have it, says so. Returns whether it can.
   fill(field, name, form) {
     const [former, text] = [field.value, textOf(form)];
+    if (this.series && new URLSearchParams(form.fields).get("series") === "on") this.series.checked = true;
     adopt(name);
     field.value = text;
     if (field.value === text) return true;
@@ -407,7 +420,7 @@ export class Sheet {
 
   // Whether the fields stay as they are although the server has others.
   isBusy() {
-    return this.saving.size > 0 || editedFields(this.form.querySelector("#fields")).length > 0;
+    return this.saving.size > 0 || this.fields().some(isEdited);
   }
 }
 

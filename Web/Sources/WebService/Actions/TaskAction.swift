@@ -26,6 +26,8 @@ enum TaskAction: Sendable {
   case state(TaskState)
   /// Cancels the open ones.
   case cancel
+  /// Leaves out the repeating ones; the next ones follow.
+  case skip
   case plan(CalendarDay?)
   case move(list: UUID?)
   /// To the inbox, which has neither list nor day.
@@ -42,6 +44,8 @@ enum TaskAction: Sendable {
   case untag(String)
   case priority(Priority)
   case delete
+  /// Deletes tasks of series; the next ones follow.
+  case deleteOnly
 
   /// Reads the fields `action`, `day`, `list`, `anchor`, `tag` and `priority` of a form.
   ///
@@ -52,6 +56,7 @@ enum TaskAction: Sendable {
     case "complete": self = .state(.completed)
     case "reopen": self = .state(.notStarted)
     case "cancel": self = .cancel
+    case "skip": self = .skip
     case "today": self = .plan(reference.today)
     case "tomorrow": self = .plan(try reference.today.adding(days: 1))
     case "unplan": self = .plan(nil)
@@ -76,6 +81,7 @@ enum TaskAction: Sendable {
     case "untag": self = .untag(form.text("tag") ?? "")
     case "priority": self = .priority(try Priority(name: form["priority"] ?? ""))
     case "delete": self = .delete
+    case "delete-only": self = .deleteOnly
     default: throw HTTPError(.badRequest, message: "The action is unknown.")
     }
   }
@@ -112,6 +118,7 @@ enum TaskAction: Sendable {
       switch self {
       case .state(let state): try transaction.setState(state, of: id)
       case .cancel: if try transaction.task(id)?.isOpen == true { try transaction.cancel(id) }
+      case .skip: try transaction.skip(id)
       case .plan(let day): try transaction.schedule(id, on: day)
       case .move(let list): try transaction.move(id, toList: list)
       case .inbox: try transaction.move(id, to: .inbox)
@@ -127,6 +134,7 @@ enum TaskAction: Sendable {
       case .delete:
         // A sub-task goes with its parent.
         if try transaction.task(id) != nil { try transaction.delete(id) }
+      case .deleteOnly: if try transaction.task(id) != nil { try transaction.deleteOccurrence(id) }
       }
     }
   }

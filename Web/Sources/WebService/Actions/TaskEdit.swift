@@ -32,7 +32,9 @@ struct TaskEdit: Sendable {
       changes.append((field, text))
     }
     (self.changes, isForSeries) = (changes, form["series"] == "on")
-    guard conflicts.isEmpty else { throw SheetConflict(task: task, conflicts: conflicts, changes: changes) }
+    guard conflicts.isEmpty else {
+      throw SheetConflict(task: task, conflicts: conflicts, changes: changes, isForSeries: isForSeries)
+    }
   }
 
   /// Writes the changes.
@@ -96,6 +98,7 @@ struct SheetConflict: Error {
   let task: TaskItem
   let conflicts: [TaskEdit.Conflict]
   let changes: [(field: SheetField, text: String)]
+  let isForSeries: Bool
 
   /// The fields in conflict with their stored values, for a script.
   func fields(_ lists: [TaskList]) -> [SavedField] {
@@ -121,6 +124,7 @@ struct SheetConflict: Error {
           "own": conflict.own, "ownShown": shown(conflict.field, conflict.own), "ownIsEmpty": conflict.own.isEmpty,
         ] as [String: Any]
       },
+      "isForSeries": isForSeries,
       "changes": changes.filter { !open.contains($0.field) }.map { ["name": $0.field.rawValue, "value": $0.text] },
     ]
   }

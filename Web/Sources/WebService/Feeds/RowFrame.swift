@@ -32,7 +32,7 @@ extension RowFrame {
       "id": task.id.text, "state": task.state.name, "stateName": task.state.words,
       "isChosen": false, "press": task.isClosed ? "reopen" : "complete",
       "listID": task.listID?.text ?? "", "planned": task.scheduledDate?.iso8601 ?? "",
-      "parentID": task.parentID?.text ?? "",
+      "parentID": task.parentID?.text ?? "", "isRepeating": task.recurrence != nil && task.isOpen,
       "title": task.title.shortened(to: 400),
       "short": task.title.quotable(to: 80), "details": details, "hasDetails": !details.isEmpty,
       // A template looks in the row of the parent for what a row lacks.
@@ -78,6 +78,7 @@ extension RowFrame {
     if let day = task.scheduledDate, !isDayShown { add(clock.relativeName(of: day)) }
     if let completed = task.completedAt { add("done \(clock.relativeName(of: completed.instant))") }
     if let cancelled = task.cancelledAt { add("cancelled \(clock.relativeName(of: cancelled.instant))") }
+    if let wait = clock.wait(of: task) { add(wait, kind: "waiting") }
     if task.isOpen {
       let isLate = task.isOverdue(at: clock.now, on: clock.today)
       if let due = task.dueDay.map(clock.relativeName) ?? task.dueDate.map(clock.relativeName) {

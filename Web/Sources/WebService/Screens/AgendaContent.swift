@@ -6,11 +6,12 @@ struct AgendaContent {
   private let sections: [(name: String, tasks: [TaskItem])]
   private let pastCount: Int
   private let inboxCount: Int
+  private let waitingCount: Int
 
   init(_ transaction: borrowing StoreReadTransaction) throws {
     let agenda = try transaction.agenda()
     frame = try RowFrame(transaction)
-    (pastCount, inboxCount) = (agenda.pastCount, agenda.inboxCount)
+    (pastCount, inboxCount, waitingCount) = (agenda.pastCount, agenda.inboxCount, agenda.waitingCount)
     let today = transaction.today
     let zone = frame.clock.timeZone
     sections = [
@@ -28,7 +29,7 @@ struct AgendaContent {
       hasher.combine(task)
       hasher.combine(task.listID.flatMap { frame.lists[$0] })
     }
-    hasher.combine([pastCount, inboxCount, Int(frame.clock.today.dayNumber)])
+    hasher.combine([pastCount, inboxCount, waitingCount, Int(frame.clock.today.dayNumber)])
     return hasher.finalize().version
   }
 
@@ -41,6 +42,7 @@ struct AgendaContent {
     let lines: [[String: String]] = [
       pastCount > 0 ? ["path": "/past", "text": "\(pastCount.counted("task")) left from earlier days"] : nil,
       inboxCount > 0 ? ["path": "/inbox", "text": "\(inboxCount.counted("task")) in the inbox"] : nil,
+      waitingCount > 0 ? ["path": "/waiting", "text": "\(waitingCount.counted("task")) waiting for a later day"] : nil,
     ].compactMap(\.self)
     if sections.isEmpty, lines.isEmpty { return nil }
     return ["sections": sections, "lines": lines, "hasLines": !lines.isEmpty]

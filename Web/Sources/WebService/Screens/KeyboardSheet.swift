@@ -9,7 +9,7 @@ enum KeyboardSheet {
     ("Alt ↓", "Move the task down"),
     ("m", "Menu of the task: move, plan, more"), ("Delete", "Delete the task"), ("u", "Undo the last change"),
     ("g t", "Go to Today"), ("g i", "Go to Inbox"), ("g u", "Go to Upcoming"), ("g l", "Go to the lists"),
-    ("?", "Show this sheet"),
+    ("g w", "Go to Waiting"), ("?", "Show this sheet"),
   ]
 
   static var rows: [[String: String]] { keys.map { ["key": $0.key, "words": $0.words] } }

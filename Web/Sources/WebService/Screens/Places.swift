@@ -68,7 +68,8 @@ struct Places: Hashable {
   ]
 
   private static let more: [(path: String, name: String)] = [
-    ("/tags", "Tags"), ("/filters", "Filters"), ("/active", "Active"), ("/completed", "Completed"),
+    ("/tags", "Tags"), ("/filters", "Filters"), ("/waiting", "Waiting"), ("/active", "Active"),
+    ("/completed", "Completed"),
     ("/all", "All tasks"), ("/statistics", "Statistics"), ("/history", "History"), ("/transfer", "Export and import"),
     ("/sync", "Synchronisation"), ("/settings", "Settings"), ("/keyboard", "Keyboard"),
   ]

@@ -32,6 +32,10 @@ struct Screen {
       path: "/next", title: "Next", view: .next,
       emptyWords: "There are no open tasks. Add one above."),
     Screen(
+      path: "/waiting", title: "Waiting", view: .waiting,
+      emptyWords: "No task waits. A task with a start day to come, or with the start someday, is here and nowhere else."
+    ),
+    Screen(
       path: "/active", title: "Active", view: .active,
       emptyWords: "No task is active. Start one with the key s, in its menu, or by holding its circle."),
     Screen(

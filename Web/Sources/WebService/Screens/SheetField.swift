@@ -3,7 +3,7 @@ import Tally
 
 /// A field of a task's sheet, as the text that the form shows and sends.
 enum SheetField: String, CaseIterable {
-  case title, state, list, day, priority, due, reminder, `repeat`, tags, notes
+  case title, state, list, day, start, priority, due, reminder, `repeat`, tags, notes
 
   /// The text of a task's field, which a form sends if nobody changes it.
   func text(of task: TaskItem, _ clock: DateReference) -> String {
@@ -12,6 +12,7 @@ enum SheetField: String, CaseIterable {
     case .state: task.state.name
     case .list: task.listID?.text ?? ""
     case .day: task.scheduledDate?.iso8601 ?? ""
+    case .start: task.start.map { $0.day?.iso8601 ?? Self.someday } ?? ""
     case .priority: task.priority.name
     case .due: task.dueDay?.iso8601 ?? task.dueDate.map(clock.text) ?? ""
     // A date may have a comma.
@@ -21,6 +22,9 @@ enum SheetField: String, CaseIterable {
     case .notes: (task.notes ?? "").withUnixLineBreaks
     }
   }
+
+  /// The text of a start without a day.
+  private static let someday = "someday"
 
   /// The name above the field.
   var name: String { self == .repeat ? "Repeats" : rawValue.prefix(1).uppercased() + rawValue.dropFirst() }
@@ -47,6 +51,11 @@ extension SheetField {
     case .priority: task.priority = try Priority(name: text)
     case .list: task.listID = try value.map { try UUID(form: $0) }
     case .day: task.scheduledDate = try value.map { try DateExpression($0, as: .day).day(against: reference) }
+    case .start:
+      task.start = try value.map { text in
+        if text.trimmingCharacters(in: .whitespaces).lowercased() == Self.someday { return .someday }
+        return .day(try DateExpression(text, as: .day).day(against: reference))
+      }
     case .reminder:
       task.reminders = try text.split(separator: ";").filter { !$0.allSatisfy(\.isWhitespace) }.map { text in
         if let relative = try RelativeReminder(words: String(text), of: task.reminderAnchor ?? .due) {

@@ -36,13 +36,36 @@ struct TaskSheet {
       },
     ]
     content["titleText"] = text(.title)
-    for field in [SheetField.notes, .day, .due, .reminder, .repeat, .tags] { content[field.rawValue] = text(field) }
+    for field in [SheetField.notes, .day, .start, .due, .reminder, .repeat, .tags] {
+      content[field.rawValue] = text(field)
+    }
     content["isRepeating"] = task.recurrence != nil && task.isOpen
+    content["isForSeries"] = typed?["series"] == "on"
+    content["wait"] = clock.wait(of: task)
+    content["dependencies"] = try Self.dependencies(of: task, in: transaction)
     content["dayType"] = StatisticsContent.typeOfField(with: text(.day))
     if let parent = try task.parentID.flatMap({ try transaction.task($0) }) {
       content["parent"] = ["id": parent.id.text, "title": parent.title.shortened(to: 80)]
     }
     self.content = content
+  }
+
+  /// The tasks that come before it and the open ones that come after it, each group with its name.
+  private static func dependencies(
+    of task: TaskItem, in transaction: borrowing StoreReadTransaction
+  ) throws -> [[String: Any]] {
+    let before = try task.dependsOn.compactMap { try transaction.task($0) }
+    let ring = try transaction.dependencyCycle(of: task.id).filter { $0.id != task.id }
+    let groups = [
+      ("Depends on", before), ("Blocks", try transaction.dependents(of: task.id).filter(\.isOpen)),
+      ("Waits for itself through these, so they do not block each other", ring),
+    ]
+    return groups.filter { !$0.1.isEmpty }.map { name, tasks in
+      let links = tasks.map {
+        ["id": $0.id.text, "title": $0.title.shortened(to: 80), "stateName": $0.state.words]
+      }
+      return ["name": name, "tasks": links]
+    }
   }
 
   private static func facts(_ task: TaskItem, _ clock: DateReference, _ handle: String) -> [[String: String]] {

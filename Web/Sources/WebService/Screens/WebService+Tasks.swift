@@ -43,7 +43,7 @@ extension WebService {
   /// Every button saves everything that was typed.
   private func changeSheet(of id: UUID, _ form: Form, _ request: Request) async throws -> Response {
     let circle = try CirclePress(form)
-    let isDeletion = form["action"] == "delete"
+    let isEnding = ["delete", "delete-only", "skip"].contains(form["action"])
     do {
       let saved = try await change(form, request, to: "/tasks/\(id.text)") { transaction in
         guard let task = try transaction.task(id) else { throw Self.noTask }
@@ -52,12 +52,14 @@ extension WebService {
         if let title = form.text("subtask") { try Self.add(title, to: id, by: form, in: &transaction) }
         return try TaskEdit.saved(form, of: id, in: &transaction)
       }
-      guard isDeletion, saved.status.code < 400 else { return saved }
+      guard isEnding, saved.status.code < 400 else { return saved }
     } catch let conflict as SheetConflict {
       return try self.page(about: conflict, request)
     }
-    // The deletion is a change of its own, so that undoing it also brings back the typed values.
-    return try await change(form, request, to: "/today") { try $0.delete(id) }
+    // It is a change of its own, so that undoing it leaves the typed values.
+    return try await change(form, request, to: "/today") { transaction in
+      try TaskAction(form, transaction.dateReference).apply(to: [id], in: &transaction)
+    }
   }
 
   /// Shows both values of each field that the form and somebody else have changed, to choose from.

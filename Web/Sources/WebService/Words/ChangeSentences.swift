@@ -6,7 +6,17 @@ struct ChangeSentences {
 
   /// At most a few sentences, one for each record.
   func callAsFunction(_ change: HistoryChange, limit: Int = 5) -> [String] {
-    var sentences = change.tasks.prefix(limit).map(sentence)
+    // The next task of a series is named with the one that it follows.
+    let repeating = Set(change.tasks.compactMap(\.before?.series?.id))
+    let isNext = { (difference: HistoryChange.Difference<TaskItem>) in
+      difference.before == nil && difference.after?.series.map { repeating.contains($0.id) } ?? false
+    }
+    let tasks = change.tasks.filter { !isNext($0) } + change.tasks.filter(isNext)
+    var sentences = tasks.prefix(limit).map { sentence($0) + next(of: $0, in: change) }
+    sentences += change.series.map { difference in
+      let title = (difference.after ?? difference.before)?.template.title.quotable() ?? ""
+      return "Changed the time zone of the series “\(title)”"
+    }
     sentences += change.lists.map { difference in
       let name = (difference.after ?? difference.before)?.name.quotable() ?? ""
       return Self.verb(difference.before == nil, difference.after == nil, "Changed") + " list “\(name)”"
@@ -38,11 +48,25 @@ struct ChangeSentences {
       }
     }
     let reminder = reminderWords(before, after)
+    if before.start != after.start {
+      let start = after.start.map { $0.day.map { "starts \(clock.relativeName(of: $0))" } ?? "waits for someday" }
+      return "Changed \(title); it \(start ?? "has no start any more")\(reminder)"
+    }
     if before.scheduledDate != after.scheduledDate {
       return "Planned \(title) for \(after.scheduledDate.map(clock.relativeName) ?? "no day")\(reminder)"
     }
     if before.listID != after.listID { return "Moved \(title) to another list\(reminder)" }
     return (before.sortOrder == after.sortOrder ? "Changed \(title)" : "Moved \(title)") + reminder
+  }
+
+  /// Words about the next task of a series, which came when its open one was closed or deleted.
+  private func next(of difference: HistoryChange.Difference<TaskItem>, in change: HistoryChange) -> String {
+    guard let before = difference.before, before.isOpen, before.recurrence != nil, difference.after?.isClosed ?? true
+    else { return "" }
+    let next = change.tasks.first { $0.before == nil && $0.after?.series?.id == before.series?.id }?.after
+    guard let next else { return difference.after == nil ? "; no other one of its series follows" : "" }
+    let day = next.scheduledDate ?? next.dueDay(in: clock.timeZone)
+    return "; the next one is \(day.map(clock.relativeName) ?? "there")"
   }
 
   /// Words about the reminder of a task that got another day or due date.

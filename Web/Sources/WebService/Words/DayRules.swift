@@ -59,4 +59,10 @@ extension DateReference {
     let time = wallTime(at: instant)
     return "\(time.day.iso8601) \(time.clock)"
   }
+
+  /// `waits until Fri 4 Dec`, or `waits for someday`; `nil` for a task that does not wait.
+  func wait(of task: TaskItem) -> String? {
+    guard task.isWaiting(on: today) else { return nil }
+    return task.start?.day.map { "waits until \(relativeName(of: $0))" } ?? "waits for someday"
+  }
 }
