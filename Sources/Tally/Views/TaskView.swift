@@ -69,7 +69,7 @@ public enum TaskView: Hashable, Sendable {
   /// Whether the view leaves out the tasks that wait for their start, unless they are asked for.
   ///
   /// A filter that names the start finds them, and so does the filter of all tasks.
-  var hidesWaiting: Bool {
+  package var hidesWaiting: Bool {
     switch self {
     case .all, .completed, .waiting: false
     case .matching(let filter, _): filter != .all && !filter.namesStart

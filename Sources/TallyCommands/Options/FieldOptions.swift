@@ -21,8 +21,8 @@ struct FieldOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "When to send a reminder; may be given several times, also as in '1 day before'; none removes all. "
-        + SharedHelp.remind, valueName: "when"))
+      "When to send a reminder; may be given several times; none removes all. " + SharedHelp.reminders,
+      valueName: "when"))
   var remind: [String] = []
 
   @Option(parsing: .unconditional, help: ArgumentHelp("Notes; none for no notes.", valueName: "text"))
@@ -96,6 +96,9 @@ enum SharedHelp {
     The day on which it starts, someday, or none. Until then it waits: no view of what to do shows it without --waiting.
     """
   static let remind = "A day alone means 09:00."
+  /// The forms of a reminder that counts from a date of its task.
+  static let relativeReminders = "'1 day before', '2 hours before it is due' or '9:00 on the day'"
+  static let reminders = "\(remind) Or before the task is due or planned, as in \(relativeReminders)."
   static let repeats = """
     How it repeats, or none: 'every 2 weeks', 'every monday', 'every month on the last friday', 'every weekday except in \
     august', 'every 1 march and 15 september', '3 days after completion', or an RRULE; perhaps with 'starting', 'until' or \

@@ -61,11 +61,22 @@ extension TaskSelection {
       }
     }
     guard !found.isEmpty else {
-      throw CommandFailure(
+      let failure = CommandFailure(
         .notFound, code: "nothingFound", "--where: No \(openOnly ? "open " : "")tasks match this filter",
         remedy: "Try the filter with 'tally find'; nothing was changed")
+      throw try waitingWords(in: transaction).map { failure.adding(remedy: $0) } ?? failure
     }
     return try Self.parentsFirst(found, in: transaction)
+  }
+
+  /// A sentence about the tasks that a filter does not find because they wait for their start; `nil` for none.
+  func waitingWords<Base: ~Copyable>(in transaction: borrowing StoreTransaction<Base>) throws -> String? {
+    guard let filter else { return nil }
+    let count = try CommandFailure.naming("--where") {
+      try transaction.waitingCount(hiddenIn: try TaskFilter(text: filter))
+    }
+    if count == 0 { return nil }
+    return "\(count.counted("waiting task")) \(count == 1 ? "is" : "are") left out; is:waiting finds such tasks."
   }
 
   /// Sorts parents before their sub-tasks, because a sub-task can move to another list only after its parent.
@@ -84,6 +95,16 @@ extension TaskSelection {
       ranked.append((depth, position, task))
     }
     return ranked.sorted { ($0.depth, $0.position) < ($1.depth, $1.position) }.map(\.task)
+  }
+}
+
+extension StoreTransaction where Base: ~Copyable {
+  /// How many tasks a filter would find if they did not wait for their start.
+  func waitingCount(hiddenIn filter: TaskFilter) throws -> Int {
+    let hidesWaiting = !showsWaiting && TaskView.matching(filter, by: .place).hidesWaiting
+    // In most stores no task waits.
+    guard hidesWaiting, try !page(of: .waiting, limit: 1).tasks.isEmpty else { return 0 }
+    return try count(filter && .is(.waiting))
   }
 }
 

@@ -265,12 +265,32 @@ extension WeekStart {
 }
 
 extension LocalClock {
+  /// The start of an open task in words: `waits until Fri 27 Nov`, `someday`; of a day that has come, that it does not wait.
+  func words(for start: TaskStart) -> String {
+    guard let day = start.day else { return "someday" }
+    let name = relativeName(of: day)
+    return day > today ? "waits until \(name)" : "does not wait, as its start (\(name)) has come"
+  }
+
+  /// Words after those of a change that brings a waiting task to no view: `; it still waits until Fri 27 Nov`; none for
+  /// any other task.
+  func waitingSuffix(of task: TaskItem) -> String {
+    guard task.isWaiting(on: today), let start = task.start else { return "" }
+    return "; it still \(start.day == nil ? "waits for someday" : words(for: start))"
+  }
+
   /// Reminders of a task in words: `Fri 27 Nov 09:00`, `1 day before it is due (Thu 26 Nov 17:00)`.
+  ///
+  /// Of several at one instant, only the first one says when that is.
   func words(for reminders: [Reminder], of task: TaskItem) -> String {
-    reminders.map { reminder in
-      let instant = task.instant(of: reminder, in: timeZone).map(name)
-      guard let relative = reminder.relative else { return instant ?? "" }
-      return "\(relative)\(instant.map { " (\($0))" } ?? ", a date that it does not have")"
-    }.joined(separator: ", ")
+    var named: Set<Timestamp> = []
+    let words = reminders.compactMap { reminder -> String? in
+      let instant = task.instant(of: reminder, in: timeZone)
+      let time = instant.flatMap { named.insert($0).inserted ? name(of: $0) : nil }
+      guard let relative = reminder.relative else { return time }
+      if instant == nil { return "\(relative), a date that it does not have" }
+      return "\(relative)\(time.map { " (\($0))" } ?? "")"
+    }
+    return words.joined(separator: ", ")
   }
 }

@@ -21,9 +21,11 @@ struct RemindersCommand: SessionCommand {
 
   func run(in session: Session) throws {
     let start = try from.map { try session.clock.instant($0, of: "--from", bareDay: .morning) }
+    let hasSeries = session.options.format == .json
     let reminders = try session.read { transaction in
-      try transaction.scheduledReminders(from: start, limit: limited.limit ?? .max).map { reminder in
-        var named = try transaction.name(reminder.task)
+      var lists: KnownLists = [:]
+      return try transaction.scheduledReminders(from: start, limit: limited.limit ?? .max).map { reminder in
+        var named = try transaction.name(reminder.task, knowing: &lists, withSeries: hasSeries)
         named.nextReminder = reminder.date
         return named
       }.withHandlesOfOneLength
@@ -105,6 +107,6 @@ struct SnoozeCommand: SelectionCommand {
     ) { task, transaction in
       try transaction.snooze(task.id, until: instant)
     }
-    session.warnIfPast(reminder: instant)
+    session.warnIfPast(reminders: [instant])
   }
 }

@@ -21,6 +21,7 @@ struct AddCommand: TextCommand {
         tally add Buy milk --today
         tally add 'Send the report' --list Work --due 'friday 17:00'
         tally add 'Call Ayşe' --remind 'tomorrow 10:00'
+        tally add 'Renew the pass' --due '1 dec' --remind '1 week before' --remind '9:00 on the day'
         tally add 'Pay the rent' --repeat 'every month on the 1st'
         tally add 'Water the plants' --repeat 'every day except sunday starting 1 march'
         git log --format=%s | tally add - --list Releases
@@ -223,7 +224,7 @@ extension Session {
     let due = task.dueDay.map(clock.relativeName) ?? task.dueDate.map(clock.relativeName)
     let reminders = task.reminderInstants(in: clock.timeZone).map(clock.relativeName)
     let label = reminders.count == 1 ? "reminder" : "reminders"
-    let start = task.start.map { $0.day.map { ", waits until \(clock.relativeName(of: $0))" } ?? ", someday" }
+    let start = task.start.map { ", \(clock.words(for: $0))" }
     return (start ?? "") + (due.map { ", due \($0)" } ?? "")
       + (reminders.isEmpty ? "" : ", \(label) \(reminders.joined(separator: " and "))")
   }
@@ -274,14 +275,10 @@ extension Session {
 }
 
 extension Session {
-  /// Warns of a reminder whose time has passed, in any format, because it is likely a mistake.
-  func warnIfPast(reminder: Timestamp?) {
-    guard let reminder, reminder < clock.now else { return }
-    report("Warning: the time of the reminder, \(clock.relativeName(of: reminder)), has passed.")
-  }
-
-  /// The same for each of several reminders.
+  /// Warns of each time of a reminder that has passed, in any format, because it is likely a mistake.
   func warnIfPast(reminders: [Timestamp]) {
-    for reminder in reminders { warnIfPast(reminder: reminder) }
+    for reminder in Set(reminders).sorted() where reminder < clock.now {
+      report("Warning: the time of the reminder, \(clock.relativeName(of: reminder)), has passed.")
+    }
   }
 }

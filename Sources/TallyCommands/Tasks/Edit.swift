@@ -64,6 +64,13 @@ struct EditCommand: SelectionCommand {
     }
   }
 
+  /// Whether the zone of series is all that changes.
+  private var changesOnlyZone: Bool {
+    var others = fields
+    others.zone = nil
+    return fields.zone != nil && title == nil && others.isEmpty && untags.isEmpty && notAfter.isEmpty && !editor
+  }
+
   func run(in session: Session) throws {
     let fields = try FieldChange(fields, session.clock)
     if editor {
@@ -84,14 +91,16 @@ struct EditCommand: SelectionCommand {
       let set = try fields.resolved(in: transaction)
       let removed = try notAfter.map { try dependency(named: $0, of: tasks, in: transaction) }
       let words = ChangeWords(clock: session.clock)
-      var changes = TaskChanges(session.clock, countingUnchanged: selection.filter != nil)
-      for task in tasks {
+      var changes = try TaskChanges(session.clock, of: selection, in: transaction)
+      for task in changesOnlyZone ? [] : tasks {
         try changes.change(
           task, in: &transaction,
           reporting: { old, new, transaction in
             let fields = try words.suffix(from: old, to: new.task, in: transaction)
             let reminders = session.reminderWords(from: old, to: new.task, namingMoves: false)
-            return ("Changed", fields + scope(from: old, to: new.task) + reminders)
+            return (
+              "Changed", fields + scope(from: old, to: new.task) + wait(from: old, to: new.task, session) + reminders
+            )
           }
         ) { task, transaction in
           let change = { (task: inout TaskItem) in
@@ -102,12 +111,13 @@ struct EditCommand: SelectionCommand {
             if let edited { task.notes = edited.notes }
           }
           let keepsReminder = !self.fields.remind.isEmpty
-          let changed =
-            series
+          return series
             ? try transaction.updateSeries(of: task.id, keepingReminder: keepsReminder, change)
             : try transaction.update(task.id, keepingReminder: keepsReminder, change)
-          return try fields.setTimeZone(of: changed, in: &transaction)
         }
+      }
+      if let zone = fields.zone {
+        for task in tasks { try changes.setTimeZone(zone, ofSeriesWith: task.id, words, in: &transaction) }
       }
       for tag in untags.map(\.withoutNumberSign) where !tasks.contains(where: { $0.tags.contains(tag) }) {
         changes.say("There was no #\(tag.escapedForDisplay()) to remove.")
@@ -119,8 +129,18 @@ struct EditCommand: SelectionCommand {
   /// Which tasks of a series an edit has changed, in words: `, this time only`; none for a task that does not repeat.
   private func scope(from old: TaskItem, to new: TaskItem) -> String {
     guard old.recurrence != nil, new.recurrence != nil, old.isOpen else { return "" }
-    let isOfSeries = series || fields.recurrence != nil || fields.zone != nil
+    let isOfSeries = series || fields.recurrence != nil
     return isOfSeries ? ", from now on" : ", this time only"
+  }
+
+  /// Words about a start that an open task got too late to wait for it, and about one that keeps it from the views of its
+  /// new day; none for any other change.
+  private func wait(from old: TaskItem, to new: TaskItem, _ session: Session) -> String {
+    if old.scheduledDate != new.scheduledDate, old.start == new.start { return session.clock.waitingSuffix(of: new) }
+    guard new.isOpen, old.start != new.start, let start = new.start, !new.isWaiting(on: session.clock.today) else {
+      return ""
+    }
+    return "; it \(session.clock.words(for: start))"
   }
 
   /// The task that `--not-after` names, by its handle, or by the end of its id if it does not exist any more.

@@ -1,5 +1,6 @@
 import Foundation
 import Tally
+import TallySystem
 
 /// The changes of a task that options describe; the names of a list and of a parent are looked up in the store later.
 struct FieldChange {
@@ -9,7 +10,7 @@ struct FieldChange {
   private let parent: String?
   private let dependencies: [String]
   /// The time zone of the series: the outer optional is for an option that is not given, the inner one for `none`.
-  private let zone: TimeZone??
+  let zone: TimeZone??
   private let setOthers: (inout TaskItem) throws -> Void
 
   /// Reads the options.
@@ -132,7 +133,13 @@ struct ReminderOption {
     let isRelative = try CommandFailure.naming("--remind", quoting: text) {
       try RelativeReminder(words: text, of: .due) != nil
     }
-    instant = isRelative ? nil : try clock.instant(text, of: "--remind", bareDay: .morning)
+    let named = { (error: any Error) in
+      CommandFailure(error).adding(
+        remedy: "Or, before the task is due or planned, write \(SharedHelp.relativeReminders)")
+    }
+    instant =
+      isRelative
+      ? nil : try CommandFailure.replacing(named) { try clock.instant(text, of: "--remind", bareDay: .morning) }
   }
 
   /// The reminder of a task: before its due date, or else before its planned day, unless the text says which.

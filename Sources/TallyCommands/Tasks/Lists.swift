@@ -63,6 +63,7 @@ struct ListCommand: TextCommand {
           emptyHint: "The list \(list.name.quotedForMessage) is empty. "
             + "Add a task to it: tally add Buy milk --list \(list.name.shellQuoted)",
           list: list,
+          filter: .list(list.id),
           isPlace: true,
           hiding: [.list]
         ))

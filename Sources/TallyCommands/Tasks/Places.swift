@@ -62,11 +62,15 @@ struct MoveCommand: SelectionCommand {
       let newList = goesToInbox ? .some(nil) : try list.map { $0.isNone ? nil : try transaction.list(named: $0).id }
       var row = try TaskRow(before: before, after: after, in: transaction)
       let orderBefore = try row?.visibleOrder(with: tasks, in: transaction)
-      var changes = TaskChanges(session.clock, countingUnchanged: selection.filter != nil)
+      var changes = try TaskChanges(session.clock, of: selection, in: transaction)
       for task in tasks {
         let anchor = row?.anchorInWords ?? ""
         let words: TaskChanges.Wording = { old, new, _ in
-          ("Moved", session.movement(from: old, to: new) + anchor + session.reminderWords(from: old, to: new.task))
+          (
+            "Moved",
+            session.movement(from: old, to: new) + anchor + session.reminderWords(from: old, to: new.task)
+              + session.clock.waitingSuffix(of: new.task)
+          )
         }
         try changes.change(task, in: &transaction, reporting: words) { task, transaction in
           let moved = try transaction.update(task.id) { task in
@@ -102,6 +106,7 @@ struct DeleteCommand: SelectionCommand {
   func run(in session: Session) throws {
     try session.write { transaction in
       var change = ChangeReport()
+      let waitingWords = try selection.waitingWords(in: transaction)
       // Named before the first is deleted: handles can get shorter with every deletion.
       for named in try selection.tasks(in: transaction).map({ try transaction.name($0) }) {
         // It may have gone with its parent, which came before.
@@ -123,6 +128,7 @@ struct DeleteCommand: SelectionCommand {
             only ? "The series has ended." : "The series ends with it; delete --only leaves out one occurrence.")
         }
       }
+      if let waitingWords { change.messages.append(waitingWords) }
       return change
     }
   }
@@ -171,7 +177,10 @@ extension Session {
       }
     }
     let isOnly = new.reminders.count == 1
-    func words(_ names: [String], _ verb: String, _ joint: String, _ mark: String) -> [String] {
+    func words(_ all: [String], _ verb: String, _ joint: String, _ mark: String) -> [String] {
+      // Several may be at one instant.
+      var seen: Set<String> = []
+      let names = all.filter { seen.insert($0).inserted }
       guard !names.isEmpty else { return [] }
       let subject = isOnly ? "its reminder \(verb)s" : names.count == 1 ? "a reminder \(verb)s" : "reminders \(verb)"
       return ["\(subject)\(mark) \(names.joined(separator: joint))"]

@@ -31,8 +31,7 @@ struct QuickCommand: TextCommand {
 
   @Option(
     help: ArgumentHelp(
-      "A further reminder; may be given several times, also as in '1 day before'. \(SharedHelp.remind)",
-      valueName: "when"))
+      "A further reminder; may be given several times. \(SharedHelp.reminders)", valueName: "when"))
   var remind: [String] = []
 
   static var manyWords: WritableKeyPath<Self, [String]>? { \.text }
@@ -55,8 +54,7 @@ struct QuickCommand: TextCommand {
       change.details = draft.facts(isDryRun: false)
       return change
     }
-    session.warnIfPast(reminder: reminderDate)
-    session.warnIfPast(reminders: further.compactMap(\.instant))
+    session.warnIfPast(reminders: [reminderDate].compactMap(\.self) + further.compactMap(\.instant))
   }
 
   private func showDraft(of sentence: String, _ reference: DateReference, _ session: Session) throws {
@@ -69,7 +67,7 @@ struct QuickCommand: TextCommand {
       try session.writeWrapped("\(draft.entry.title.escapedForDisplay())\n\(draft.words(session.clock))")
     }
     for warning in draft.warnings { session.report(warning) }
-    session.warnIfPast(reminder: draft.entry.reminderDate)
+    session.warnIfPast(reminders: draft.entry.reminderDate.map { [$0] } ?? [])
   }
 }
 
@@ -123,7 +121,7 @@ extension QuickDraft {
       entry.tags.isEmpty ? nil : tags,
       entry.priority == .none ? nil : "\(entry.priority.name) priority",
       entry.recurrence.map { "repeats \($0.words)" },
-      entry.start.map { $0.day.map { "waits until \(clock.relativeName(of: $0))" } ?? "someday" },
+      entry.start.map(clock.words),
     ]
     let words = parts.compactMap(\.self).joined(separator: ", ")
     let understood = words.isEmpty ? "No dates or tags found; all of it is the title." : "Understood: \(words)."

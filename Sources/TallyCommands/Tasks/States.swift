@@ -17,7 +17,7 @@ struct StartCommand: SelectionCommand {
   @OptionGroup var selection: TaskSelection
 
   func run(in session: Session) throws {
-    try session.changeTasks(selection, openOnly: true, "Started") { task, transaction in
+    try session.changeTasks(selection, openOnly: true, "Started", session.clock.waitingSuffix) { task, transaction in
       try transaction.start(task.id)
     }
   }

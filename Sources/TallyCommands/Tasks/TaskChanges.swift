@@ -12,6 +12,8 @@ struct TaskChanges {
   /// Whether tasks that a filter found and that are like that already are only counted.
   private let countsUnchanged: Bool
   private var unchangedCount = 0
+  /// The sentence about tasks that were left out because they wait; `nil` for none.
+  private let waitingWords: String?
   private var report = ChangeReport()
   /// The changed tasks, in the order of their first change.
   private var ids: [UUID] = []
@@ -21,9 +23,13 @@ struct TaskChanges {
   /// The tasks that waited for completed ones.
   private var freedIDs: [UUID] = []
 
-  init(_ clock: LocalClock, countingUnchanged countsUnchanged: Bool) {
+  /// Begins the changes of the tasks of a selection; says which ones its filter leaves out.
+  init<Base: ~Copyable>(
+    _ clock: LocalClock, of selection: TaskSelection, in transaction: borrowing StoreTransaction<Base>
+  ) throws {
     self.clock = clock
-    self.countsUnchanged = countsUnchanged
+    countsUnchanged = selection.filter != nil
+    waitingWords = try selection.waitingWords(in: transaction)
   }
 
   /// Changes one task, and records what changed with it: its sub-tasks and the next one of its series.
@@ -71,6 +77,36 @@ struct TaskChanges {
     try recordSuccessor(oldNextIDs, from: before, to: after, in: transaction)
   }
 
+  /// Fixes the times of a series to a time zone, and records what that changes of its open task.
+  ///
+  /// - Parameters:
+  ///   - zone: the zone; `nil` for that of the person.
+  ///   - id: a task of the series, open or closed.
+  ///   - words: the words for the fields of a task.
+  ///   - transaction: where to change it.
+  /// - Throws: `invalidRecurrence` if the task does not repeat; what the storage throws.
+  mutating func setTimeZone(
+    _ zone: TimeZone?, ofSeriesWith id: UUID, _ words: ChangeWords, in transaction: inout StoreWriteTransaction
+  ) throws {
+    guard let task = try transaction.task(id) else { return }
+    guard let before = try transaction.openTask(ofSeriesWith: task) else {
+      let name = try transaction.name(task).inWords
+      return say("The zone stays: \(name) is \(task.state.name), and no other task of its series is open.")
+    }
+    let series = try transaction.series(of: before)
+    if let series, series.timeZoneIdentifier == zone?.identifier {
+      if countsUnchanged { return unchangedCount += 1 }
+      return say("No change: the series of \(try transaction.name(before).inWords) is already in this zone.")
+    }
+    try transaction.setTimeZone(zone, ofSeriesWith: before.id)
+    guard let after = try transaction.task(before.id) else { return }
+    let zones = "zone \(series?.timeZoneIdentifier ?? "none") → \(zone?.identifier ?? "none")"
+    let fields = try words.suffix(from: before, to: after, in: transaction).dropFirst(2)
+    let name = try transaction.name(after).inWords
+    say("Changed \(name): \(zones)\(fields.isEmpty ? "" : "; ")\(fields), from now on.")
+    record(after.id)
+  }
+
   /// Adds a sentence.
   mutating func say(_ message: String) { report.messages.append(message) }
 
@@ -81,6 +117,7 @@ struct TaskChanges {
       let (noun, verb) = (unchangedCount.counted("task"), unchangedCount == 1 ? "is" : "are")
       report.messages.append("No change: \(noun) \(verb) already like that.")
     }
+    if let waitingWords { report.messages.append(waitingWords) }
     // A later change may have completed them, too.
     let freed = try freedIDs.compactMap { try transaction.task($0) }.filter { !$0.isCompleted }
     if !freed.isEmpty {
@@ -226,7 +263,7 @@ extension Session {
     _ change: (TaskItem, inout StoreWriteTransaction) throws -> TaskItem
   ) throws {
     try write { transaction in
-      var changes = TaskChanges(clock, countingUnchanged: selection.filter != nil)
+      var changes = try TaskChanges(clock, of: selection, in: transaction)
       for task in try selection.tasks(in: transaction, openOnly: openOnly) {
         try changes.change(task, in: &transaction, reporting: { _, new, _ in (verb, suffix(new.task)) }, change)
       }

@@ -9,7 +9,7 @@ struct NamedTask {
   let list: TaskList?
   /// How many parents are shown above it.
   var depth = 0
-  /// The series of a repeating task.
+  /// The series of a repeating task; `nil` also where nothing is shown of it.
   var series: TaskSeries?
   /// What blocks it, in words, as `blocked by 7f3a`; `nil` for a task that is free or closed.
   var blockers: String?
@@ -40,11 +40,18 @@ extension [NamedTask] {
 
 extension StoreTransaction where Base: ~Copyable {
   /// Finds the handle and the list of a task.
-  func name(_ task: TaskItem, knowing lists: inout KnownLists) throws -> NamedTask {
+  ///
+  /// - Parameters:
+  ///   - task: the task.
+  ///   - lists: the lists found so far.
+  ///   - hasSeries: whether to decode the series of a repeating task, which costs more than everything else.
+  /// - Returns: the task, to be printed.
+  /// - Throws: what the storage throws.
+  func name(_ task: TaskItem, knowing lists: inout KnownLists, withSeries hasSeries: Bool = true) throws -> NamedTask {
     if let id = task.listID, lists[id] == nil { lists[id] = try list(id) }
     return NamedTask(
       task: task, handle: try handle(of: task.id), list: task.listID.flatMap { lists[$0] },
-      series: try series(of: task), blockers: try blockersInWords(of: task),
+      series: hasSeries ? try series(of: task) : nil, blockers: try blockersInWords(of: task),
       nextReminder: task.nextReminder(from: now, in: calendar.timeZone))
   }
 

@@ -32,7 +32,9 @@ struct AgendaCommand: SessionCommand {
         let tasks = section.items.prefix(rest)
         rest -= tasks.count
         var section = section
-        section.tasks = try tasks.map { try transaction.name($0, knowing: &lists) }
+        section.tasks = try tasks.map {
+          try transaction.name($0, knowing: &lists, withSeries: session.options.format == .json)
+        }
         return section
       }
       let handleLength = sections.flatMap(\.tasks).map(\.handle.utf8.count).max() ?? 0

@@ -103,6 +103,13 @@ extension Session {
       case .plain: try printRecords(description, transaction)
       case .human: try printPage(description, transaction)
       }
+      let count = try description.filter.map { try transaction.waitingCount(hiddenIn: $0) } ?? 0
+      if count > 0 {
+        let isOne = count == 1
+        hint(
+          "\(count.grouped) waiting \(isOne ? "task is" : "tasks are") hidden; --waiting shows \(isOne ? "it" : "them")."
+        )
+      }
     }
   }
 
@@ -111,7 +118,7 @@ extension Session {
     if counts.total == 0 { return hint(description.emptyHint) }
     var page = PrintedView(description: description, session: self, taskCount: try transaction.taskCount)
     try output.write(page.header(counts))
-    try transaction.forEachNamedTask(of: description) { task, day in
+    try transaction.forEachNamedTask(of: description, withSeries: false) { task, day in
       try output.write(page.text(of: task, on: day, counts.folds))
     }
     try output.write(page.end(counts))
@@ -119,7 +126,7 @@ extension Session {
 
   private func printRecords(_ description: ViewDescription, _ transaction: borrowing StoreReadTransaction) throws {
     var columns: RecordColumns?
-    try transaction.forEachNamedTask(of: description) { task, _ in
+    try transaction.forEachNamedTask(of: description, withSeries: false) { task, _ in
       let facts = task.facts
       let known = columns ?? RecordColumns(options.taskColumns ?? NamedTask.columns, in: facts)
       columns = known
@@ -151,7 +158,7 @@ extension Session {
     }
     // A section's day is known only with its first task; a view without days has one section even if it is empty.
     if !description.view.hasDaySections { beginSection(nil) }
-    try transaction.forEachNamedTask(of: description) { task, day in
+    try transaction.forEachNamedTask(of: description, withSeries: true) { task, day in
       if section != .some(day) { beginSection(day) }
       json.write(task.facts)
       if json.bytes.count >= Self.flushThresholdInBytes { try output.write(TerminalSafeJSON.bytes(json.takeBytes())) }
@@ -202,7 +209,9 @@ extension StoreTransaction where Base: ~Copyable {
   ///
   /// The first tasks wait until the longest handle is known. A large view has the width of the longest one of all tasks, which one
   /// scan of an index finds.
-  func forEachNamedTask(of description: ViewDescription, _ body: (NamedTask, CalendarDay?) throws -> Void) throws {
+  func forEachNamedTask(
+    of description: ViewDescription, withSeries hasSeries: Bool, _ body: (NamedTask, CalendarDay?) throws -> Void
+  ) throws {
     var lists: KnownLists = [:]
     var (waiting, waitingBytes): ([(task: NamedTask, day: CalendarDay?)], Int) = ([], 0)
     var handleLength: Int?
@@ -212,7 +221,7 @@ extension StoreTransaction where Base: ~Copyable {
       handleLength = length
     }
     try forEachTask(of: description) { task, day, depth in
-      var named = try name(task, knowing: &lists)
+      var named = try name(task, knowing: &lists, withSeries: hasSeries)
       named.depth = depth
       if let handleLength { return try body(named.withHandle(ofLength: handleLength), day) }
       waiting.append((named, day))

@@ -136,7 +136,7 @@ struct DueCommand: SessionCommand {
           view: .due(on: day), title: "Due \(clock.relativeName(of: day))",
           emptyHint:
             "Nothing is due \(clock.relativeName(of: day)). Set a due time: tally edit HANDLE --due 'friday 17:00'",
-          isPlace: true))
+          filter: .due(on: .day(day)), isPlace: true))
     }
   }
 }

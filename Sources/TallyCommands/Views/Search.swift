@@ -44,7 +44,9 @@ struct SearchCommand: TextCommand {
       let hasMore = limit.map { matches.count > $0 } ?? false
       if let limit { matches = Array(matches.prefix(limit)) }
       var lists: KnownLists = [:]
-      let named = try matches.map { try transaction.name($0.task, knowing: &lists) }.withHandlesOfOneLength
+      let hasSeries = session.options.format == .json
+      let named = try matches.map { try transaction.name($0.task, knowing: &lists, withSeries: hasSeries) }
+        .withHandlesOfOneLength
       let found = zip(named, matches).map { SearchResult(named: $0, match: $1) }
       let columns = NamedTask.columns.map { "task." + $0 }
       try session.answer(

@@ -73,6 +73,7 @@ extension TaskSheet {
       ("priority", task.priority == .none ? nil : task.priority.name, nil),
       ("tags", task.tags.inWords, nil),
       ("repeats", task.recurrence?.words, nil),
+      ("zone", named.series?.timeZoneIdentifier, nil),
       ("part of", parent.map { "\($0.handle) \($0.task.title.escapedForDisplay())" }, nil),
       ("depends on", dependencies.before, nil),
       ("blocks", dependencies.after, nil),

@@ -61,7 +61,7 @@ struct QueryOptions: ParsableArguments {
   func description(of filter: TaskFilter, title: String, emptyHint: String) -> ViewDescription {
     ViewDescription(
       view: TaskQuery(filter, by: sort).view, title: title, emptyHint: emptyHint, limit: limit,
-      showsWaiting: waiting.isSet)
+      showsWaiting: waiting.isSet, filter: filter)
   }
 }
 
@@ -80,6 +80,8 @@ struct ViewDescription {
   var limit: Int?
   /// Whether tasks that wait for their start are shown.
   var showsWaiting = false
+  /// The filter of the tasks, for saying how many of them wait; `nil` if nobody expects those.
+  var filter: TaskFilter?
   /// Whether completed tasks are left out.
   var isOpenOnly = false
   /// Whether sub-tasks are below their parents.
