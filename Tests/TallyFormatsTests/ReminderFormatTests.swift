@@ -9,11 +9,7 @@ import Testing
 @Suite struct ReminderFormatTests {
   private static func task(_ reminders: [String], due: String, planned: String? = nil) throws -> TaskItem {
     var task = TaskItem(title: "Send the form", createdAt: Timestamp(clamping: 0))
-    if due.contains("T") {
-      task.dueDate = try Timestamp(iso8601: due)
-    } else {
-      task.dueDay = try CalendarDay(iso8601: due)
-    }
+    try task.setDue(due)
     task.scheduledDate = try planned.map { try CalendarDay(iso8601: $0) }
     task.reminders = try reminders.map { try Reminder(text: $0) }
     return task

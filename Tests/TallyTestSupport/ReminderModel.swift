@@ -5,6 +5,9 @@ public import Tally
 ///
 /// Offsets are Foundation's, and local times are found by trying all offsets around.
 public enum ReminderModel {
+  /// Where the examples are, with changes of the clock on 29 March and 25 October 2026.
+  public static let amsterdam = TimeZone(identifier: "Europe/Amsterdam") ?? .gmt
+
   /// The reminder of a task after a change that did not name it.
   public static func reminder(
     _ reminder: Timestamp, from old: TaskItem, to new: TaskItem, in zone: TimeZone
@@ -190,5 +193,14 @@ extension Timestamp {
   /// Another instant, in seconds since 1970.
   fileprivate func at(second: Int64) -> Timestamp {
     adding(microseconds: second * 1_000_000 - microsecondsSince1970)
+  }
+}
+
+extension TaskItem {
+  /// Sets when the task is due: an instant, a day, or `nil` for neither.
+  public mutating func setDue(_ text: String?) throws {
+    (dueDate, dueDay) = (nil, nil)
+    guard let text else { return }
+    if text.contains("T") { dueDate = try Timestamp(iso8601: text) } else { dueDay = try CalendarDay(iso8601: text) }
   }
 }

@@ -231,7 +231,7 @@ struct ImportTests {
       let id = try store.writeAndWait { try $0.add(title).id }
       let line = "{\"id\":\"\(id.uuidString)\",\"text\":\"short\"}\n"
       var options = ImportOptions(overwrites: true, mustBeUndoable: true)
-      expectError(.irreversible) { _ = try store.importText(line, .ndjson, options) }
+      expect(.irreversible) { _ = try store.importText(line, .ndjson, options) }
       #expect(try store.read { try $0.task(id)?.title } == title)
       options.mustBeUndoable = false
       #expect(try store.importText(line, .ndjson, options).tasks.changed == 1)

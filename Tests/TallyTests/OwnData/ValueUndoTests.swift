@@ -52,7 +52,7 @@ import Testing
         try transaction.removeValue(forKey: "k", in: "n")
         return try transaction.changeID
       }
-      expectError(.nothingToUndo) { try store.writeAndWait { _ = try $0.undo(change) } }
+      expect(.nothingToUndo) { try store.writeAndWait { _ = try $0.undo(change) } }
       let result = try store.writeAndWait { try $0.undo() }
       #expect(result.deletedTasks.map(\.id) == [task.id] && result.values.isEmpty)
     }

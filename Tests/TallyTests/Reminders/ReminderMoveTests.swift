@@ -88,7 +88,7 @@ import Testing
       reminder: "2026-05-02T22:30:00Z"),
   ]
 
-  private static let amsterdam = TimeZone(identifier: "Europe/Amsterdam") ?? .gmt
+  private static let amsterdam = ReminderModel.amsterdam
 
   private static func task(_ dates: Dates) throws -> TaskItem {
     var task = TaskItem(title: "x", createdAt: .earliest)
@@ -99,9 +99,7 @@ import Testing
 
   private static func set(_ day: String?, _ due: String?, of task: inout TaskItem) throws {
     task.scheduledDate = try day.map(CalendarDay.init(iso8601:))
-    (task.dueDate, task.dueDay) = (nil, nil)
-    if let due, due.utf8.count > 10 { task.dueDate = try Timestamp(iso8601: due) }
-    if let due, due.utf8.count == 10 { task.dueDay = try CalendarDay(iso8601: due) }
+    try task.setDue(due)
   }
 
   @Test(arguments: examples)

@@ -28,7 +28,7 @@ import Testing
       try store.writeAndWait { _ = try $0.complete(id) }
       #expect(try store.read { try $0.pendingReminders() }.isEmpty)
       let later = clock.now.adding(seconds: 5)
-      expectError(.inconsistentTask) { try store.writeAndWait { _ = try $0.snooze(id, until: later) } }
+      expect(.inconsistentTask) { try store.writeAndWait { _ = try $0.snooze(id, until: later) } }
       try store.writeAndWait { _ = try $0.reopen(id) }
       let pending = try store.read { try $0.pendingReminders().map(\.id) }
       #expect(pending == [id])

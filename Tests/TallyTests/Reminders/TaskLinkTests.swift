@@ -28,13 +28,13 @@ import Testing
     "tally://open-task?id=\(id)&title=x", "tally://open-task?id=", "javascript:alert(1)", "tally://open-task?id=é",
   ])
   func anythingElseIsRefused(link: String) {
-    expectError(.invalidLink) { _ = try TaskLink(link) }
+    expect(.invalidLink) { _ = try TaskLink(link) }
   }
 
   @Test func aBlankTitleAndALongLinkAreRefused() {
-    expectError(.blankTitle) { _ = try TaskLink("tally://create-task?title=%20%09") }
-    expectError(.invalidTag) { _ = try TaskLink("tally://create-task?title=x&tag=a%2Cb") }
-    expectError(.invalidLink) {
+    expect(.blankTitle) { _ = try TaskLink("tally://create-task?title=%20%09") }
+    expect(.invalidTag) { _ = try TaskLink("tally://create-task?title=x&tag=a%2Cb") }
+    expect(.invalidLink) {
       _ = try TaskLink("tally://create-task?title=" + String(repeating: "x", count: 1 << 16))
     }
   }

@@ -50,7 +50,7 @@ import Testing
 
   @Test func aTimelineThatEndsBeforeItBeginsIsRefused() throws {
     try withStore { store in
-      expectError(.valueOutOfRange) { _ = try store.read { try $0.timeline(to: .earliest) } }
+      expect(.valueOutOfRange) { _ = try store.read { try $0.timeline(to: .earliest) } }
     }
   }
 

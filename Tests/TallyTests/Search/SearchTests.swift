@@ -169,7 +169,7 @@ import Testing
         SearchQuery(String(repeating: "漢字", count: 2_000), matching),
         SearchQuery(String(repeating: "x", count: 10_001), matching),
       ]
-      for query in tooLong { expectError(.valueOutOfRange) { _ = try store.search(query) } }
+      for query in tooLong { expect(.valueOutOfRange) { _ = try store.search(query) } }
     }
   }
 

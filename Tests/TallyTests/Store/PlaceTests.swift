@@ -20,7 +20,7 @@ struct PlaceTests {
         }
         #expect(moved.listID == newList && moved.scheduledDate == newDay, "\(place)")
       }
-      expectError(.listNotFound) {
+      expect(.listNotFound) {
         try store.writeAndWait { transaction in
           let task = try transaction.add("x")
           try transaction.move(task.id, to: .list(UUID()))
@@ -61,7 +61,7 @@ struct PlaceTests {
       try store.writeAndWait { try $0.move([ids[3], ids[4]], after: ids[3]) }
       #expect(try titles() == ["1", "2", "0", "3", "4"])
       try store.writeAndWait { try $0.move([], before: ids[0]) }
-      expectError(.differentPlaces) {
+      expect(.differentPlaces) {
         try store.writeAndWait { transaction in
           let other = try transaction.add("elsewhere")
           try transaction.move([ids[0]], after: other.id)
@@ -89,7 +89,7 @@ struct PlaceTests {
       var unknown = QuickEntry.parse("Call list:Work", reference: try store.read { $0.dateReference }, lists: ["Work"])
       #expect(unknown.listName == "Work")
       try store.writeAndWait { _ = try $0.deleteList(work) }
-      expectError(.listNotFound) { try store.writeAndWait { _ = try $0.add(unknown) } }
+      expect(.listNotFound) { try store.writeAndWait { _ = try $0.add(unknown) } }
       unknown = QuickEntry.parse("Call", reference: try store.read { $0.dateReference }, lists: [])
       #expect(try store.writeAndWait { try $0.add(unknown) }.title == "Call")
     }

@@ -49,10 +49,10 @@ import Testing
       #expect(try store.read { try $0.historyEntries().count } == 7)
       // The entries of the undos do not push out those to be undone next.
       for _ in 0..<7 { try store.writeAndWait { try $0.undo() } }
-      expectError(.nothingToUndo) { try store.writeAndWait { _ = try $0.undo() } }
+      expect(.nothingToUndo) { try store.writeAndWait { _ = try $0.undo() } }
       #expect(try store.read { try $0.task(id)?.title.hasPrefix("12x") } == true)
       for _ in 0..<7 { try store.writeAndWait { try $0.redo() } }
-      expectError(.nothingToRedo) { try store.writeAndWait { _ = try $0.redo() } }
+      expect(.nothingToRedo) { try store.writeAndWait { _ = try $0.redo() } }
       #expect(try store.read { try $0.task(id)?.title.hasPrefix("19x") } == true)
       // Undone and redone again and again, the log stays within twice its bounds, and a change cuts it back.
       for _ in 0..<20 {
@@ -88,7 +88,7 @@ import Testing
         #expect(title == (number == 1 ? "start" : "\(number - 1)"))
       }
       try store.writeAndWait { try $0.undo() }
-      expectError(.nothingToUndo) { try store.writeAndWait { _ = try $0.undo() } }
+      expect(.nothingToUndo) { try store.writeAndWait { _ = try $0.undo() } }
       for _ in 0...left { try store.writeAndWait { try $0.redo() } }
       #expect(try store.read { try $0.task(id)?.title } == "new")
     }
@@ -133,10 +133,10 @@ import Testing
       #expect(try store.read { try $0.historyEntries().count } == count)
       for _ in 0..<count { try store.writeAndWait { try $0.undo() } }
       try arrive()
-      expectError(.nothingToUndo) { try store.writeAndWait { _ = try $0.undo() } }
+      expect(.nothingToUndo) { try store.writeAndWait { _ = try $0.undo() } }
       #expect(try store.read { try $0.taskCount } == (besideAReplica ? 1 : 0))
       for _ in 0..<count { try store.writeAndWait { try $0.redo() } }
-      expectError(.nothingToRedo) { try store.writeAndWait { _ = try $0.redo() } }
+      expect(.nothingToRedo) { try store.writeAndWait { _ = try $0.redo() } }
       #expect(try store.read { try $0.taskCount } == count + (besideAReplica ? 1 : 0))
     }
   }
@@ -153,7 +153,7 @@ import Testing
       }
       try store.writeAndWait { _ = try $0.add("small", to: .inbox) }
       try store.writeAndWait { try $0.undo() }
-      expectError(.nothingToUndo) { try store.writeAndWait { _ = try $0.undo() } }
+      expect(.nothingToUndo) { try store.writeAndWait { _ = try $0.undo() } }
     }
   }
 
@@ -206,7 +206,7 @@ import Testing
       #expect(try store.read { try $0.taskCount } == 0)
       try store.writeAndWait { try $0.redo() }
       try store.writeAndWait { try $0.redo() }
-      expectError(.nothingToRedo) { try store.writeAndWait { _ = try $0.redo() } }
+      expect(.nothingToRedo) { try store.writeAndWait { _ = try $0.redo() } }
       #expect(try store.read { try $0.view(.all).tasks.map(\.title) } == ["renamed"])
     }
   }
@@ -217,7 +217,7 @@ import Testing
       try store.writeAndWait { transaction in
         try transaction.delete(id)
         // Records the changes so far.
-        expectError(.nothingToUndo) { _ = try transaction.undo() }
+        expect(.nothingToUndo) { _ = try transaction.undo() }
         _ = try transaction.add("small", to: .inbox)
         let isUndoable = transaction.isUndoable
         #expect(!isUndoable)
@@ -254,7 +254,7 @@ import Testing
       try store.writeAndWait { _ = try $0.delete(id) }
       try store.writeAndWait { _ = try $0.purgeCompletions(before: .latest) }
       #expect(try store.read { try $0.historyEntries().map(\.kind) } == [.cut])
-      expectError(.nothingToUndo) { try store.writeAndWait { _ = try $0.undo() } }
+      expect(.nothingToUndo) { try store.writeAndWait { _ = try $0.undo() } }
     }
   }
 

@@ -25,7 +25,7 @@ import Testing
       #expect(try title(of: id, in: store) == "b")
       try store.writeAndWait { try $0.redo() }
       #expect(try title(of: id, in: store) == "c")
-      expectError(.nothingToRedo) { try store.writeAndWait { _ = try $0.redo() } }
+      expect(.nothingToRedo) { try store.writeAndWait { _ = try $0.redo() } }
       try store.writeAndWait { try $0.undo() }
       try store.writeAndWait { try $0.undo() }
       #expect(try title(of: id, in: store) == "a")
@@ -41,7 +41,7 @@ import Testing
       for _ in 0..<3 {
         try store.writeAndWait { _ = try $0.undo(change) }
         #expect(try title(of: id, in: store) == "a")
-        expectError(.nothingToUndo) { try store.writeAndWait { _ = try $0.undo(change) } }
+        expect(.nothingToUndo) { try store.writeAndWait { _ = try $0.undo(change) } }
         try store.writeAndWait { _ = try $0.redo() }
         #expect(try title(of: id, in: store) == "b")
       }
@@ -53,7 +53,7 @@ import Testing
       try rename(id, to: "b", in: store)
       try store.writeAndWait { try $0.undo() }
       try rename(id, to: "c", in: store)
-      expectError(.nothingToRedo) { try store.writeAndWait { _ = try $0.redo() } }
+      expect(.nothingToRedo) { try store.writeAndWait { _ = try $0.redo() } }
       try store.writeAndWait { try $0.undo() }
       #expect(try title(of: id, in: store) == "a")
     }
@@ -61,8 +61,8 @@ import Testing
 
   @Test func anEmptyHistoryHasNothingToTakeBack() throws {
     try withStore { store in
-      expectError(.nothingToUndo) { try store.writeAndWait { _ = try $0.undo() } }
-      expectError(.nothingToRedo) { try store.writeAndWait { _ = try $0.redo() } }
+      expect(.nothingToUndo) { try store.writeAndWait { _ = try $0.undo() } }
+      expect(.nothingToRedo) { try store.writeAndWait { _ = try $0.redo() } }
     }
   }
 
@@ -117,7 +117,7 @@ import Testing
       try store.writeAndWait { _ = try $0.undo(change) }
       #expect(try title(of: id, in: store) == "a")
       #expect(try title(of: other, in: store) == "other")
-      expectError(.nothingToUndo) { try store.writeAndWait { _ = try $0.undo(change) } }
+      expect(.nothingToUndo) { try store.writeAndWait { _ = try $0.undo(change) } }
     }
   }
 
@@ -130,7 +130,7 @@ import Testing
       }
       #expect(nothing == nil)
       try rename(id, to: "b", in: store)
-      expectError(.nothingToUndo) { try store.writeAndWait { _ = try $0.undo(nothing) } }
+      expect(.nothingToUndo) { try store.writeAndWait { _ = try $0.undo(nothing) } }
       #expect(try title(of: id, in: store) == "b")
     }
   }
@@ -145,7 +145,7 @@ import Testing
       try rename(id, to: "c", in: store)
       let before = try contents(of: store)
       let sequence = try store.read { try $0.sequence }
-      expectError(.undoConflict) { try store.writeAndWait { _ = try $0.undo(change) } }
+      expect(.undoConflict) { try store.writeAndWait { _ = try $0.undo(change) } }
       #expect(try contents(of: store) == before)
       #expect(try store.read { try $0.sequence } == sequence)
       // Once the later one is undone, nothing prevents it.
@@ -161,7 +161,7 @@ import Testing
         (try transaction.addList(name: "Home").id, try transaction.changeID)
       }
       try store.writeAndWait { _ = try $0.add("in it", to: .list(list)) }
-      expectError(.undoConflict) { try store.writeAndWait { _ = try $0.undo(change) } }
+      expect(.undoConflict) { try store.writeAndWait { _ = try $0.undo(change) } }
     }
   }
 
@@ -174,7 +174,7 @@ import Testing
         return try transaction.changeID
       }
       try store.writeAndWait { _ = try $0.deleteList(list) }
-      expectError(.undoConflict) { try store.writeAndWait { _ = try $0.undo(change) } }
+      expect(.undoConflict) { try store.writeAndWait { _ = try $0.undo(change) } }
     }
   }
 
@@ -189,7 +189,7 @@ import Testing
         return try transaction.changeID
       }
       try store.writeAndWait { _ = try $0.delete(parent) }
-      expectError(.undoConflict) { try store.writeAndWait { _ = try $0.undo(change) } }
+      expect(.undoConflict) { try store.writeAndWait { _ = try $0.undo(change) } }
       #expect(try store.read { try $0.task(part)?.parentID } == nil)
     }
   }
@@ -200,7 +200,7 @@ import Testing
         (try transaction.add("x", to: .inbox).id, try transaction.changeID)
       }
       try store.writeAndWait { _ = try $0.delete(id) }
-      expectError(.undoConflict) { try store.writeAndWait { _ = try $0.undo(change) } }
+      expect(.undoConflict) { try store.writeAndWait { _ = try $0.undo(change) } }
       // Once the deletion is undone, nothing prevents it.
       try store.writeAndWait { try $0.undo() }
       try store.writeAndWait { _ = try $0.undo(change) }
@@ -220,16 +220,5 @@ import Testing
 
   private func title(of id: UUID, in store: TaskStore) throws -> String? {
     try store.read { try $0.task(id)?.title }
-  }
-}
-
-/// Expects a body to fail with an error of a code.
-func expectError(
-  _ code: TallyError.Code, sourceLocation: SourceLocation = #_sourceLocation, _ body: () throws -> Void
-) {
-  #expect(sourceLocation: sourceLocation) {
-    try body()
-  } throws: { error in
-    (error as? TallyError)?.code == code
   }
 }
