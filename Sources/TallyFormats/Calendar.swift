@@ -224,6 +224,8 @@ struct CalendarRecord: ForeignRecord {
 
   static let extensionName = "X-TALLY"
   static let listName = "X-TALLY-LIST"
+  /// The property with the day before which a task waits: `DTSTART` is that day, unless a rule counts from it.
+  static let startName = "X-TALLY-START"
 
   var exact: String? {
     get { first(Self.extensionName)?.unescaped }
@@ -280,8 +282,11 @@ extension CalendarRecord {
       ContentLine("RELATED-TO", parameters: ContentLine.dependency, $0.uuidString.lowercased())
     }
     if let list { lines.append(ContentLine(Self.listName, ContentLine.escape(list))) }
-    if case .rule(let rule)? = task.recurrence { lines.append(ContentLine("RRULE", text(of: rule, context))) }
-    if case .rule(let rule)? = task.recurrence { lines += exceptions(of: rule, from: task, context) }
+    if let rule = Self.writtenRule(of: task, context) {
+      let series = CalendarSeries(task, context)
+      lines.append(ContentLine("RRULE", series?.text(context) ?? text(of: rule, context)))
+      lines += exceptions(series, of: rule, from: task, context)
+    }
     for (name, value) in task.attributes.sorted(by: { $0.key < $1.key }) {
       guard case .text(let text) = value else { continue }
       // A readable date is already written from the field, or is out of date.
@@ -312,53 +317,6 @@ extension CalendarRecord {
     return text
   }
 
-  /// The rule; its last day is an instant in UTC if the start has a time (RFC 5545, section 3.3.10).
-  private func text(of rule: RecurrenceRule, _ context: FormatContext) -> String {
-    guard case .until(let day) = rule.end, first("DTSTART").map({ BasicDate.day($0.value) == nil }) ?? false else {
-      return rule.textWithoutExceptions
-    }
-    return rule.textWithoutExceptions.replacingOccurrences(
-      of: "UNTIL=\(BasicDate.text(day))", with: "UNTIL=\(BasicDate.text(context.end(of: day)))")
-  }
-
-  /// The days that a rule leaves out: the imported lines, if they still say these days, else one line.
-  ///
-  /// They have the time of the start if it has one (RFC 5545, section 3.8.5.1).
-  private func exceptions(of rule: RecurrenceRule, from task: TaskItem, _ context: FormatContext) -> [ContentLine] {
-    if case .text(let text)? = task.attributes["EXDATE"], let lines = Self.written(text, of: "EXDATE"),
-      Set(days(lines, context).filter { $0 > task.series?.start ?? .earliest }) == Set(rule.exceptions)
-    {
-      return lines
-    }
-    guard !rule.exceptions.isEmpty else { return [] }
-    guard let start = first("DTSTART") ?? first("DUE"), BasicDate.day(start.value) == nil,
-      let instant = WrittenDate(start, zones: zones, context)?.instant(context)
-    else {
-      let days = rule.exceptions.map(BasicDate.text).joined(separator: ",")
-      return [ContentLine("EXDATE", parameters: ";VALUE=DATE", days)]
-    }
-    let day = context.day(of: instant)
-    let lines = rule.exceptions.map { exception in
-      let moved = instant.moved(from: day, to: exception, in: context.timeZone)
-      return start.parameter("TZID") == nil
-        ? ContentLine("EXDATE", BasicDate.text(moved)) : zonedLine("EXDATE", moved, context)
-    }
-    guard let line = lines.first, lines.allSatisfy({ $0.parameters == line.parameters }) else { return lines }
-    return [ContentLine("EXDATE", parameters: line.parameters, lines.map(\.value).joined(separator: ","))]
-  }
-
-  /// The days in properties that list dates; without those that are not understood.
-  func days(_ lines: [ContentLine], _ context: FormatContext) -> [CalendarDay] {
-    lines.flatMap { line in
-      line.value.split(separator: ",").compactMap { value in
-        // The parts that are not understood are named with their to-do.
-        context.remarks.discarding {
-          WrittenDate(ContentLine(line.name, parameters: line.parameters, String(value)), zones: zones, context)
-        }?.day(context)
-      }
-    }
-  }
-
   private mutating func appendState(of task: TaskItem) {
     let status =
       switch task.state {
@@ -375,16 +333,29 @@ extension CalendarRecord {
   }
 
   private mutating func appendDates(of task: TaskItem, _ context: FormatContext) {
+    let (repeats, series) = (Self.writtenRule(of: task, context) != nil, CalendarSeries(task, context))
+    // The start of a task that repeats would move the rule, which counts from it.
+    let day = (repeats ? nil : task.start?.day) ?? task.scheduledDate
     // Both dates have times or neither, and the due date is the later one (RFC 5545, section 3.8.2.3).
-    if let start = imported("DTSTART", of: task, where: { $0.day(context) == task.scheduledDate }, context) {
+    if let start = imported("DTSTART", of: task, where: { $0.day(context) == day }, context) {
       lines.append(start)
-    } else if let due = task.dueDate, case .rule? = task.recurrence {
+    } else if let series {
+      lines.append(series.start)
+    } else if let due = task.dueDate, repeats {
       lines.append(zonedLine("DTSTART", due, context))
-    } else if let day = task.scheduledDate, let due = task.dueDate {
+    } else if let day, let due = task.dueDate {
       let start = context.start(of: day)
       if start < due { lines.append(zonedLine("DTSTART", start, context)) }
-    } else if let day = task.scheduledDate, task.dueDay.map({ $0 > day }) ?? true {
+    } else if let day, task.dueDay.map({ $0 > day }) ?? true {
       lines.append(ContentLine("DTSTART", parameters: ";VALUE=DATE", BasicDate.text(day)))
+    }
+    if let day = task.start?.day {
+      lines.append(ContentLine(Self.startName, parameters: ";VALUE=DATE", BasicDate.text(day)))
+    }
+    if let line = series?.due, first("DTSTART") == series?.start {
+      let imported = imported("DUE", of: task, where: { $0.instant(context) == task.dueDate }, context)
+      lines.append(imported ?? line)
+      return
     }
     if let due = task.dueDate {
       let isZoned = first("DTSTART")?.parameter("TZID") == context.timeZone.identifier
@@ -416,7 +387,7 @@ extension CalendarRecord {
 
   /// An instant as the local time of the person's zone, so that a series has the same local time after changes of the
   /// clock; in UTC if the written zone results in another instant.
-  private func zonedLine(_ name: String, _ instant: Timestamp, _ context: FormatContext) -> ContentLine {
+  func zonedLine(_ name: String, _ instant: Timestamp, _ context: FormatContext) -> ContentLine {
     let zone = context.timeZone.identifier
     let wall = instant.adding(seconds: Int64(context.timeZone.secondsFromGMT(for: instant.date)))
     let local = String(BasicDate.text(wall).dropLast())
@@ -463,7 +434,9 @@ extension CalendarRecord {
   /// The trigger of a relative reminder; `nil` if the to-do does not have the date, or has it with a time that the task
   /// does not have.
   private func trigger(of reminder: RelativeReminder, at instant: Timestamp, _ task: TaskItem) -> ContentLine? {
-    guard let line = first(reminder.anchor == .due ? "DUE" : "DTSTART") else { return nil }
+    guard reminder.anchor == .due || !startIsOwn,
+      let line = first(reminder.anchor == .due ? "DUE" : "DTSTART")
+    else { return nil }
     let parameters = reminder.anchor == .due ? ";RELATED=END" : ";RELATED=START"
     if BasicDate.day(line.value) != nil {
       // A day is its first instant (RFC 5545, section 3.8.6.3), and the reminder of a day without a time is at 9:00.
@@ -481,7 +454,7 @@ extension CalendarRecord {
 
   /// The trigger of a reminder: the distance from its date for a series, otherwise an instant.
   private func trigger(at reminder: Timestamp, of task: TaskItem, _ context: FormatContext) -> ContentLine {
-    if case .rule? = task.recurrence, let line = first("DTSTART") ?? first("DUE"),
+    if Self.writtenRule(of: task, context) != nil, let line = first("DTSTART") ?? first("DUE"),
       let start = WrittenDate(line, zones: zones, context)?.instant(context)
     {
       let seconds = (reminder.microsecondsSince1970 - start.microsecondsSince1970) / 1_000_000
@@ -561,10 +534,12 @@ extension CalendarRecord {
     let created = date("CREATED", context) ?? modified
     if let created { document[.createdAt] = .instant(created.instant(context)) }
     let start = date("DTSTART", context)
-    document[.scheduledDate] = start.map { .day($0.day(context)) }
+    let day = start?.day(context)
+    document[.scheduledDate] = startIsOwn ? nil : day.map { .day($0) }
     document[.dueDate] = nil
     document[.dueDay] = nil
     if let due = due(start, context) { document.setDue(due) }
+    readStart(day, into: &document, context)
     document[.reminderDate] = (reminder(context)?.instant).map { .instant($0) }
     let others = otherAlarms(context).compactMap { reminder(ofAlarm: components[$0], context) }
     let all = ReminderSet(others + (reminder(context).map { [.at($0.instant)] } ?? []))

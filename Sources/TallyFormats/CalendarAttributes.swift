@@ -8,6 +8,7 @@ extension CalendarRecord {
   private static let mapped: Set<String> = [
     "UID", "DTSTAMP", "CREATED", "LAST-MODIFIED", "SUMMARY", "DESCRIPTION", "STATUS", "COMPLETED", "PERCENT-COMPLETE",
     "DTSTART", "DUE", "PRIORITY", "CATEGORIES", "RELATED-TO", "RRULE", "BEGIN", "END", extensionName, listName,
+    startName,
   ]
   /// The other properties of a to-do (RFC 5545, section 3.6.2, and RFC 7986).
   private static let others: Set<String> = [
@@ -199,6 +200,7 @@ extension CalendarRecord {
     else { return .at(instant) }
     let isFromEnd = trigger.parameter("RELATED")?.uppercased() == "END" || first("DTSTART") == nil
     guard let line = first(isFromEnd ? "DUE" : "DTSTART") else { return .at(instant) }
+    guard isFromEnd || !startIsOwn else { return .at(instant) }
     let anchor: RelativeReminder.Anchor = isFromEnd ? .due : .scheduled
     let relative: RelativeReminder?
     if BasicDate.day(line.value) != nil {

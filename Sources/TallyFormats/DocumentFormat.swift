@@ -284,8 +284,9 @@ extension TaskStore {
       to: descriptor, matching: filter, in: [.markdown, .todotxt].contains(format) ? .place : .id,
       isPrepared: format == .csv,
       progress: progress
-    ) { calendar, now, lists in
-      format.writer(FormatContext(calendar: calendar, now: now, lists: lists, options: formatOptions))
+    ) { calendar, now, lists, series in
+      format.writer(
+        FormatContext(calendar: calendar, now: now, lists: lists, series: series, options: formatOptions))
     }
   }
 }

@@ -47,8 +47,12 @@ extension ForeignRecord {
     }
     var surroundings = TaskDocument.Surroundings()
     if !plain.listName.isIdentical(to: list) { surroundings.list = .some(list) }
-    if isLocal(task) { surroundings.zone = context.timeZone.identifier }
-    if !fields.isEmpty || surroundings.list != nil || surroundings.zone != nil {
+    // The times of a series are by the clock, so elsewhere they would be others.
+    if isLocal(task) || context.series(of: task) != nil { surroundings.zone = context.timeZone.identifier }
+    // A series has one open task, as a rule.
+    if task.isOpen { surroundings.series = context.series(of: task).flatMap { SeriesValues(of: $0, besides: task) } }
+    let isAlone = surroundings.list == nil && surroundings.zone == nil && surroundings.series == nil
+    if !fields.isEmpty || !isAlone {
       record.exact = TaskDocument.text(of: task, fields, surroundings).withoutControls
     }
     return record
@@ -61,11 +65,16 @@ extension ForeignRecord {
       context.remarks.add("extension", exact)
       return document(context)
     }
-    let (list, context) = (surroundings.list, context.in(surroundings.zone))
+    let list = surroundings.list
+    var context = context.in(surroundings.zone)
     let found = document(context)
     var (document, task) = (found, found.task)
     for field in TaskField.shown where exactly.has(field) { task[field] = exactly[field] }
     task.dropRepeatedReminder()
+    var series = surroundings.series?.series(of: task)
+    // A closed task of a stored series is written without its rule.
+    if task.isClosed, found[.recurrence] == nil { series = TaskSeries(describedBy: task, in: .gmt) }
+    if let series { context.series = [series.id: series] }
     let rewritten = context.remarks.discarding {
       Self(task, in: list ?? document.listName, context).document(context)
     }
@@ -74,6 +83,8 @@ extension ForeignRecord {
       guard group.allSatisfy({ rewritten[$0].isIdentical(to: found[$0]) }) else { continue }
       document[field] = exactly[field]
     }
+    let isSameSeries = [TaskField.recurrence, .series].allSatisfy { rewritten[$0].isIdentical(to: found[$0]) }
+    if isSameSeries { document.seriesValues = surroundings.series }
     if let list, rewritten.listName.isIdentical(to: document.listName) { document.listName = list }
     // The id of the list counts as long as there is a name.
     if document.listName == nil { document[.listID] = nil }
@@ -181,6 +192,8 @@ struct FormatContext: Sendable {
   let now: Timestamp
   /// The lists that share their name with another one, which an export must name by their ids.
   var ambiguousLists: Set<UUID> = []
+  /// The series that are stored, or come with the record that is read, by their ids.
+  var series: [UUID: TaskSeries] = [:]
   /// Whether the caller has said how dates are written.
   let hasDateOrder: Bool
   /// The facts about the document that the caller knows.
@@ -189,8 +202,9 @@ struct FormatContext: Sendable {
   var remarks = RemarkLog()
 
   /// The context of an export.
-  init(calendar: Calendar, now: Timestamp, lists: [TaskList], options: FormatOptions) {
+  init(calendar: Calendar, now: Timestamp, lists: [TaskList], series: [TaskSeries], options: FormatOptions) {
     self.init(calendar: calendar, now: now, options: options)
+    self.series = Dictionary(series.map { ($0.id, $0) }) { first, _ in first }
     let byName = Dictionary(grouping: lists, by: \.name)
     ambiguousLists = Set(byName.values.filter { $0.count > 1 }.flatMap { $0 }.map(\.id))
   }
@@ -202,6 +216,9 @@ struct FormatContext: Sendable {
   }
 
   var timeZone: TimeZone { calendar.timeZone }
+
+  /// The stored series of a task; `nil` for a task that does not repeat, or describes its series by its own values.
+  func series(of task: TaskItem) -> TaskSeries? { task.series.flatMap { series[$0.id] } }
 
   /// The same in another time zone, if it is known.
   func `in`(_ zone: String?) -> FormatContext {

@@ -24,6 +24,10 @@ struct DocumentImporter<Source: DocumentSource & ~Copyable>: ~Copyable {
   private var subtasks = SubtaskReferences()
   private var placement = ImportPlacement()
   private var deletions = DeletionDates()
+  /// The tasks that repeat otherwise than in the store, with what the store had.
+  private var changedRules: [(old: TaskItem, new: TaskItem)] = []
+  /// The series of the document that are taken as they are.
+  private var takenSeries: Set<UUID> = []
   /// The completions whose tasks may still come.
   private var deferredCompletions: [Completion] = []
   private(set) var summary: ImportSummary
@@ -56,6 +60,14 @@ extension DocumentImporter where Source: ~Copyable {
   /// Checks what only the whole document can show, after its last batch has been written.
   mutating func resolveSubtasks(in transaction: inout StoreWriteTransaction) throws {
     try add(subtasks.resolve(in: &transaction, isForeign: source.isForeign && !options.isStrict))
+  }
+
+  /// Changes the stored series of the tasks that have got other recurrences, unless the document has the series itself.
+  func changeSeries(in transaction: inout StoreWriteTransaction) throws {
+    for (old, new) in changedRules {
+      if let place = old.series, takenSeries.contains(place.id) { continue }
+      try transaction.adoptImported(new, replacing: old)
+    }
   }
 
   /// Checks what only the whole document can show, in a dry run, which has written nothing.
@@ -135,6 +147,10 @@ extension DocumentImporter where Source: ~Copyable {
     var task = try listed.task(
       replacing: old, id: id, now: transaction.now, date: merge.date, in: transaction.calendar
     ) { try placement.orderAtEnd(for: $0, in: transaction) }
+    let series = document.seriesValues?.series(of: task)
+    if let series, let place = task.series, place.id == series.id, task.isOpen {
+      task.float(as: series.task(at: place, in: transaction.calendar.timeZone, createdAt: task.createdAt))
+    }
     let outcome = merge.outcome(of: document, &task, replacing: old)
     if outcome == .keptNewer { subtasks.hasKept = true }
     if let listID = task.listID { try references.record(listID, at: position, in: transaction) }
@@ -143,6 +159,10 @@ extension DocumentImporter where Source: ~Copyable {
     summary.tasks.count(outcome)
     try report(ImportedRecord.Outcome(rawValue: outcome.rawValue), .task, id, task.title)
     if outcome.isWritten { batch.add(task, replacing: record, at: transaction.commitSequence) }
+    if outcome == .changed, let old, old.recurrence != task.recurrence { changedRules.append((old, task)) }
+    if let series, let place = task.series, place.id == series.id {
+      try read(series, isBesideTask: true, &batch, in: transaction)
+    }
   }
 
   /// The id for a task of the document; each id is given out only once.
@@ -271,12 +291,17 @@ extension DocumentImporter where Source: ~Copyable {
 
 extension DocumentImporter where Source: ~Copyable {
   /// Series are no records of their own for a person, so they are neither counted nor reported.
-  private func read(
-    _ series: TaskSeries, _ batch: inout ImportBatch,
+  ///
+  /// One beside a task of another format must be newer than the stored one: another program that has changed the task
+  /// knows nothing of it.
+  private mutating func read(
+    _ series: TaskSeries, isBesideTask: Bool = false, _ batch: inout ImportBatch,
     in transaction: borrowing StoreTransaction<some LMDBTransaction & ~Copyable>
   ) throws {
     let old = try transaction.storedSeries(series.id)
     guard old != series, options.overwrites || old.map({ $0.updatedAt <= series.updatedAt }) ?? true else { return }
+    if isBesideTask, !options.overwrites, old?.updatedAt == series.updatedAt { return }
+    takenSeries.insert(series.id)
     batch.series.append(series)
   }
 }
@@ -347,10 +372,6 @@ extension StoreTransaction where Base == WriteTransaction {
     try write(&changes, counting: &deltas)
     for completion in batch.completions { try record(completion, counting: &deltas) }
     for filter in batch.filters { try put(filter) }
-    // A task with another rule than before describes its series itself.
-    for change in batch.changedTasks where change.new?.item.recurrence != change.old?.item.recurrence {
-      if let place = change.old?.item.series { try endSeries(place.id) }
-    }
     for series in batch.series { try write(series) }
   }
 }
@@ -373,6 +394,7 @@ struct ImportSession<Source: DocumentSource & ~Copyable>: ~Copyable {
     }
     try transaction.apply(deltas)
     try importer.resolveSubtasks(in: &transaction)
+    try importer.changeSeries(in: &transaction)
     if options.mustBeUndoable, !transaction.isUndoable { throw TallyError.irreversible }
     return importer.summary
   }

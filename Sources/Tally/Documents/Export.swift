@@ -306,14 +306,15 @@ extension TaskStore {
   package func exportRecords(
     to output: FileDescriptor, matching filter: TaskFilter?, in order: ExportOrder, isPrepared: Bool,
     progress: InterchangeProgress.Observer?,
-    writer: (_ calendar: Calendar, _ now: Timestamp, _ lists: [TaskList]) -> any DocumentWriter
+    writer: (_ calendar: Calendar, _ now: Timestamp, _ lists: [TaskList], _ series: [TaskSeries]) -> any DocumentWriter
   ) throws -> ExportSummary {
     try read { transaction in
       try TallyError.checkCancellation()
       let selection = try filter.map { try ExportSelection($0, in: transaction) }
       var exporter = RecordExporter(
         output: OutputBehind(to: output), selection: selection, order: order, observer: progress,
-        writer: writer(transaction.calendar, transaction.now, try transaction.lists()))
+        writer: writer(
+          transaction.calendar, transaction.now, try transaction.lists(), try transaction.storedSeries()))
       return try exporter.run(in: transaction, isPrepared: isPrepared)
     }
   }

@@ -26,6 +26,8 @@ package struct TaskDocument {
   package var isIdentifiedByContent = false
   /// The attribute that keeps the parent if neither the document nor the store has it.
   package var keptParent: (name: String, text: String)?
+  /// What the stored series of the task has besides, in formats that have no series of their own.
+  package var seriesValues: SeriesValues?
   /// The last instant at which the task may have been completed, in formats that are less exact than an instant.
   package var latestCompletion: Timestamp?
 
@@ -120,7 +122,10 @@ extension TaskDocument {
     let completion = task.completedAt?.instant
     if old == nil, !has(.createdAt) { task.createdAt = min(now, completion ?? now) }
     if old == nil, !has(.updatedAt) { task.updatedAt = max(task.createdAt, completion ?? task.createdAt) }
-    if !has(.series) || task.recurrence == nil { task.updateSeries(replacing: old, in: calendar) }
+    // A document in which somebody has changed the rule alone still has the place by the former one.
+    let isAsBefore =
+      old?.recurrence != task.recurrence && task.series.map { $0 == old?.series && $0.start < $0.occurrence } ?? false
+    if !has(.series) || task.recurrence == nil || isAsBefore { task.updateSeries(replacing: old, in: calendar) }
     try task.validate()
     if !has(.sortOrder), old.map({ Place(of: $0) }) != Place(of: task) { task.sortOrder = try sortOrder(task) }
     if let old, !has(.updatedAt), !task.isIdentical(to: old) { task.updatedAt = max(date, old.updatedAt) }
@@ -197,6 +202,8 @@ extension TaskDocument {
     package var list: String??
     /// The time zone of the days in the record.
     package var zone: String?
+    /// What the stored series of the task has besides.
+    package var series: SeriesValues?
 
     package init(list: String?? = nil, zone: String? = nil) {
       (self.list, self.zone) = (list, zone)
@@ -209,6 +216,7 @@ extension TaskDocument {
     writer.beginObject()
     if let list = surroundings.list { writer.entry("list", list.map { .text($0) }) }
     if let zone = surroundings.zone { writer.entry("zone", .text(zone)) }
+    surroundings.series?.write(to: &writer)
     for field in fields {
       writer.key(field.name)
       writer.value(task.documentValue(of: field))
@@ -225,9 +233,14 @@ extension TaskDocument {
     guard try reader.next() == .beginObject else { throw reader.fault("An object is expected here") }
     var surroundings = Surroundings()
     var first = try reader.next()
-    while first == .key, let key = ["list", "zone"].first(where: { $0.utf8.elementsEqual(reader.text) }) {
-      let value = try reader.next() == .string ? String(decoding: reader.text, as: UTF8.self) : nil
-      if key == "list" { surroundings.list = .some(value) } else { surroundings.zone = value }
+    let keys = ["list", "zone", SeriesValues.key]
+    while first == .key, let key = keys.first(where: { $0.utf8.elementsEqual(reader.text) }) {
+      if key == SeriesValues.key {
+        surroundings.series = try SeriesValues(from: &reader)
+      } else {
+        let value = try reader.next() == .string ? String(decoding: reader.text, as: UTF8.self) : nil
+        if key == "list" { surroundings.list = .some(value) } else { surroundings.zone = value }
+      }
       first = try reader.next()
     }
     let document = try TaskDocument(fieldsFrom: &reader, after: first, isLenient: true)
@@ -504,54 +517,6 @@ enum CompletionDocument {
     return Completion(
       taskID: taskID, completedAt: completedAt, createdAt: createdAt, classification: classification,
       isTaskDeleted: isTaskDeleted)
-  }
-}
-
-/// A series as an object of a document.
-enum SeriesDocument {
-  /// The keys, in the order in which they are written.
-  enum Key: String, DocumentKey {
-    case task, timeZone, skippedDays
-
-    static let table = DocumentKeyTable<Key>()
-  }
-
-  /// Writes a series: its task with wall-clock times, written as in UTC, its zone and the days left out.
-  static func write(_ series: TaskSeries, to writer: inout JSONWriter) throws(LMDBError) {
-    let record = TaskRecord(item: series.template, stamp: ChangeStamp(replacing: nil, at: 0)).encodedBytes
-    writer.beginObject()
-    writer.key("task")
-    // The array outlives the writing.
-    try unsafe TaskDocument.write(TaskFields(record.span.bytes), id: series.id, to: &writer)
-    writer.entry("timeZone", series.timeZoneIdentifier.map { .text($0) })
-    writer.entry("skippedDays", .tags(TagSet(series.skippedDays.map(\.iso8601))))
-    writer.endObject()
-  }
-
-  /// Reads a series whose object has just begun.
-  static func read(from reader: inout JSONReader, isLenient: Bool) throws -> TaskSeries {
-    let position = reader.tokenPosition
-    var template: TaskItem?, zone: String?, days: [CalendarDay] = []
-    var entries = DocumentEntries(Key.self, isLenient: isLenient)
-    while let key = try entries.next(from: &reader) {
-      switch key {
-      case .task:
-        guard try reader.next() == .beginObject else { throw reader.fault("The task of a series is not an object") }
-        template = try TaskDocument(from: &reader, at: reader.tokenPosition, isLenient: isLenient).values
-      case .timeZone: zone = try reader.read(.text, for: key, orNull: true)?.text
-      case .skippedDays:
-        let texts = try reader.read(.tags, for: key, orNull: true)?.tags ?? []
-        days = try texts.map { text in
-          guard let day = try? CalendarDay(iso8601: text) else { throw reader.fault("A skipped day is not a day") }
-          return day
-        }
-      }
-    }
-    let series = template.flatMap {
-      TaskSeries(template: $0, timeZoneIdentifier: zone, skippedDays: days.sorted())
-    }
-    guard let series else { throw reader.fault("The series has no task that repeats", at: position) }
-    return series
   }
 }
 

@@ -52,7 +52,7 @@ public struct TaskSeries: Identifiable, Hashable, Sendable {
   /// The series that a task describes by its own values; `nil` if it does not repeat.
   ///
   /// It is what the tasks of earlier versions and of documents belong to, until somebody changes one of them.
-  init?(describedBy task: TaskItem, in timeZone: TimeZone) {
+  package init?(describedBy task: TaskItem, in timeZone: TimeZone) {
     guard let recurrence = task.recurrence, let place = task.series else { return nil }
     var template = task.again(withID: place.id, at: task.createdAt)
     template.endSnooze()
@@ -127,6 +127,8 @@ extension TaskSeries {
 extension TaskSeries {
   /// Takes over what a person has changed of one task, for the tasks that follow it.
   ///
+  /// Of the days that are left out, those stay that the recurrence gives, from the start on.
+  ///
   /// - Parameters:
   ///   - task: The task as changed; with another start of its series, all dates keep their distance to the start.
   ///   - old: The task before.
@@ -143,10 +145,17 @@ extension TaskSeries {
       (start, template.series) = (new.start, new.template.series)
     }
     if task.recurrence != old.recurrence { recurrence = new.recurrence }
+    if task.recurrence != old.recurrence || new.start != former.start { skippedDays.removeAll { !gives($0) } }
     before.moveDates(byDays: Int64(start.dayNumber) - Int64(former.start.dayNumber))
     after.moveDates(byDays: Int64(start.dayNumber) - Int64(new.start.dayNumber))
     for field in Self.commonFields where !before.hasSame(field, as: after) { template[field] = after[field] }
     template.updatedAt = task.updatedAt
+  }
+
+  /// Whether the recurrence gives a day.
+  private func gives(_ day: CalendarDay) -> Bool {
+    guard case .rule(let rule) = recurrence, day >= start else { return false }
+    return rule.next(after: CalendarDay(clamping: Int64(day.dayNumber) - 1), from: start) == day
   }
 
   /// The fields that a series gives its tasks; the others belong to each task.
@@ -174,7 +183,7 @@ extension TaskItem {
   }
 
   /// Whether a field has the same value, byte for byte, in another task.
-  fileprivate func hasSame(_ field: TaskField, as other: TaskItem) -> Bool {
+  func hasSame(_ field: TaskField, as other: TaskItem) -> Bool {
     guard case .text(let mine)? = self[field], case .text(let others)? = other[field] else {
       return self[field] == other[field]
     }

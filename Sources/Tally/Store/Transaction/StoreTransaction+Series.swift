@@ -214,6 +214,21 @@ extension StoreTransaction where Base == WriteTransaction {
     task.float(as: series.task(at: place, in: calendar.timeZone, createdAt: task.createdAt))
   }
 
+  /// Changes a series whose open task has got another recurrence from a document, as
+  /// ``updateSeries(of:keepingReminder:_:)`` does.
+  ///
+  /// A series that is not stored is what its task says.
+  mutating func adoptImported(_ task: TaskItem, replacing old: TaskItem) throws {
+    guard old.isOpen, let former = old.series else { return }
+    guard task.recurrence != nil, task.series?.id == former.id else { return try endSeries(former.id) }
+    guard var series = try storedSeries(former.id) else { return }
+    // The document may have the series as it was, and must not bring it back when it is imported again.
+    let time = max(timeOfChange(after: task.updatedAt), series.updatedAt.adding(microseconds: 1))
+    series.adopt(task, replacing: old, in: calendar.timeZone)
+    series.touch(at: time)
+    try write(series)
+  }
+
   /// Ends a series: its open task was deleted, or does not repeat any more.
   mutating func endSeries(_ id: UUID) throws {
     try removeValues([TaskSeries.key(of: id)])
