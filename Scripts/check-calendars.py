@@ -8,6 +8,7 @@
   and to-dos is read by both.
 - Radicale stores 200 to-dos of a library and those of todoman. Its stored files and its collection come in, each to-do
   of both once; what Tally writes of them fills another collection, from which Radicale gives the same to-dos.
+- Random series of Tally's are at the same instants in icalendar, khal and todoman, and come back: calendar_series.py.
 
 The programs are Python packages, installed into .build/python as Scripts/requirements.txt lists them. Radicale listens
 on the loopback only. TALLY_SEED repeats a run.
@@ -24,6 +25,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import types
 import urllib.error
 import urllib.request
 import zoneinfo
@@ -35,6 +37,7 @@ environment.enter()
 
 import icalendar
 
+import calendar_series
 from interchange import Generator, Tally, ZONE, calendar, todo_facts
 
 PROGRAMS = pathlib.Path(sys.prefix) / "bin"
@@ -72,8 +75,8 @@ def one_by_one(text):
 class Todoman:
     """todoman with one list, each to-do in a file."""
 
-    def __init__(self, folder):
-        self.files = folder / "files/home"
+    def __init__(self, folder, zone=ZONE):
+        self.zone, self.files = zone, folder / "files/home"
         self.files.mkdir(parents=True)
         self.config = folder / "todoman.py"
         self.config.write_text(
@@ -83,7 +86,7 @@ class Todoman:
     def __call__(self, *arguments, text=None):
         result = subprocess.run(
             [PROGRAMS / "todo", "--config", self.config, *arguments], input=text, capture_output=True,
-            encoding="utf-8", check=False, env=os.environ | {"TZ": ZONE})
+            encoding="utf-8", check=False, env=os.environ | {"TZ": self.zone})
         assert result.returncode == 0, f"todo {arguments}: {result.stderr[:500]}"
         return result.stdout
 
@@ -172,8 +175,8 @@ def midnight(day):
 class Khal:
     """khal with one calendar of events."""
 
-    def __init__(self, folder):
-        self.files = folder / "files"
+    def __init__(self, folder, zone=ZONE):
+        self.zone, self.files = zone, folder / "files"
         self.files.mkdir(parents=True)
         self.config = folder / "khal.conf"
         formats = "".join(
@@ -181,8 +184,8 @@ class Khal:
                 ("timeformat", "%H:%M"), ("dateformat", "%Y-%m-%d"), ("longdateformat", "%Y-%m-%d"),
                 ("datetimeformat", "%Y-%m-%d %H:%M"), ("longdatetimeformat", "%Y-%m-%d %H:%M")])
         self.config.write_text(
-            f"[calendars]\n[[work]]\npath = {self.files}\n[locale]\nlocal_timezone = {ZONE}\n"
-            f"default_timezone = {ZONE}\n{formats}[sqlite]\npath = {folder}/khal.db\n", encoding="utf-8")
+            f"[calendars]\n[[work]]\npath = {self.files}\n[locale]\nlocal_timezone = {zone}\n"
+            f"default_timezone = {zone}\n{formats}[sqlite]\npath = {folder}/khal.db\n", encoding="utf-8")
 
     def __call__(self, *arguments):
         result = subprocess.run(
@@ -295,6 +298,8 @@ def main():
         files = check_todoman(seed, folder)
         check_khal(folder)
         check_radicale(seed, folder, files)
+        programs = types.SimpleNamespace(todoman=Todoman, khal=Khal, one_by_one=one_by_one)
+        calendar_series.check(seed, folder, programs)
 
 
 if __name__ == "__main__":

@@ -33,13 +33,13 @@ RULES = ["FREQ=DAILY", "FREQ=WEEKLY;BYDAY=MO,TH", "FREQ=MONTHLY;BYMONTHDAY=-1;CO
 
 
 class Tally:
-    """The program with one store."""
+    """The program with one store, of a person in a zone."""
 
-    def __init__(self, store):
-        self.store = str(store)
+    def __init__(self, store, zone=ZONE):
+        self.store, self.zone = str(store), zone
 
-    def __call__(self, *arguments, text=None):
-        command = [PROGRAM, "--store", self.store, "--time-zone", ZONE, *map(str, arguments)]
+    def __call__(self, *arguments, text=None, zone=None):
+        command = [PROGRAM, "--store", self.store, "--time-zone", zone or self.zone, *map(str, arguments)]
         result = subprocess.run(command, input=text, capture_output=True, encoding="utf-8", check=False)
         assert result.returncode == 0, f"{arguments}: {result.returncode} {result.stderr[:500]}"
         return result.stdout
