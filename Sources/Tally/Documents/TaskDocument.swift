@@ -122,10 +122,8 @@ extension TaskDocument {
     let completion = task.completedAt?.instant
     if old == nil, !has(.createdAt) { task.createdAt = min(now, completion ?? now) }
     if old == nil, !has(.updatedAt) { task.updatedAt = max(task.createdAt, completion ?? task.createdAt) }
-    // A document in which somebody has changed the rule alone still has the place by the former one.
-    let isAsBefore =
-      old?.recurrence != task.recurrence && task.series.map { $0 == old?.series && $0.start < $0.occurrence } ?? false
-    if !has(.series) || task.recurrence == nil || isAsBefore { task.updateSeries(replacing: old, in: calendar) }
+    if has(.series), task.recurrence != nil, let old { task.keepRestart(replacing: old, in: calendar) }
+    if !has(.series) || task.recurrence == nil { task.updateSeries(replacing: old, in: calendar) }
     try task.validate()
     if !has(.sortOrder), old.map({ Place(of: $0) }) != Place(of: task) { task.sortOrder = try sortOrder(task) }
     if let old, !has(.updatedAt), !task.isIdentical(to: old) { task.updatedAt = max(date, old.updatedAt) }

@@ -311,6 +311,16 @@ extension TaskItem {
     if isReplaced || isLate { begin(place, on: day) }
   }
 
+  /// Lets the series go on from the task's day if a document has another rule with the place by the former one, and
+  /// leaves it there when such a document is read again.
+  mutating func keepRestart(replacing old: TaskItem, in calendar: Calendar) {
+    guard let place = series, var former = old.series, place.start < place.occurrence else { return }
+    if place == former, old.recurrence != recurrence { return updateSeries(replacing: old, in: calendar) }
+    guard former.start > place.start, former.index == place.index, old.recurrence == recurrence else { return }
+    former = RecurrenceSeries(id: former.id, start: place.start, occurrence: place.occurrence, index: former.index)
+    if former == place { series = old.series }
+  }
+
   /// Lets the series go on from a day, which becomes its first one.
   mutating func begin(_ place: RecurrenceSeries, on day: CalendarDay) {
     series = RecurrenceSeries(id: place.id, start: day, occurrence: day, index: place.index)
