@@ -223,6 +223,8 @@ let package = Package(
       ],
       exclude: [
         "Storage/golden-store-v1.txt", "Storage/golden-store-v2.txt", "Capture/quick-entry-sentences.txt",
+        "Storage/golden-described.json", "Storage/golden-described.txt", "Storage/golden-described-shown.txt",
+        "Storage/golden-life.json", "Storage/golden-life.txt", "Storage/golden-life-shown.txt",
       ],
       swiftSettings: settings
     ),
