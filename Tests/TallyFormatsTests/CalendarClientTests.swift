@@ -161,7 +161,7 @@ struct CalendarClientTests {
       try store.writeAndWait { transaction in
         _ = try transaction.update(task.id) { $0.recurrence = try Recurrence(text: "FREQ=DAILY") }
       }
-      #expect(try !store.exportedText(as: .ical).contains("EXDATE"))
+      #expect(try !store.exportedText(as: .ical).contains("\r\nEXDATE"))
     }
   }
 
