@@ -22,7 +22,6 @@ from dateutil.rrule import rrulestr
 from interchange import Tally, UTC
 
 COUNT = int(os.environ.get("TALLY_SERIES", "60"))
-# Those of the first kind have a description by rules; the clocks of the last one change by no rule, so its times are in UTC.
 ZONES = [
     "Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "America/Havana", "Antarctica/Troll", "Asia/Kathmandu",
     "America/Santiago"]
