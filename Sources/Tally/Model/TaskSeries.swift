@@ -86,8 +86,8 @@ extension TaskSeries {
 
   /// Returns the place after another one, of the task that follows when that one is closed.
   ///
-  /// By a rule, it is the rule's first day after the other one whose time has not passed: those in between are
-  /// skipped, so that they do not pile up. After completion, it is one interval after the day on which the task was
+  /// By a rule, it is the rule's first day after the other one whose time has not passed, and which is not left out:
+  /// those in between are skipped, so that they do not pile up. After completion, it is one interval after the day on which the task was
   /// closed, even if that day has passed. The index, and so the id of the task, does not depend on when it is closed.
   ///
   /// - Parameters:
@@ -108,7 +108,7 @@ extension TaskSeries {
     let last = [template.scheduledDate, template.dueDay(in: .gmt), reminder, start].compactMap(\.self).max() ?? start
     let earliest = CalendarDay(clamping: Int64(now.today.dayNumber) - Int64(last.dayNumber - start.dayNumber) - 1)
     var next = place.next(by: recurrence, completedOn: day, today: earliest)
-    while let found = next, hasPassed(found, at: now) {
+    while let found = next, skippedDays.contains(found.occurrence) || hasPassed(found, at: now) {
       next = rule.next(after: found.occurrence, from: start).map {
         RecurrenceSeries(id: id, start: start, occurrence: $0, index: found.index)
       }
@@ -145,7 +145,9 @@ extension TaskSeries {
       (start, template.series) = (new.start, new.template.series)
     }
     if task.recurrence != old.recurrence { recurrence = new.recurrence }
-    if task.recurrence != old.recurrence || new.start != former.start { skippedDays.removeAll { !gives($0) } }
+    if task.recurrence != old.recurrence || new.start != former.start {
+      skippedDays = skippedDays.filter { gives($0) }
+    }
     before.moveDates(byDays: Int64(start.dayNumber) - Int64(former.start.dayNumber))
     after.moveDates(byDays: Int64(start.dayNumber) - Int64(new.start.dayNumber))
     for field in Self.commonFields where !before.hasSame(field, as: after) { template[field] = after[field] }

@@ -136,7 +136,8 @@ extension HistoryWalk {
     guard var before = difference.before, let after = difference.after else {
       return difference.before == nil && difference.after == nil ? .none : .change
     }
-    if before.isIdentical(to: after) { return .none }
+    // A time that begins to float, or ends it, is the same instant; what people see has not changed.
+    if before.isIdentical(to: after) || Item.differences(before, after) == .floating { return .none }
     before.sortOrder = after.sortOrder
     return before.isIdentical(to: after) ? .renumbering : .change
   }
