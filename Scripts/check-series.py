@@ -4,7 +4,7 @@
     Scripts/check-series.py [TALLY-TEST-HELPER]
 
 A person with many repeating tasks moves between time zones, completes tasks late and early, leaves some out, snoozes
-and moves others, and changes a series. The model knows a series by its rule, its start and the distances of its dates
+and moves others, gives tasks sub-tasks, and changes a series. The model knows a series by its rule, its start and the distances of its dates
 from each occurrence. TALLY_SERIES is the number of series; set TALLY_SEED to repeat a run.
 """
 
@@ -59,6 +59,7 @@ class Series:
         self.due = due  # A number of days, a timedelta, or None.
         self.reminder = reminder
         self.open = None
+        self.parts = []  # Of each sub-task: its instant, and its wall-clock time if that floats.
         self.floating = set()  # The instants of the open task that stand for a wall-clock time of the series.
 
     def task(self, day, zone):
@@ -84,6 +85,7 @@ class Series:
 
     def close(self, now, zone):
         """Goes on to the next task."""
+        former = self.day
         if self.rule.startswith("after"):
             count, unit = self.rule.split()[1:]
             self.day = wall(now, zone).date() + timedelta(days=int(count) * (7 if "week" in unit else 1))
@@ -94,6 +96,14 @@ class Series:
                 following = rule.after(following)
             self.day = following.date() if following else None
         self.begin_task(zone)
+        if self.day:
+            self.parts = [self.moved(part, self.day - former, self.zone or zone) for part in self.parts]
+
+    def moved(self, part, distance, zone):
+        """A sub-task of the next task: the same time on the clock, at the same distance in days."""
+        due, local = part
+        local = (local or wall(due, zone)) + distance
+        return instant(local, zone), None if self.zone else local
 
     def begin_task(self, zone):
         self.open, self.floating = self.task(self.day, zone) if self.day else None, set()
@@ -112,12 +122,16 @@ class Series:
 
     def travel(self, zone):
         """Gives the open task the instants of another zone."""
+        self.parts = [(instant(local, zone) if local else due, local) for due, local in self.parts]
         if self.open and self.floating:
             there = self.task(self.day, zone)
             self.open.update({name: there[name] for name in self.floating})
 
     def answer(self):
-        return " ".join(text(self.open[name]) for name in ("planned", "due", "reminder")) if self.open else "ended"
+        if not self.open:
+            return "ended"
+        dates = [self.open[name] for name in ("planned", "due", "reminder")]
+        return " ".join(text(date) for date in dates + sorted(due for due, _ in self.parts))
 
 
 class Life:
@@ -172,7 +186,7 @@ class Life:
 
     def change(self, number, series):
         numbers, now = self.numbers, self.now
-        kind, due = numbers.randrange(12), series.open["due"]
+        kind, due = numbers.randrange(13), series.open["due"]
         is_timed = isinstance(due, datetime)
         if kind < 5:
             series.close(now, self.zone)
@@ -209,6 +223,11 @@ class Life:
             series.open["due"] = later
             series.settle(self.zone, "due")
             self.act(f"series-due {number} {text(later)}", series)
+        elif kind == 12 and len(series.parts) < 3:
+            local = datetime.combine(series.day + timedelta(days=numbers.randrange(-2, 3)), numbers.choice(TIMES))
+            part = instant(local, self.zone)
+            series.parts.append((part, None))
+            self.act(f"part {number} {text(part)}", series)
         elif kind == 11 and is_timed:
             zone = numbers.choice(ZONES)
             untouched = series.task(series.day, self.zone)

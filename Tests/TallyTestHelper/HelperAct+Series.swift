@@ -10,6 +10,7 @@ extension HelperAct {
   /// - `add RULE DAY DUE REMINDER`: begins a series, `-` for none; the others name it by its number.
   /// - `done N`, `skip N`, `drop N`: completes, leaves out or deletes the open task.
   /// - `plan N DAY`, `due N WHEN`, `snooze N INSTANT`: change the open task.
+  /// - `part N INSTANT`: gives the open task a sub-task that is due then.
   /// - `series-due N WHEN`, `zone N ZONE`: change the series.
   func liveWithSeries() throws {
     let clock = Mutex(Timestamp(clamping: 0))
@@ -34,7 +35,7 @@ extension HelperAct {
         return try Self.openTask(after: id, in: transaction)
       }
       if number == open.count { open.append(task?.id) } else { open[number] = task?.id }
-      say(task.map(Self.words) ?? "ended")
+      say(try task.map { task in try Self.words(of: task, in: store, zone) } ?? "ended")
     }
     try store.close()
   }
@@ -63,6 +64,10 @@ extension HelperAct {
     case "due": try transaction.update(id, keepingReminder: true) { set(&$0, due: words[2]) }
     case "snooze": try transaction.snooze(id, until: Timestamp(iso8601: words[2]))
     case "series-due": try transaction.updateSeries(of: id, keepingReminder: true) { set(&$0, due: words[2]) }
+    case "part":
+      try transaction.add("part") { part in
+        (part.parentID, part.dueDate) = (id, try Timestamp(iso8601: words[2]))
+      }
     case "zone": try transaction.setTimeZone(TimeZone(identifier: words[2]), ofSeriesWith: id)
     default: throw Misuse()
     }
@@ -80,8 +85,15 @@ extension HelperAct {
     return task.isOpen ? task : try transaction.successor(of: task)
   }
 
-  private static func words(of task: TaskItem) -> String {
+  private static func words(of task: TaskItem, in store: TaskStore, _ zone: TimeZone) throws -> String {
     let due = task.dueDay?.iso8601 ?? task.dueDate?.iso8601
-    return [task.scheduledDate?.iso8601, due, task.reminderDate?.iso8601].map { $0 ?? "-" }.joined(separator: " ")
+    let parts = try store.read { transaction in
+      var calendar = transaction.calendar
+      calendar.timeZone = zone
+      transaction.countDays(in: calendar, startingAtMinute: 0)
+      return try transaction.subtasks(of: task.id).filter(\.isOpen).compactMap(\.dueDate).sorted()
+    }
+    let dates = [task.scheduledDate?.iso8601, due, task.reminderDate?.iso8601].map { $0 ?? "-" }
+    return (dates + parts.map(\.iso8601)).joined(separator: " ")
   }
 }

@@ -7,7 +7,8 @@ import TallyEngine
 /// The task's ``TaskItem/dueDate``, ``TaskItem/reminderDate`` and ``TaskItem/otherReminders`` are the instants at which
 /// clocks show these times in the zone of whoever reads the task. A record keeps the instants of the zone in which the
 /// task was made, which programs of earlier versions read; indexes have the wall-clock times. A time floats as long as
-/// nobody gives the task another instant, and as long as the task is open.
+/// nobody gives the task another instant. A closed task
+/// keeps the instants that it showed when it was closed, and floats again when it is reopened.
 struct FloatingTimes: Hashable, Sendable {
   /// A wall-clock time, or several of them, with the instants that stand for it.
   struct Times<Value: Hashable & Sendable>: Hashable, Sendable {
@@ -17,6 +18,9 @@ struct FloatingTimes: Hashable, Sendable {
     let stored: Value
     /// What the task shows.
     var shown: Value
+
+    var unseen: Self { Self(local: local, stored: stored, shown: stored) }
+    var fixed: Self { Self(local: local, stored: shown, shown: shown) }
   }
 
   var due: Times<Timestamp>?
@@ -25,6 +29,14 @@ struct FloatingTimes: Hashable, Sendable {
   var reminders: Times<ReminderSet>?
 
   var isEmpty: Bool { due == nil && reminder == nil && reminders == nil }
+
+  /// The times as a record has them.
+  var unseen: FloatingTimes {
+    FloatingTimes(due: due?.unseen, reminder: reminder?.unseen, reminders: reminders?.unseen)
+  }
+
+  /// The times of a task that is closed: it keeps the instants that it shows.
+  var fixed: FloatingTimes { FloatingTimes(due: due?.fixed, reminder: reminder?.fixed, reminders: reminders?.fixed) }
 }
 
 /// A value that takes no part in comparisons: tasks that show the same are equal.
@@ -40,7 +52,7 @@ extension TaskItem {
   var floating: FloatingTimes? {
     get {
       // Nearly all tasks have none.
-      guard let box = extrasBox, var times = box.extras.floating.value, isOpen else { return nil }
+      guard let box = extrasBox, var times = box.extras.floating.value else { return nil }
       if times.due?.shown != dueDate { times.due = nil }
       if times.reminder?.shown != reminderDate { times.reminder = nil }
       if times.reminders?.shown != otherReminders { times.reminders = nil }
@@ -51,13 +63,13 @@ extension TaskItem {
 
   /// The wall-clock time after which the open task is overdue, if that time floats.
   var floatingOverdue: Timestamp? {
-    guard let floating, dueDay == nil else { return nil }
+    guard isOpen, let floating, dueDay == nil else { return nil }
     return dueDate == nil ? floating.reminder?.local : floating.due?.local
   }
 
   /// The task with the instants of its wall-clock times in a zone.
   func shown(in zone: TimeZone) -> TaskItem {
-    guard var times = floating else { return self }
+    guard isOpen, var times = floating else { return self }
     var task = self
     if let due = times.due { task.dueDate = Timestamp(wallClock: due.local, in: zone) }
     if let reminder = times.reminder { task.reminderDate = Timestamp(wallClock: reminder.local, in: zone) }
@@ -75,12 +87,14 @@ extension TaskItem {
   package var stored: TaskItem {
     guard extrasBox?.extras.floating.value != nil else { return self }
     var (task, times) = (self, floating)
-    if let due = times?.due { task.dueDate = due.stored }
-    if let reminder = times?.reminder { task.reminderDate = reminder.stored }
-    if let reminders = times?.reminders { task.otherReminders = reminders.stored }
-    times?.due?.shown = task.dueDate ?? .earliest
-    times?.reminder?.shown = task.reminderDate ?? .earliest
-    times?.reminders?.shown = task.otherReminders
+    if isClosed {
+      times = times?.fixed
+    } else {
+      if let due = times?.due { task.dueDate = due.stored }
+      if let reminder = times?.reminder { task.reminderDate = reminder.stored }
+      if let reminders = times?.reminders { task.otherReminders = reminders.stored }
+      times = times?.unseen
+    }
     task.floating = times
     return task
   }

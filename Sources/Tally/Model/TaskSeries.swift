@@ -173,6 +173,36 @@ extension TaskSeries {
   mutating func move(toList id: UUID?) { template.listID = id }
 }
 
+/// Moves the sub-tasks of a task of a series along with it, in local time.
+///
+/// The copies have wall-clock times of their own, so that a time which the clocks skip on one day is back on the next.
+struct PartMove {
+  private let move: OccurrenceMove
+  private let zone: TimeZone
+  private let isFloating: Bool
+
+  init(from old: RecurrenceSeries, to new: RecurrenceSeries, of series: TaskSeries, in zone: TimeZone) {
+    move = OccurrenceMove(from: old, to: new, by: series.recurrence, in: .gmt)
+    (self.zone, isFloating) = (series.timeZone(or: zone), series.timeZoneIdentifier == nil)
+  }
+
+  /// Moves the dates of a sub-task.
+  func apply(to task: inout TaskItem) {
+    task.endSnooze()
+    let times = task.floating
+    var local = task
+    local.sink()
+    local.convertInstants { $0.wallClock(in: zone) }
+    if let due = times?.due { local.dueDate = due.local }
+    if let reminder = times?.reminder { local.reminderDate = reminder.local }
+    if let reminders = times?.reminders { local.otherReminders = reminders.local }
+    move.apply(toPart: &local)
+    task = local
+    task.convertInstants { Timestamp(wallClock: $0, in: zone) }
+    if isFloating { task.float(at: local) }
+  }
+}
+
 extension TaskItem {
   /// Moves the days and the instants by whole days of 24 hours.
   fileprivate mutating func moveDates(byDays count: Int64) {

@@ -531,7 +531,7 @@ struct FilterFacts: ~Escapable {
     let last = zone == nil || lastTag < TaskField.dueDate.tag ? lastTag : .max
     var cursor = fields.cursor
     while try cursor.advance(), cursor.tag <= last { try read(cursor.tag, cursor.value) }
-    guard let zone else { return }
+    guard let zone, isOpen else { return }
     if has(.floatingDue), has(.dueDate) { due = Timestamp(wallClock: localDue, in: zone).microsecondsSince1970 }
     if has(.floatingReminder), has(.reminderDate) {
       reminder = Timestamp(wallClock: localReminder, in: zone).microsecondsSince1970

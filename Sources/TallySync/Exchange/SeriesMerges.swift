@@ -99,6 +99,8 @@ private struct SeriesMerge {
     let expected = series.task(at: place, in: transaction.calendar.timeZone, createdAt: last.createdAt)
     var parts = TaskItem.differences(last, expected).intersection(TaskSeries.commonParts.union(.floating))
     if !hasOtherRule { parts.subtract([.recurrence, .rule]) }
+    // The instant of a wall-clock time depends on the zone of the device that made the task.
+    if TaskField.all.allSatisfy({ $0.part != .floating || last[$0] == expected[$0] }) { parts.remove(.floating) }
     if last.parentID != nil { parts.remove(.list) }
     parts = parts.parts.filter { isGenerated($0) }.reduce(into: []) { $0.formUnion($1) }
     guard !parts.isEmpty else { return nil }

@@ -20,7 +20,7 @@ struct LocalChange {
     if has(.tags) || isNew { change.join(tags(of: task)) }
     if has(.dependencies) || isNew { change.join(dependencies(of: task)) }
     if has(.reminders) || isNew { change.join(reminders(of: task)) }
-    for field in [ObjectState.Field.progress, .cancellation, .floating] { change.join(reopening(task, field)) }
+    for field in [ObjectState.Field.progress, .cancellation] { change.join(reopening(task, field)) }
     // A deletion preserves the completion of a task, but undoing an import deletes the task with its completion.
     if mayDetach || isNew { change.join(completion(completions.current)) }
     change.join(self.change(of: completions.detached))
@@ -65,8 +65,7 @@ struct LocalChange {
     return change.joined(with: life(isDeleted: false, after: change))
   }
 
-  /// A reopened task is in progress or cancelled, and has the wall-clock times, as the record says, whatever it was when
-  /// another device closed it.
+  /// A reopened task is in progress or cancelled as the record says, whatever it was when another device closed it.
   private func reopening(_ task: TaskItem, _ field: ObjectState.Field) -> ObjectState {
     let value = task.value(of: field)
     let part: SyncFields = has(.completion) ? .completion : .cancellation

@@ -106,7 +106,7 @@ extension StoreTransaction where Base: ~Copyable {
   /// A task and its sub-tasks, repeated at another position of the task's series, parents first.
   private func repetitions(of task: TaskItem, at place: RecurrenceSeries) throws -> [Repetition] {
     guard let own = task.series, let series = try series(of: task) else { return [] }
-    let move = OccurrenceMove(from: own, to: place, by: series.recurrence, in: calendar.timeZone)
+    let move = PartMove(from: own, to: place, of: series, in: calendar.timeZone)
     var repetition = series.task(at: place, in: calendar.timeZone, createdAt: stamp)
     repetition.sortOrder = task.sortOrder
     if let parentID = task.parentID {
@@ -121,12 +121,12 @@ extension StoreTransaction where Base: ~Copyable {
 
   /// Sub-tasks, repeated below the successor of their parent.
   private func repetitions(
-    of parts: [TaskItem], asPartsOf parent: TaskItem, by move: OccurrenceMove, index: Int
+    of parts: [TaskItem], asPartsOf parent: TaskItem, by move: PartMove, index: Int
   ) throws -> [Repetition] {
     try parts.flatMap { part in
       var repetition = part.again(withID: UUID(derivedFrom: part.id, index: UInt64(clamping: index)), at: stamp)
       (repetition.parentID, repetition.listID) = (parent.id, parent.listID)
-      move.apply(toPart: &repetition)
+      move.apply(to: &repetition)
       repetition.series = nil
       repetition.updateSeries(replacing: nil, in: calendar)
       let parts = try self.parts(of: part.id).latestOfSeries
