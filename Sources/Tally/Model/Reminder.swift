@@ -124,7 +124,9 @@ extension TaskItem {
   /// Removes the reminder that is also ``reminderDate`` from the others, as a document may have it twice.
   package mutating func dropRepeatedReminder() {
     guard extrasBox != nil, let reminderDate, otherReminders.contains(.at(reminderDate)) else { return }
+    let floating = self[.floatingReminders]
     otherReminders.remove(.at(reminderDate))
+    if let floating { self[.floatingReminders] = floating }
   }
 }
 

@@ -183,6 +183,8 @@ import Testing
           let task = try #require(try other.read { try $0.task(id) })
           let nine = try Self.instant("2026-05-04T09:00:00+09:00")
           #expect(task.dueDate == nine && task.reminderDate == nine)
+          let half = try Self.instant("2026-05-04T08:30:00+09:00")
+          #expect(task.otherReminders.first == .at(half))
           // The same document changes nothing.
           #expect(try other.importDocument(from: file).tasks.changed == 0)
         }
