@@ -172,6 +172,7 @@ extension StoreSync {
     defer { lock.release() }
     try await becomeOwnReplica()
     return try await store.write { transaction in
+      try transaction.showCarriedValues()
       let (card, content) = try transaction.open(bytes)
       let count = try transaction.apply(content, by: card)
       if count > 0 { try transaction.finishMerge() }

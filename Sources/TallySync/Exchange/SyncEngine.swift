@@ -55,6 +55,9 @@ struct SyncEngine {
     if try store.readSynchronization({ try $0.hasSettledConflicts() }) {
       try await store.write { try $0.removeSettledConflicts() }
     }
+    if try store.readSynchronization({ try $0.hasCarriedValues() }) {
+      try await store.write { try $0.showCarriedValues() }
+    }
     let start = try await readPlace()
     // Cards come first: a new key must be known before anything is sealed, and before a copy becomes a new replica, for
     // which nobody has sealed that key.
@@ -284,7 +287,26 @@ extension StoreTransaction where Base: ~Copyable {
   }
 }
 
+extension StoreTransaction where Base: ~Copyable {
+  /// Whether an earlier version of the program may have merged this store last.
+  func hasCarriedValues() throws -> Bool { try syncValue(forKey: SyncKey.shownFields) != ObjectState.shownFields }
+}
+
 extension StoreWriteTransaction {
+  /// Shows what an earlier version of the program has carried on without knowing it; once, after an upgrade.
+  mutating func showCarriedValues() throws {
+    guard try hasCarriedValues() else { return }
+    _ = try merging { merge, _, transaction in
+      for (key, _) in try transaction.syncValues(under: SyncKey.states) {
+        guard let object = try? ObjectKey(bytes: key), object.isTask || object.isSeries else { continue }
+        let state = try merge.state(of: object, in: transaction)
+        if object.isSeries || state.hasLaterFields { try merge.showAgain(object, in: transaction) }
+      }
+    }
+    try setSyncValue(ObjectState.shownFields, forKey: SyncKey.shownFields)
+    try finishMerge()
+  }
+
   /// Makes the writes that changes of others require of this replica, after these changes were merged.
   mutating func finishMerge() throws {
     try completeListMerges()

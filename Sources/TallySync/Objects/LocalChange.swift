@@ -288,6 +288,8 @@ enum SyncKey {
   static let tooLarge: [UInt8] = [11]
   /// A series whose open task may have to follow it: its id.
   static let touchedSeries: [UInt8] = [22]
+  /// The fields that records show: an earlier version carries on those that it does not know.
+  static let shownFields: [UInt8] = [23]
   // 12, 14, 15, 18 to 21 and 40 are in SyncNotes: completions of deleted tasks, saved filters, when records of deleted
   // objects were stored, the last write that was handed over, filters that others have saved and that are deleted here,
   // writes to an object that has come back, the first change that waits, and merged lists.

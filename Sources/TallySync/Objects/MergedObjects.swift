@@ -227,6 +227,17 @@ extension ObjectState.Field {
   var isText: Bool { self == .title || self == .notes || self == .color }
 }
 
+extension ObjectState {
+  /// The number that the fields known to this version have together; another one follows when a field is added.
+  static let shownFields: [UInt8] = [1]
+
+  /// Whether it has fields that the first version of the program does not know.
+  var hasLaterFields: Bool {
+    let registers: [Field] = [.cancellation, .start, .rule, .floating]
+    return registers.contains { self.registers[$0] != nil } || sets[.dependencies] != nil || sets[.reminders] != nil
+  }
+}
+
 /// The tasks whose places may depend on objects that have changed: those that have changed, those above and below them,
 /// and those that wait for a list or a parent among them.
 ///

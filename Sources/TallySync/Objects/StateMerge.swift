@@ -131,6 +131,12 @@ struct StateMerge {
     return known
   }
 
+  /// Lets the record of an object be written from its state once more.
+  mutating func showAgain(_ object: ObjectKey, in transaction: borrowing StoreWriteTransaction) throws {
+    let state = try state(of: object, in: transaction)
+    touched[object] = TouchedObject(before: state, state: state, recorded: state)
+  }
+
   /// Records the last version of a filter that was deleted, so that undoing the deletion restores it.
   private mutating func recordDeletedFilter(_ change: ObjectState, _ known: ObjectState) {
     guard let key = known.registers[.filterKey]?.value, let deletion = known.registers[.filter], deletion.value.isEmpty,
