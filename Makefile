@@ -17,7 +17,7 @@ endif
 # What builds a package beside this one.
 ALONE = env -u TALLY_SERVERS -u TALLY_BENCHMARKS
 .PHONY: help demo test check check-release format layers bench bench-readme docs api clean set-up tools lint build program schemas formats page smoke smoke-optimised outside faults
-.PHONY: hub demo-hub test-hub test-hub-api test-hub-faults bench-hub test-long test-devices test-faults test-mutants test-sanitizers
+.PHONY: hub demo-hub test-hub test-hub-api test-hub-faults bench-hub test-long test-devices test-old-devices test-faults test-mutants test-sanitizers
 .PHONY: web test-web test-web-long quick-web bench-web
 .PHONY: install install-web uninstall completions installation
 .PHONY: bench-floor bench-slowed bench-work bench-counts bench-record bench-record-counts bench-peers bench-growth bench-cli bench-observation bench-before bench-search bench-serve bench-sync bench-engine
@@ -41,8 +41,8 @@ $(CHECKS) installation: | tools
 endif
 
 check-release: ## Runs what a release must pass, beside `make check`: every long form; hours.
-	@for each in test-long smoke-optimised installation test-faults test-sanitizers test-devices test-hub-api test-hub-faults \
-	test-web-long; do $(MAKE) $$each || exit; done
+	@for each in test-long smoke-optimised installation test-faults test-sanitizers test-devices test-old-devices \
+	test-hub-api test-hub-faults test-web-long; do $(MAKE) $$each || exit; done
 
 format: ## Formats every Swift file in place.
 	swift format --in-place --recursive --parallel $(SWIFT_FILES)
@@ -194,6 +194,9 @@ test-mutants: set-up ## Leaves out or changes some hundreds of steps of the sour
 test-devices: build ## Changes tasks at random on two and five devices that share folders, kills some, and compares them all.
 	@Scripts/check-sync.py
 	@Scripts/check-sync.py --syncthing --if-available
+
+test-old-devices: set-up ## Plays 2,000 random histories on devices of which one has the program of 0e4248f; builds that; an hour.
+	@TALLY_HISTORIES=2000 Scripts/check-old-devices.py
 
 hub: set-up ## Builds tally-hub and tally-hub-client in .build/debug; the first build takes minutes.
 	swift build --product tally-hub
