@@ -7,8 +7,8 @@ import TallyEngine
 /// The task's ``TaskItem/dueDate``, ``TaskItem/reminderDate`` and ``TaskItem/otherReminders`` are the instants at which
 /// clocks show these times in the zone of whoever reads the task. A record keeps the instants of the zone in which the
 /// task was made, which programs of earlier versions read; indexes have the wall-clock times. A time floats as long as
-/// nobody gives the task another instant. A closed task
-/// keeps the instants that it showed when it was closed, and floats again when it is reopened.
+/// nobody gives the task another instant. A closed task keeps the instants that it showed when it was closed, and floats
+/// again when it is reopened.
 struct FloatingTimes: Hashable, Sendable {
   /// A wall-clock time, or several of them, with the instants that stand for it.
   struct Times<Value: Hashable & Sendable>: Hashable, Sendable {
@@ -19,8 +19,10 @@ struct FloatingTimes: Hashable, Sendable {
     /// What the task shows.
     var shown: Value
 
-    var unseen: Self { Self(local: local, stored: stored, shown: stored) }
-    var fixed: Self { Self(local: local, stored: shown, shown: shown) }
+    /// The same times in a record.
+    var recorded: Self { Self(local: local, stored: stored, shown: stored) }
+    /// The same times of a closed task.
+    var ended: Self { Self(local: local, stored: shown, shown: shown) }
   }
 
   var due: Times<Timestamp>?
@@ -31,12 +33,12 @@ struct FloatingTimes: Hashable, Sendable {
   var isEmpty: Bool { due == nil && reminder == nil && reminders == nil }
 
   /// The times as a record has them.
-  var unseen: FloatingTimes {
-    FloatingTimes(due: due?.unseen, reminder: reminder?.unseen, reminders: reminders?.unseen)
+  var recorded: FloatingTimes {
+    FloatingTimes(due: due?.recorded, reminder: reminder?.recorded, reminders: reminders?.recorded)
   }
 
   /// The times of a task that is closed: it keeps the instants that it shows.
-  var fixed: FloatingTimes { FloatingTimes(due: due?.fixed, reminder: reminder?.fixed, reminders: reminders?.fixed) }
+  var ended: FloatingTimes { FloatingTimes(due: due?.ended, reminder: reminder?.ended, reminders: reminders?.ended) }
 }
 
 /// A value that takes no part in comparisons: tasks that show the same are equal.
@@ -88,12 +90,12 @@ extension TaskItem {
     guard extrasBox?.extras.floating.value != nil else { return self }
     var (task, times) = (self, floating)
     if isClosed {
-      times = times?.fixed
+      times = times?.ended
     } else {
       if let due = times?.due { task.dueDate = due.stored }
       if let reminder = times?.reminder { task.reminderDate = reminder.stored }
       if let reminders = times?.reminders { task.otherReminders = reminders.stored }
-      times = times?.unseen
+      times = times?.recorded
     }
     task.floating = times
     return task
@@ -107,7 +109,7 @@ extension TaskItem {
   }
 
   /// Leaves the instants as they are, whatever clocks show.
-  mutating func sink() {
+  mutating func endFloating() {
     if extrasBox?.extras.floating.value != nil { extras.floating.value = nil }
   }
 
@@ -147,10 +149,9 @@ extension TaskExtras {
   /// Sets the instants behind wall-clock times that were read from a record.
   mutating func anchorFloating(due: Timestamp?, reminder: Timestamp?) {
     guard var times = floating.value else { return }
-    times.due = times.due.flatMap { times in due.map { .init(local: times.local, stored: $0, shown: $0) } }
-    times.reminder = times.reminder.flatMap { times in reminder.map { .init(local: times.local, stored: $0, shown: $0) }
-    }
-    times.reminders = times.reminders.map { .init(local: $0.local, stored: otherReminders, shown: otherReminders) }
+    times.due = .init(times.due?.local, for: due)
+    times.reminder = .init(times.reminder?.local, for: reminder)
+    times.reminders = .init(times.reminders?.local, for: otherReminders)
     floating.value = times.isEmpty ? nil : times
   }
 }

@@ -57,7 +57,7 @@ public struct TaskSeries: Identifiable, Hashable, Sendable {
     var template = task.again(withID: place.id, at: task.createdAt)
     template.endSnooze()
     template.convertInstants { $0.wallClock(in: timeZone) }
-    template.sink()
+    template.endFloating()
     let first = RecurrenceSeries(startingWith: place.id, on: place.start)
     OccurrenceMove(from: place, to: first, by: recurrence, in: .gmt).apply(to: &template)
     template.updatedAt = task.updatedAt
@@ -191,7 +191,7 @@ struct PartMove {
     task.endSnooze()
     let times = task.floating
     var local = task
-    local.sink()
+    local.endFloating()
     local.convertInstants { $0.wallClock(in: zone) }
     if let due = times?.due { local.dueDate = due.local }
     if let reminder = times?.reminder { local.reminderDate = reminder.local }

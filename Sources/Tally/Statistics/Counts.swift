@@ -210,7 +210,7 @@ extension StoreTransaction where Base: ~Copyable {
     // A recorded offset is always less than a day.
     let isAsRecorded = series == .completedAsRecorded
     let margin = isAsRecorded ? QuarterHour.microsecondsPerDay : 0
-    var tester = predicate.map(EventTester.init)
+    var tester = try tester(of: predicate)
     for isTaskDeleted in selection {
       try tables.completions.forEach(
         from: CompletionKey(isTaskDeleted: isTaskDeleted, completed: .start(at: start - margin)),

@@ -67,8 +67,11 @@ struct EventTester {
   let isOfLedger: Bool
   private var folder = TextFolder()
   let graph = BlockingGraph()
+  /// The zone of wall-clock times; `nil` if the store has none.
+  let zone: TimeZone?
 
-  init(_ predicate: RecordPredicate) {
+  init(_ predicate: RecordPredicate, in zone: TimeZone?) {
+    self.zone = zone
     program = RecordProgram(predicate)
     lastTag = predicate.lastTag
     isOfLedger = predicate.isOfLedger
@@ -81,20 +84,25 @@ struct EventTester {
 }
 
 extension StoreTransaction where Base: ~Copyable {
+  /// Creates a tester of a predicate; `nil` without a predicate.
+  func tester(of predicate: RecordPredicate?) throws -> EventTester? {
+    try predicate.map { EventTester($0, in: try zoneOfFloatingTimes) }
+  }
+
   /// Whether a task passes in its current state; without a tester, every task passes.
   func passes(_ tester: inout EventTester?, _ id: UUID) throws -> Bool {
-    guard let lastTag = tester?.lastTag, let graph = tester?.graph else { return true }
+    guard let (lastTag, graph, zone) = tester.map({ ($0.lastTag, $0.graph, $0.zone) }) else { return true }
     guard let task = try tables.tasks.bytes(forKey: IDKey(id), in: base) else {
       throw TallyError.missingRecord(of: "a task index")
     }
-    return try tester?.matches(FilterFacts(id, task, upTo: lastTag, in: zoneOfFloatingTimes)) {
+    return try tester?.matches(FilterFacts(id, task, upTo: lastTag, in: zone)) {
       try answer($0, about: $1, graph)
     } ?? true
   }
 
   /// Whether an entry of the ledger passes; without a tester, every entry passes.
   func passes(_ tester: inout EventTester?, _ key: CompletionKey, _ entry: RawSpan) throws -> Bool {
-    guard let isOfLedger = tester?.isOfLedger, let lastTag = tester?.lastTag, let graph = tester?.graph
+    guard let (isOfLedger, lastTag, graph, zone) = tester.map({ ($0.isOfLedger, $0.lastTag, $0.graph, $0.zone) })
     else { return true }
     if key.isTaskDeleted || isOfLedger {
       return try tester?.matches(FilterFacts(key.completed, ofCompletion: entry)) { try answer($0, about: $1, graph) }
@@ -103,7 +111,7 @@ extension StoreTransaction where Base: ~Copyable {
     guard let task = try tables.tasks.bytes(forKey: IDKey(key.completed.id), in: base) else {
       throw TallyError.missingRecord(of: "completions")
     }
-    var facts = try FilterFacts(key.completed.id, task, upTo: lastTag, in: zoneOfFloatingTimes)
+    var facts = try FilterFacts(key.completed.id, task, upTo: lastTag, in: zone)
     try facts.setClassification(ofCompletion: entry)
     return try tester?.matches(facts) { try answer($0, about: $1, graph) } ?? true
   }

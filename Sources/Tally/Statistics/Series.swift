@@ -110,7 +110,7 @@ extension StoreTransaction where Base: ~Copyable {
 
   /// The tasks that wait for their start: they are open, but views of what there is to do do not show them.
   private func waitingTasks(on day: CalendarDay, _ context: StatisticsContext) throws -> [TaskItem] {
-    var tester = context.selection.predicate.map(EventTester.init)
+    var tester = try tester(of: context.selection.predicate)
     return try waitingTasks(on: day).filter { try passes(&tester, $0) && contains(context.scope, $0) }
       .map { try indexedTask($0) }
   }
@@ -131,7 +131,7 @@ extension StoreTransaction where Base: ~Copyable {
     let today = DueKey.microseconds(of: context.periods.today)
     let local = context.now.wallClock(in: calendar.timeZone).microsecondsSince1970
     let margin = QuarterHour.microsecondsPerDay
-    var tester = context.selection.predicate.map(EventTester.init)
+    var tester = try tester(of: context.selection.predicate)
     var count = 0
     try forEachFloating(from: min(today, local) - margin, to: max(today, local) + margin) { id, time, due in
       let (isOverdue, isCounted) = (due < context.now, time < today)
@@ -145,7 +145,7 @@ extension StoreTransaction where Base: ~Copyable {
   private func scheduledCount(on day: Int32, isCompleted: Bool, _ context: StatisticsContext) throws -> Int {
     var count = 0
     let (start, end) = (DayKey.start(of: day, isCompleted: isCompleted), DayKey.end(of: day, isCompleted: isCompleted))
-    var tester = context.selection.predicate.map(EventTester.init)
+    var tester = try tester(of: context.selection.predicate)
     try forEachKey(of: tables.byDay, from: start, to: end) { key in
       // Cancelled tasks are among the completed ones in the index.
       if isCompleted, try !indexedTask(key.id).isCompleted { return }
@@ -215,7 +215,7 @@ extension StoreTransaction where Base: ~Copyable {
   private func forEachTask(
     createdIn spans: [Range<Int64>], _ context: StatisticsContext, _ body: (TaskItem) throws -> Bool
   ) throws {
-    var tester = context.selection.predicate.map(EventTester.init)
+    var tester = try tester(of: context.selection.predicate)
     var goesOn = true
     for span in spans.reversed() where goesOn {
       var cursor = try tables.byCreated.rawIndex.cursor(in: base)

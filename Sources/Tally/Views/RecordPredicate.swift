@@ -351,8 +351,10 @@ extension FilterFacts {
     let due = has(.dueDate) ? Timestamp(clamping: self.due) : nil
     let dueDay = has(.dueDay) ? CalendarDay(clamping: Int64(self.dueDay)) : nil
     let planned = has(.scheduledDate) ? CalendarDay(clamping: Int64(day)) : nil
-    var set = try ReminderSet(stored: has(.floatingReminders) ? localReminders : reminders)
-    if has(.floatingReminders) { set = set.movingInstants { Timestamp(wallClock: $0, in: timeZone) } }
+    // A closed task keeps the instants that it showed.
+    let areFloating = isOpen && has(.floatingReminders)
+    var set = try ReminderSet(stored: areFloating ? localReminders : reminders)
+    if areFloating { set = set.movingInstants { Timestamp(wallClock: $0, in: timeZone) } }
     return set.compactMap { reminder in
       reminder.instant ?? reminder.relative?.instant(due: due, dueDay: dueDay, planned: planned, in: timeZone)
     }

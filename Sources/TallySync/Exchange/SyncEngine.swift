@@ -297,8 +297,13 @@ extension StoreWriteTransaction {
   mutating func showCarriedValues() throws {
     guard try hasCarriedValues() else { return }
     _ = try merging { merge, _, transaction in
-      for (key, _) in try transaction.syncValues(under: SyncKey.states) {
-        guard let object = try? ObjectKey(bytes: key), object.isTask || object.isSeries else { continue }
+      // The values of all states need not be in memory at once.
+      var objects: [ObjectKey] = []
+      try transaction.forEachSyncValue(withPrefix: SyncKey.states) { key, _ in
+        if let object = try? ObjectKey(bytes: key.dropFirst(SyncKey.states.count)) { objects.append(object) }
+        return true
+      }
+      for object in objects where object.isTask || object.isSeries {
         let state = try merge.state(of: object, in: transaction)
         if object.isSeries || state.hasLaterFields { try merge.showAgain(object, in: transaction) }
       }

@@ -71,6 +71,20 @@ struct SeriesMergeTests {
     }
   }
 
+  /// An edit that is refused changes neither the task nor its series, even if the caller goes on.
+  @Test func aRefusedEditLeavesTheSeries() async throws {
+    try await withSeries { space, id in
+      let before = try space.stores[0].read { try $0.storedSeries(id) }
+      try await space.stores[0].write { transaction in
+        #expect(throws: TallyError.self) {
+          try transaction.updateSeries(of: id) { $0.notes = String(repeating: "x", count: 8 << 20) }
+        }
+        _ = try transaction.add("goes on")
+      }
+      #expect(try space.stores[0].read { try $0.storedSeries(id) } == before)
+    }
+  }
+
   @Test func anotherRuleReachesTheNextTask() async throws {
     try await withSeries { space, id in
       try await space.stores[1].write { try $0.complete(id) }

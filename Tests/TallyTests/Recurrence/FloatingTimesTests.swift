@@ -12,23 +12,19 @@ import Testing
 
   private static func zone(_ name: String) throws -> TimeZone { try #require(TimeZone(identifier: name)) }
 
+  /// The configuration of a store in a time zone.
+  private static func configuration(in zone: String, _ clock: TestClock) throws -> TaskStore.Configuration {
+    var configuration = TaskStore.Configuration.testing(clock: clock)
+    configuration.calendar.timeZone = try self.zone(zone)
+    return configuration
+  }
+
   /// Runs a body with a store in a time zone, at an instant.
   private static func withStore(
     in zone: String, at now: String, _ body: (TaskStore, TestClock) throws -> Void
   ) throws {
     let clock = TestClock(try instant(now))
-    var configuration = TaskStore.Configuration.testing(clock: clock)
-    configuration.calendar.timeZone = try self.zone(zone)
-    try TallyTestSupport.withStore(configuration) { try body($0, clock) }
-  }
-
-  private static func withStore(
-    in zone: String, at now: String, _ body: (TaskStore, TestClock) async throws -> Void
-  ) async throws {
-    let clock = TestClock(try instant(now))
-    var configuration = TaskStore.Configuration.testing(clock: clock)
-    configuration.calendar.timeZone = try self.zone(zone)
-    try await TallyTestSupport.withStore(configuration) { try await body($0, clock) }
+    try TallyTestSupport.withStore(configuration(in: zone, clock)) { try body($0, clock) }
   }
 
   /// Reads a store in another zone.
@@ -121,7 +117,8 @@ import Testing
   }
 
   @Test func aTaskThatIsDoneKeepsTheInstantsThatItShowed() async throws {
-    try await Self.withStore(in: "Europe/Berlin", at: "2026-05-04T06:00:00Z") { store, clock in
+    let clock = TestClock(try Self.instant("2026-05-04T06:00:00Z"))
+    try await TallyTestSupport.withStore(Self.configuration(in: "Europe/Berlin", clock)) { store in
       let id = try await store.write { try Self.addPills(&$0, at: "2026-05-04T09:00:00+02:00").id }
       clock.now = try Self.instant("2026-05-04T13:10:00Z")
       let next = try Self.completeInNewYork(id, in: store)
@@ -129,6 +126,12 @@ import Testing
       #expect(try due(id) == Self.instant("2026-05-04T09:00:00-04:00"))
       #expect(try next.dueDate == Self.instant("2026-05-05T09:00:00-04:00"))
       #expect(try due(next.id) == Self.instant("2026-05-05T09:00:00+02:00"))
+      let done = try store.read { try #require(try $0.task(id)) }
+      for reminder in done.otherReminders.compactMap(\.instant) {
+        let filter = try TaskFilter(text: "is:done reminder:\(reminder.iso8601)")
+        let found = try Self.read(store, in: "Asia/Tokyo") { try $0.tasks(TaskQuery(filter)).tasks }
+        #expect(found.map(\.id) == [id])
+      }
       // Reopened by undo, it floats again.
       _ = try await store.undo()
       #expect(try due(id) == Self.instant("2026-05-04T09:00:00+02:00"))

@@ -26,7 +26,8 @@ enum ByDue: RecordIndex {
 
 /// Open tasks with reminders, an entry for each reminder.
 ///
-/// That of a wall-clock time, or of a time before the task is due or planned, is where it would be in UTC, at most ``mostShift`` from where it is in any zone.
+/// That of a wall-clock time, or of a time before the task is due or planned, is where it would be in UTC, at most
+/// ``mostShift`` from where it is in any zone.
 enum ByReminder: RecordIndex {
   static func keys(of record: TaskRecord) -> IndexKeys<InstantKey> {
     let task = record.item.shown(in: .gmt)

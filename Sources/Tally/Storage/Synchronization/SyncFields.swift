@@ -93,7 +93,7 @@ extension TaskItem {
     for (field, part) in parts where !FieldValue.areIdentical(old[field], new[field]) { fields.insert(part) }
     if fields.contains(.recurrence), old.hasNewRule || new.hasNewRule { fields.insert(.rule) }
     // A wall-clock time stands for an instant.
-    if old.floating?.unseen != new.floating?.unseen { fields.insert(.floating) }
+    if old.floating?.recorded != new.floating?.recorded { fields.insert(.floating) }
     // Only a change from or to the active state is a change of progress.
     if old.state != new.state, new.state == .active || old.state == .active { fields.insert(.progress) }
     return fields

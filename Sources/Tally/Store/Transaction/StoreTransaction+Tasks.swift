@@ -43,6 +43,7 @@ extension StoreTransaction where Base == WriteTransaction {
     try adoptList(of: &task, replacing: nil)
     try check(task, replacing: nil)
     if task.sortOrder == 0 { task.sortOrder = try lastSortOrder(ofPlacesOf: task) }
+    try checkSendable(task, replacing: nil)
     try keepSeries(of: task, replacing: nil, isForSeries: true)
     try letFloat(&task, replacing: nil)
     try write(RecordChange<TaskRecord>(from: nil, to: task, at: commitSequence))
@@ -109,6 +110,7 @@ extension StoreTransaction where Base == WriteTransaction {
     guard !task.isIdentical(to: old) else { return task }
     task.updatedAt = timeOfChange(after: old.updatedAt)
     try check(task, replacing: old)
+    try checkSendable(task, replacing: old)
     try keepSeries(of: task, replacing: old, isForSeries: isForSeries)
     try letFloat(&task, replacing: old)
     var taskChange = RecordChange<TaskRecord>(from: record, to: task, at: commitSequence)
