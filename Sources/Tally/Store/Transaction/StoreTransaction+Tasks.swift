@@ -43,7 +43,6 @@ extension StoreTransaction where Base == WriteTransaction {
     try adoptList(of: &task, replacing: nil)
     try check(task, replacing: nil)
     if task.sortOrder == 0 { task.sortOrder = try lastSortOrder(ofPlacesOf: task) }
-    try checkSendable(task, replacing: nil)
     try keepSeries(of: task, replacing: nil, isForSeries: true)
     try letFloat(&task, replacing: nil)
     try write(RecordChange<TaskRecord>(from: nil, to: task, at: commitSequence))
@@ -110,7 +109,6 @@ extension StoreTransaction where Base == WriteTransaction {
     guard !task.isIdentical(to: old) else { return task }
     task.updatedAt = timeOfChange(after: old.updatedAt)
     try check(task, replacing: old)
-    try checkSendable(task, replacing: old)
     try keepSeries(of: task, replacing: old, isForSeries: isForSeries)
     try letFloat(&task, replacing: old)
     var taskChange = RecordChange<TaskRecord>(from: record, to: task, at: commitSequence)
@@ -153,15 +151,15 @@ extension StoreTransaction where Base == WriteTransaction {
 
   /// Writes one change of a task.
   mutating func write(_ taskChange: RecordChange<TaskRecord>) throws {
-    try checkSendable(taskChange.new?.item, replacing: taskChange.old?.item)
     try change { (writer, images, base) throws(LMDBError) in
       try writer.apply(taskChange, recording: &images, in: &base)
     }
   }
 
-  /// Checks that a task to be stored obeys the model's rules, and that its list and parent exist.
+  /// Checks that a task to be stored obeys the model's rules, that its list and parent exist, and that it can be sent.
   func check(_ task: TaskItem, replacing old: TaskItem?) throws {
     try task.validate()
+    try checkSendable(task, replacing: old)
     if let listID = task.listID { try checkList(listID) }
     try checkParent(of: task, replacing: old)
     try checkDependencies(of: task, replacing: old)
