@@ -84,7 +84,10 @@ extension ForeignRecord {
       document[field] = exactly[field]
     }
     let isSameSeries = [TaskField.recurrence, .series].allSatisfy { rewritten[$0].isIdentical(to: found[$0]) }
-    if isSameSeries { document.seriesValues = surroundings.series }
+    if isSameSeries, let values = surroundings.series {
+      document.seriesValues = values
+      document.letFloat(in: context.timeZone)
+    }
     if let list, rewritten.listName.isIdentical(to: document.listName) { document.listName = list }
     // The id of the list counts as long as there is a name.
     if document.listName == nil { document[.listID] = nil }

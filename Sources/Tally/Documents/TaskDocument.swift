@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 import LMDB
 package import TallyEngine
 
@@ -80,6 +80,20 @@ package struct TaskDocument {
     }
     // A wall-clock time stands for an instant, which may come later in the document.
     for (field, time) in floating { self[field] = time }
+  }
+
+  /// Adds the wall-clock times of the open task of a series: those whose instants in a zone the document has.
+  ///
+  /// - Parameter zone: the zone in which the document was written.
+  package mutating func letFloat(in zone: TimeZone) {
+    guard values.isOpen, let place = values.series, let series = seriesValues?.series(of: values),
+      place.id == series.id
+    else { return }
+    var task = values
+    task.float(as: series.task(at: place, in: zone, createdAt: task.createdAt))
+    for field in TaskField.all where field.part == .floating {
+      if let time = task[field] { self[field] = time }
+    }
   }
 
   /// Removes a field, as if the document did not have it.
