@@ -133,8 +133,9 @@ struct StateMerge {
 
   /// Lets the record of an object be written from its state once more.
   mutating func showAgain(_ object: ObjectKey, in transaction: borrowing StoreWriteTransaction) throws {
-    let state = try state(of: object, in: transaction)
-    touched[object] = TouchedObject(before: state, state: state, recorded: state)
+    let (earlier, state) = (touched[object], try state(of: object, in: transaction))
+    touched[object] = TouchedObject(
+      before: earlier?.before ?? state, state: state, recorded: earlier?.recorded ?? state)
   }
 
   /// Records the last version of a filter that was deleted, so that undoing the deletion restores it.

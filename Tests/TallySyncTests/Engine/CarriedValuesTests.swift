@@ -43,6 +43,8 @@ struct CarriedValuesTests {
       try await forgetLaterFields(of: ids, in: space.stores[1])
       #expect(try space.stores[1].read { try $0.task(ids[2])?.isOpen } == true)
       #expect(try space.stores[1].read { try $0.storedSeries(ids[1]) } == nil)
+      // A change that waits to be sent is applied in the same write.
+      try await space.stores[1].write { _ = try $0.update(ids[1]) { $0.notes = "upgraded" } }
       if appliesFile {
         let file = space.directory.appending("changes")
         try await space.sync(0).writeDifference(to: file)
@@ -52,6 +54,10 @@ struct CarriedValuesTests {
       }
       try await space.synchronizeAll()
       try await space.expectEqualStores()
+      for store in space.stores {
+        #expect(try await StoreSync(store).verify() == [])
+        #expect(try store.read { try $0.task(ids[1])?.notes } == "upgraded")
+      }
       #expect(
         try space.stores[1].read { try $0.storedSeries(ids[1]) } == space.stores[0].read { try $0.storedSeries(ids[1]) }
       )
