@@ -11,7 +11,8 @@ import TallyEngine
 /// days       = DAY {["," | "and" | "or"] DAY} ["of the month" | ["of"] "each month" | "of the year"]
 ///            | DAY {["," | "and"] DAY} ("in" | "of") months | dates
 ///            | NUMBER {"," NUMBER}                  in digits, at least two: days of the month
-/// DAY        = WEEKDAY | ("each" | "a") WEEKDAY | ["the"] ORDINAL WEEKDAY | ["the"] ORDINAL ["day"]
+/// DAY        = WEEKDAY | ("each" | "a") WEEKDAY | ["the"] ORDINAL {("," | "and") ["the"] ORDINAL} WEEKDAY
+///            | ["the"] ORDINAL ["day"]
 ///            | ["the"] ORDINAL ("weekday" | "workday" | "weekend day") | ["the"] ORDINAL "or else the last day"
 /// dates      = date {["," | "and"] date}            date: 1 march, march 1, the 1st of march, the last day of february
 /// ORDINAL    = "first" | "1st" | "last" | "second to last" | …
@@ -256,6 +257,11 @@ extension RecurrencePhrase {
     let isOne = !isEach && skip("the")
     // `3rd friday` counts within the month; `second monday` may mean every other one.
     let isCertain = words.dropFirst(index).first?.first?.isNumber ?? false
+    if !isEach, let weekdays = attempt({ $0.numberedWeekdays() }) {
+      days.certainOrdinals.formUnion(weekdays.compactMap(\.ordinal))
+      days.weekdays += weekdays
+      return days
+    }
     if !isEach, let ordinal = ordinal() {
       let group = attempt { $0.group() } ?? []
       guard days.isEmpty || days.group == group else { return nil }
@@ -280,6 +286,21 @@ extension RecurrencePhrase {
     days.weekdays.append(weekday)
     days.hasBareWeekday = days.hasBareWeekday || !isEach
     return days
+  }
+
+  /// Reads `first and third monday` or `1st and 3rd monday`, which can only be days of a month.
+  ///
+  /// `the 1st and the second monday` is a day of the month and a weekday.
+  private mutating func numberedWeekdays() -> [RecurrenceWeekday]? {
+    var (ordinals, areDigits): ([Int], Set<Bool>) = ([], [])
+    repeat {
+      _ = skip("the")
+      areDigits.insert(words.dropFirst(index).first?.first?.isNumber ?? false)
+      guard let ordinal = ordinal(), abs(clamping: ordinal) <= 5 else { return nil }
+      ordinals.append(ordinal)
+    } while skipJoint()
+    guard ordinals.count > 1, areDigits.count == 1, let weekday = weekday() else { return nil }
+    return ordinals.compactMap { try? RecurrenceWeekday(weekday, ordinal: $0) }
   }
 
   /// Reads `weekday` or `weekend day` after an ordinal.

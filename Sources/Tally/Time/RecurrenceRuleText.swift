@@ -52,10 +52,19 @@ struct RecurrenceRuleParser {
   private var values: [String: String] = [:]
 
   /// Reads a rule, with or without `RRULE:`; an `UNTIL` that is an instant means its day in the time zone.
+  ///
+  /// Lines of `EXDATE`, as calendars have them beside the rule, leave out their days (section 3.8.5.1).
   static func rule(_ text: String, timeZone: TimeZone) throws(TallyError) -> RecurrenceRule {
-    let text = text.uppercased()
-    let parser = try Self(parts: text.dropFirst(text.hasPrefix("RRULE:") ? 6 : 0), timeZone: timeZone)
-    return try parser.rule()
+    var (parts, exceptions): ([Substring], [Substring]) = ([], [])
+    for line in text.uppercased().split(whereSeparator: \.isNewline) {
+      if let colon = line.firstIndex(of: ":"), ["EXDATE:", "EXDATE;"].contains(where: line.hasPrefix) {
+        exceptions.append(line[colon...].dropFirst())
+      } else {
+        parts.append(line.dropFirst(line.hasPrefix("RRULE:") ? 6 : 0))
+      }
+    }
+    if !exceptions.isEmpty { parts.append("EXDATE=\(exceptions.joined(separator: ","))") }
+    return try Self(parts: parts.joined(separator: ";")[...], timeZone: timeZone).rule()
   }
 
   private init(parts text: Substring, timeZone: TimeZone) throws(TallyError) {

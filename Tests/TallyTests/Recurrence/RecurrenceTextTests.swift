@@ -25,6 +25,11 @@ struct RecurrenceTextTests {
       ),
       ("FREQ=YEARLY;BYWEEKNO=20,-1;WKST=SU", "FREQ=YEARLY;BYWEEKNO=20,-1;WKST=SU"),
       ("FREQ=DAILY;EXDATE=20261224T235959Z", "FREQ=DAILY;EXDATE=20261224"),
+      ("RRULE:FREQ=DAILY\nEXDATE:20261231,20261224", "FREQ=DAILY;EXDATE=20261224,20261231"),
+      (
+        "EXDATE;TZID=Asia/Tokyo:20261224T003000\r\nrrule:freq=daily;count=9\r\nexdate;value=date:20261226\r\n",
+        "FREQ=DAILY;COUNT=9;EXDATE=20261224,20261226"
+      ),
       ("FREQ=WEEKLY;BYDAY=MO,TU;BYSETPOS=1;WKST=SU", "FREQ=WEEKLY;BYDAY=MO,TU;BYSETPOS=1;WKST=SU"),
       ("after 3 days", "after 3 days"), ("AFTER 1 week", "after 1 week"), ("after 2 month", "after 2 months"),
       ("after a year", "after 1 year"),
@@ -45,6 +50,7 @@ struct RecurrenceTextTests {
   @Test(
     arguments: [
       ("", "part"), ("DAILY", "part"), ("INTERVAL=2", "FREQ"), ("FREQ=HOURLY", "FREQ"), ("FREQ=", "FREQ"),
+      ("FREQ=DAILY\nEXDATE:2026", "EXDATE"), ("DTSTART:20261224\nFREQ=DAILY", "part"),
       ("FREQ=DAILY;", "part"), ("FREQ=DAILY;;COUNT=2", "part"), ("FREQ=DAILY;FREQ=DAILY", "FREQ"),
       ("FREQ=DAILY;COUNT", "COUNT"), ("FREQ=DAILY;COUNT=0", "COUNT"), ("FREQ=DAILY;COUNT=-1", "COUNT"),
       ("FREQ=DAILY;COUNT=1000000", "COUNT"), ("FREQ=DAILY;COUNT=x", "COUNT"),
