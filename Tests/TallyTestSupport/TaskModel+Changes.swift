@@ -259,7 +259,7 @@ extension TaskModel {
   private mutating func updateSubtasks(of task: TaskItem, replacing old: TaskItem, now: Timestamp, timeZone: TimeZone) {
     let isClosed = task.state.isClosed && task.state != old.state
     guard isClosed || task.listID != old.listID else { return }
-    let later = isClosed ? Set(partsOfNext(of: task).map(\.id)) : []
+    let later = isClosed ? Set(partsOfNext(of: task, on: CalendarDay(containing: now, in: timeZone)).map(\.id)) : []
     for subtask in subtasks(of: task.id) {
       _ = update(subtask.id, now: now, timeZone: timeZone) {
         $0.listID = task.listID

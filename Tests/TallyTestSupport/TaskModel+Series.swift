@@ -123,7 +123,7 @@ extension TaskModel {
       created.insert(copy.id)
     }
     guard created.contains(next.taskID) else { return }
-    for part in partsOfNext(of: task) { moveBelow(next.taskID, part, now: now) }
+    for part in partsOfNext(of: task, on: CalendarDay(containing: now, in: timeZone)) { moveBelow(next.taskID, part, now: now) }
   }
 
   private mutating func moveBelow(_ parentID: UUID, _ part: TaskItem, now: Timestamp) {
@@ -132,14 +132,15 @@ extension TaskModel {
     store(part)
   }
 
-  /// The open sub-tasks for a day on or after the next occurrence, which follow one that has been done.
-  func partsOfNext(of task: TaskItem) -> [TaskItem] {
+  /// The open sub-tasks for a later day, or one on or after the next occurrence, which follow one that has been done.
+  func partsOfNext(of task: TaskItem, on today: CalendarDay) -> [TaskItem] {
     guard let recurrence = task.recurrence, let series = task.series,
       let next = series.next(by: recurrence, completedOn: series.occurrence, today: series.occurrence)
     else { return [] }
     let parts = subtasks(of: task.id)
     return parts.filter { part in
-      guard !part.state.isClosed, let own = part.series, own.occurrence >= next.occurrence else { return false }
+      guard !part.state.isClosed, let own = part.series, own.occurrence >= next.occurrence || own.occurrence > today
+      else { return false }
       return parts.contains { $0.series.map { $0.id == own.id && $0.index < own.index } ?? false }
     }
   }
@@ -198,9 +199,10 @@ extension TaskModel {
     } else if copy.listID.map({ lists[$0] == nil }) ?? false {
       copy.listID = nil
     }
-    let next = Set(partsOfNext(of: task).map(\.id))
-    return [(task, copy)]
-      + copies(of: subtasks(of: task.id).filter { !next.contains($0.id) }, below: copy, at: place, dates)
+    // A series of which one moves to the next task goes on there.
+    let next = partsOfNext(of: task, on: CalendarDay(containing: now, in: timeZone)).map(\.series?.id)
+    let parts = subtasks(of: task.id).filter { $0.series == nil || !next.contains($0.series?.id) }
+    return [(task, copy)] + copies(of: parts, below: copy, at: place, dates)
   }
 
   private func copies(

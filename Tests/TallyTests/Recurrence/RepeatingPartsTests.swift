@@ -88,7 +88,9 @@ import Testing
     }
   }
 
-  @Test func aSeriesAmongTheSubtasksIsCopiedOnce() throws {
+  /// What is still to come has not been done: it moves to the next task, and what is for today is closed.
+  @Test(arguments: [0, 1, 3])
+  func aSeriesAmongTheSubtasksGoesOnWhereItIs(doneCount: Int) throws {
     try withStore { store in
       try store.writeAndWait { transaction in
         let (task, _) = try addTasks(to: &transaction)
@@ -96,15 +98,17 @@ import Testing
           part.parentID = task.id
           part.recurrence = try Recurrence(phrase: "every day")
         }
-        for _ in 0..<3 {
+        for _ in 0..<doneCount {
           try transaction.complete(part.id)
           part = try #require(try transaction.successor(of: part))
         }
         try transaction.complete(task.id)
         let next = try #require(try transaction.successor(of: task))
         let bins = try parts(of: next.id, in: transaction).filter { $0.title == "Bin" }
-        #expect(bins.map(\.scheduledDate) == [try CalendarDay(iso8601: "2026-12-01")])
-        #expect(bins.map(\.series?.id) == bins.map(\.id))
+        let day = doneCount == 0 ? "2026-11-28" : "2026-11-2\(1 + doneCount)"
+        #expect(bins.map(\.scheduledDate) == [try CalendarDay(iso8601: day)])
+        #expect((bins.map(\.id) == [part.id]) == (doneCount > 0))
+        #expect(try transaction.task(part.id)?.isOpen == (doneCount > 0))
       }
     }
   }

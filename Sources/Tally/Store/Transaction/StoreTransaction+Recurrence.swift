@@ -154,20 +154,23 @@ extension StoreTransaction where Base: ~Copyable {
   /// The sub-tasks of a repeating task that are repeated with it: of a series among them, only the latest task.
   private func parts(ofOccurrence task: TaskItem) throws -> [TaskItem] {
     let next = Set(try partsOfNext(of: task).map(\.id))
-    return try parts(of: task.id).filter { !next.contains($0.id) }.latestOfSeries
+    return try parts(of: task.id).latestOfSeries.filter { !next.contains($0.id) }
   }
 
   /// The open sub-tasks of a repeating task that belong to its next occurrence.
   ///
   /// A sub-task that repeats by itself and has been done is followed by one below the same parent. If that one is for a
-  /// day on or after the parent's next occurrence, the parent that is closed does not close it; it moves to the next.
+  /// day still to come, or on or after the parent's next occurrence, the parent that is closed does not close it; it
+  /// moves to the next.
   func partsOfNext(of task: TaskItem) throws -> [TaskItem] {
     guard let place = task.series, let recurrence = task.recurrence,
       let next = place.next(by: recurrence, completedOn: place.occurrence, today: place.occurrence)
     else { return [] }
-    let parts = try parts(of: task.id)
+    let (parts, tomorrow) = (try parts(of: task.id), CalendarDay(clamping: Int64(today.dayNumber) + 1))
     return parts.filter { part in
-      guard part.isOpen, let occurrence = part.series?.occurrence, occurrence >= next.occurrence else { return false }
+      guard part.isOpen, let occurrence = part.series?.occurrence, occurrence >= min(next.occurrence, tomorrow) else {
+        return false
+      }
       return parts.contains { part.isLater(than: $0) }
     }
   }
