@@ -41,6 +41,9 @@ SKEWS = [0, 0, 0, -45, 90, 3_600, -7_200]
 OLD_RULES = ["every day", "every 2 days", "every monday", "every week", "2 days after completion", "FREQ=DAILY;COUNT=4"]
 NEW_RULES = ["every day except sunday", "every 1 april and 3 april", "FREQ=DAILY;BYMONTH=3,4", "every weekday except in may"]
 NEW_RULE = re.compile(r"BYMONTH=|BYSETPOS|BYYEARDAY|BYWEEKNO|EX(RULE|DATE)|except", re.IGNORECASE)
+OLD_KEYS = {
+    "id", "text", "notes", "state", "scheduledDate", "dueDate", "reminderDate", "listID", "sortOrder", "createdAt",
+    "completedAt", "dueDay", "priority", "tags", "parentID", "recurrence", "series", "attributes"}
 WORD = re.compile(r"zq\d+q")
 # Why a change may be refused: what it concerns is gone, or is already so.
 REFUSALS = {
@@ -380,6 +383,7 @@ class History:
         self.check_views()
         self.check_series(first["tasks"])
         self.check_words()
+        self.check_export(first["tasks"])
 
     def document(self, device):
         exported = json.loads(device("export", "-o", "-"))
@@ -398,10 +402,28 @@ class History:
         """What a device with the old version can know of a task."""
         known = {key: task.get(key) for key in old}
         if task["state"] == "cancelled":
-            known["state"] = "notStarted"
+            # The task is open there, and may have been started.
+            known["state"] = old["state"] if old["state"] == "active" else "notStarted"
         if NEW_RULE.search(task.get("recurrence") or ""):
             known["recurrence"] = known["series"] = None
         return known
+
+    def check_export(self, tasks):
+        """The old version reads an export of the new one as it is, or refuses it and imports nothing of it."""
+        file, reader = self.directory / "export.json", Device(self, "reader", OLD)
+        self.devices[0]("export", "-o", file)
+        is_read = reader("--json", "import", file, refusals={"unknownKey", "invalidState", "invalidRecurrence"}) is not None
+        has_later = json.loads(file.read_text()).get("series") or any(
+            task.keys() - OLD_KEYS or task["state"] == "cancelled" or NEW_RULE.search(task.get("recurrence") or "")
+            for task in tasks.values())
+        require(is_read or has_later, "the old version refuses an export that has nothing later")
+        if not is_read:
+            return require(not reader.store.exists(), "the old version has imported a part of an export that it refuses")
+        reader.look()
+        require(len(reader.tasks) == len(tasks), f"the old version has read {len(reader.tasks)} of {len(tasks)} tasks")
+        for task in reader.tasks:
+            known = ({key: one.get(key) for key in OLD_KEYS} for one in (tasks[task["id"]], task))
+            self.compare(*known, "the old version has read something else")
 
     def check_views(self):
         now = self.now + datetime.timedelta(minutes=3)

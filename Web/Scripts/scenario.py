@@ -4,6 +4,7 @@ import base64
 import difflib
 import json
 import re
+import time
 
 from web import ROOT
 
@@ -122,6 +123,14 @@ def tree(page):
 
     walk(next(node for node in nodes.values() if "parentId" not in node), 0)
     return "\n".join(lines) + "\n"
+
+
+def until(condition, what, seconds=15):
+    """Waits until the store is as a condition says."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, f"waited in vain for {what}"
+        time.sleep(0.05)
 
 
 def task_id(tally, words):

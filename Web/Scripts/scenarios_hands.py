@@ -4,7 +4,7 @@ import json
 import re
 import time
 
-from scenario import HOSTILE, check, once, scenario, task_id, tree
+from scenario import HOSTILE, check, once, scenario, task_id, tree, until
 from web import ALT, SHIFT, row
 
 
@@ -58,7 +58,7 @@ def states(page, tally, name):
         act()
         page.wait(f"{row('Water the plants')}.classList.contains('{expected}')", expected)
         page.wait(f"document.querySelector('.notice') && {row('Water the plants')}.querySelector('.state').ariaLabel.startsWith('{expected[0].upper()}')", f"the server's {expected}")
-        assert state() == expected, state()
+        until(lambda expected=expected: state() == expected, f"the store's {expected}")
         # A press that has not settled would be taken back.
         time.sleep(2.2)
     check(page, f"states, {name}")

@@ -3,7 +3,7 @@
 import json
 import time
 
-from scenario import check, once, quick, scenario, task_id
+from scenario import check, once, quick, scenario, task_id, until
 from web import ALT, Web, row
 
 LATENCY_IN_MILLISECONDS = 1500
@@ -18,14 +18,6 @@ def tasks(tally):
 
 def states(tally):
     return {title: task["state"] for title, task in tasks(tally).items()}
-
-
-def until(condition, what, seconds=15):
-    """Waits until the store is as a condition says."""
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, f"waited in vain for {what}"
-        time.sleep(0.05)
 
 
 def press_there(page, x, y):
