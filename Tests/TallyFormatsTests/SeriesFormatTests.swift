@@ -172,14 +172,20 @@ import Testing
       let again = try store.importText(text, as: format)
       #expect(again.tasks == ImportSummary.Counts(unchanged: tasks.count) && again.account.isEmpty)
       #expect(try store.read { try $0.storedSeries() } == [series])
-      // Where the person is does not matter.
-      try withStore(Self.configuration(clock, in: "America/New_York")) { copy in
+      // Where the person is does not matter: the open task has the same times on the clock.
+      let zone = try #require(TimeZone(identifier: "America/New_York"))
+      try withStore(Self.configuration(clock, in: zone.identifier)) { copy in
         try copy.importText(text, as: format)
         var found = try copy.tasks
+        for task in found where task.isOpen {
+          let floating = tasks.first { $0.id == task.id }?.floating
+          #expect(task.floating?.due?.local == floating?.due?.local && (floating == nil) == (task.floating == nil))
+        }
         if format == .taskwarrior { for index in found.indices { found[index].sortOrder = tasks[index].sortOrder } }
         let lists = try copy.read { try $0.lists() }
         for index in found.indices { found[index].listID = lists.isEmpty ? nil : tasks[index].listID }
-        #expect(Set(found) == Set(tasks), "\(text)")
+        #expect(Set(found) == Set(tasks.map { $0.shown(in: zone) }), "\(text)")
+        #expect(try copy.importText(text, as: format).tasks == ImportSummary.Counts(unchanged: tasks.count))
         var other = try copy.read { try $0.storedSeries() }
         for index in other.indices { other[index].move(toList: series?.template.listID) }
         #expect(other == [series], "\(text)")

@@ -90,6 +90,8 @@ package struct TaskDocument {
       place.id == series.id
     else { return }
     var task = values
+    task.dropRepeatedReminder()
+    values.otherReminders = task.otherReminders
     task.float(as: series.task(at: place, in: zone, createdAt: task.createdAt))
     for field in TaskField.all where field.part == .floating {
       if let time = task[field] { self[field] = time }

@@ -137,7 +137,8 @@ extension TaskItem {
   }
 
   private mutating func setFloating(_ field: TaskField, _ value: FieldValue?) {
-    guard value != nil || floating != nil else { return }
+    // A time that floats already keeps the instant that its record has.
+    guard value != floatingValue(of: field) else { return }
     var times = floating ?? FloatingTimes()
     switch field {
     case .floatingDue: times.due = .init(value?.instant, for: dueDate)

@@ -98,7 +98,12 @@ private struct SeriesMerge {
     if hasOtherRule, let previous, let next = try transaction.placeOfSuccessor(of: previous) { place = next }
     let expected = series.task(at: place, in: transaction.calendar.timeZone, createdAt: last.createdAt)
     var parts = TaskItem.differences(last, expected).intersection(TaskSeries.commonParts.union(.floating))
-    if !hasOtherRule { parts.subtract([.recurrence, .rule]) }
+    if !hasOtherRule {
+      parts.subtract([.recurrence, .rule])
+      // Another device has made the task by the former rule, which older devices would go on with.
+      let isShown = known.registers[.recurrence].map { !$0.value.isEmpty } ?? false
+      if isShown, !series.recurrence.isOfFirstVersion { parts.insert(.recurrence) }
+    }
     // The instant of a wall-clock time depends on the zone of the device that made the task.
     if TaskField.all.allSatisfy({ $0.part != .floating || last[$0] == expected[$0] }) { parts.remove(.floating) }
     if last.parentID != nil { parts.remove(.list) }

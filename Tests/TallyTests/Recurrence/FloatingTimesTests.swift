@@ -175,6 +175,29 @@ import Testing
     }
   }
 
+  /// The instant pairs the time with what older devices read, so a device elsewhere must not write another one.
+  @Test(arguments: [TaskField.floatingDue, .floatingReminder, .floatingReminders])
+  func theSameTimeKeepsTheInstantOfTheRecord(field: TaskField) throws {
+    try Self.withStore(in: "Europe/Berlin", at: "2026-11-21T09:00:00Z") { store, _ in
+      let id = try store.writeAndWait { transaction in
+        let task = try Self.addPills(&transaction, at: "2026-11-23T09:00:00+01:00")
+        let extra = Reminder.at(try Self.instant("2026-11-23T10:00:00+01:00"))
+        return try transaction.updateSeries(of: task.id) { $0.reminders.append(extra) }.id
+      }
+      var (there, here) = (
+        try #require(try Self.read(store, in: "America/New_York") { try $0.task(id) }),
+        try #require(try store.read { try $0.task(id) })
+      )
+      let time = try #require(there[field])
+      there[field] = time
+      #expect(there.stored == here.stored && there.dueDate != here.dueDate)
+      // Another time is paired with what the task shows.
+      here.floating = nil
+      here[field] = time
+      #expect(here[field] == time)
+    }
+  }
+
   @Test func anExportBringsTheTimesBack() throws {
     try Self.withStore(in: "Europe/Berlin", at: "2026-05-04T06:00:00Z") { store, _ in
       let id = try store.writeAndWait { try Self.addPills(&$0, at: "2026-05-04T09:00:00+02:00").id }
