@@ -39,8 +39,10 @@ ZONES = [
 SKEWS = [0, 0, 0, -45, 90, 3_600, -7_200]
 # Rules that the old version can read, and others.
 OLD_RULES = ["every day", "every 2 days", "every monday", "every week", "2 days after completion", "FREQ=DAILY;COUNT=4"]
-NEW_RULES = ["every day except sunday", "every 1 april and 3 april", "FREQ=DAILY;BYMONTH=3,4", "every weekday except in may"]
-NEW_RULE = re.compile(r"BYMONTH=|BYSETPOS|BYYEARDAY|BYWEEKNO|EX(RULE|DATE)|except", re.IGNORECASE)
+NEW_RULES = [
+    "every day except sunday", "every 1 april and 3 april", "FREQ=DAILY;BYMONTH=3,4", "every weekday except in may",
+    "every 8 hours"]
+NEW_RULE = re.compile(r"BYMONTH=|BYSETPOS|BYYEARDAY|BYWEEKNO|EX(RULE|DATE)|except|HOURLY|hours", re.IGNORECASE)
 OLD_KEYS = {
     "id", "text", "notes", "state", "scheduledDate", "dueDate", "reminderDate", "listID", "sortOrder", "createdAt",
     "completedAt", "dueDay", "priority", "tags", "parentID", "recurrence", "series", "attributes"}

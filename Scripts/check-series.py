@@ -5,7 +5,7 @@
 
 A person with many repeating tasks moves between time zones, completes tasks late and early, leaves some out, snoozes
 and moves others, gives tasks sub-tasks, and changes a series. The model knows a series by its rule, its start and the distances of its dates
-from each occurrence. TALLY_SERIES is the number of series; set TALLY_SEED to repeat a run.
+from each occurrence; by hours, an occurrence has a time. TALLY_SERIES is the number of series; set TALLY_SEED to repeat a run.
 """
 
 import os
@@ -30,7 +30,9 @@ ZONES = [
 RULES = [
     "FREQ=DAILY", "FREQ=DAILY;INTERVAL=3", "FREQ=WEEKLY", "FREQ=WEEKLY;BYDAY=MO,WE,FR", "FREQ=MONTHLY;BYMONTHDAY=-1",
     "FREQ=MONTHLY;BYDAY=2TU", "FREQ=MONTHLY;BYMONTHDAY=28,29,30;BYSETPOS=-1", "FREQ=YEARLY;BYMONTH=3;BYDAY=-1SU",
-    "FREQ=DAILY;COUNT=5", "FREQ=WEEKLY;INTERVAL=2", "after 3 days", "after 1 week"]
+    "FREQ=DAILY;COUNT=5", "FREQ=WEEKLY;INTERVAL=2", "after 3 days", "after 1 week", "FREQ=HOURLY;INTERVAL=8",
+    "FREQ=HOURLY", "FREQ=HOURLY;INTERVAL=5;BYDAY=MO,TU,TH,FR,SA", "FREQ=HOURLY;INTERVAL=7;COUNT=9",
+    "FREQ=HOURLY;INTERVAL=30;BYMONTH=3,5", "FREQ=HOURLY;INTERVAL=6;BYDAY=MO,TU,WE,TH,FR;COUNT=12"]
 # Times that clocks skip or repeat somewhere, and others.
 TIMES = [time(0, 0), time(0, 15), time(1, 30), time(2, 10), time(2, 30), time(9, 0), time(17, 45), time(23, 59)]
 
@@ -60,11 +62,15 @@ class Series:
         self.reminder = reminder
         self.open = None
         self.parts = []  # Of each sub-task: its instant, and its wall-clock time if that floats.
+        self.first = None  # The first occurrence of a rule for hours, which has a time; so has the day of the open task.
         self.floating = set()  # The instants of the open task that stand for a wall-clock time of the series.
 
     def task(self, day, zone):
         zone = self.zone or zone
-        midnight = datetime.combine(day, time())
+        if self.first:
+            midnight, day = datetime.combine(self.start, time()) + (day - self.first), day.date()
+        else:
+            midnight = datetime.combine(day, time())
         due = self.due
         if isinstance(due, timedelta):
             due = instant(midnight + due, zone)
@@ -75,6 +81,8 @@ class Series:
 
     def has_passed(self, day, now, zone):
         task, today = self.task(day, zone), wall(now, zone).date()
+        if self.first:
+            return (task["due"] or task["reminder"]) < now
         if isinstance(task["due"], datetime):
             return task["due"] < now
         if task["due"] is not None:
@@ -83,6 +91,16 @@ class Series:
             return task["reminder"] < now
         return task["planned"] < today
 
+    def count_hours(self, start):
+        """Begins a series that repeats by hours on a day."""
+        moment = self.reminder if self.due is None else self.due
+        self.start = start
+        self.first = self.day = datetime.combine(start, time()) + moment % timedelta(days=1)
+
+    def is_same_instant(self, day, other, zone):
+        times = [self.task(each, zone) for each in (day, other)]
+        return self.first and len({each["due"] or each["reminder"] for each in times}) == 1
+
     def close(self, now, zone):
         """Goes on to the next task."""
         former = self.day
@@ -90,11 +108,13 @@ class Series:
             count, unit = self.rule.split()[1:]
             self.day = wall(now, zone).date() + timedelta(days=int(count) * (7 if "week" in unit else 1))
         else:
-            rule = rrulestr(self.rule, dtstart=datetime.combine(self.start, time()))
-            following = rule.after(datetime.combine(self.day, time()))
-            while following and self.has_passed(following.date(), now, zone):
+            day = (lambda found: found) if self.first else datetime.date
+            rule = rrulestr(self.rule, dtstart=self.first or datetime.combine(self.start, time()))
+            following = rule.after(self.first and self.day or datetime.combine(self.day, time()))
+            while following and (
+                    self.has_passed(day(following), now, zone) or self.is_same_instant(day(following), former, zone)):
                 following = rule.after(following)
-            self.day = following.date() if following else None
+            self.day = day(following) if following else None
         self.begin_task(zone)
         if self.day:
             self.parts = [self.moved(part, self.day - former, self.zone or zone) for part in self.parts]
@@ -157,8 +177,10 @@ class Life:
         at = numbers.choice(TIMES)
         moment = timedelta(hours=at.hour, minutes=at.minute)
         kind = numbers.randrange(4)
+        if "HOURLY" in rule and kind == 1:
+            kind = 2
         due = [None, 0, moment, moment + timedelta(days=numbers.randrange(0, 2))][kind]
-        reminder = moment if kind == 0 and numbers.random() < 0.5 else None
+        reminder = moment if kind == 0 and ("HOURLY" in rule or numbers.random() < 0.5) else None
         series = Series(rule, day, due, reminder)
         # A time that clocks skip on the first day cannot be said: the series has the later one.
         for name in ("due", "reminder"):
@@ -166,6 +188,8 @@ class Life:
             if isinstance(value, timedelta):
                 local = datetime.combine(day, time()) + value
                 setattr(series, name, wall(instant(local, self.zone), self.zone) - datetime.combine(day, time()))
+        if "HOURLY" in rule:
+            series.count_hours(day)
         series.begin_task(self.zone)
         self.series.append(series)
         due, reminder = text(series.open["due"]), text(series.open["reminder"])
@@ -219,12 +243,16 @@ class Life:
             if wall(later, zone).date() != wall(due, zone).date():
                 return
             if wall(later, zone) != wall(due, zone):
-                series.due = wall(later, zone) - datetime.combine(series.day, time())
+                start = series.day.date() if series.first else series.day
+                series.due = wall(later, zone) - datetime.combine(start, time())
+                if series.first:
+                    series.count_hours(start)
             series.open["due"] = later
             series.settle(self.zone, "due")
             self.act(f"series-due {number} {text(later)}", series)
         elif kind == 12 and len(series.parts) < 3:
-            local = datetime.combine(series.day + timedelta(days=numbers.randrange(-2, 3)), numbers.choice(TIMES))
+            day = series.day.date() if series.first else series.day
+            local = datetime.combine(day + timedelta(days=numbers.randrange(-2, 3)), numbers.choice(TIMES))
             part = instant(local, self.zone)
             series.parts.append((part, None))
             self.act(f"part {number} {text(part)}", series)

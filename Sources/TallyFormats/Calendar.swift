@@ -126,7 +126,8 @@ final class CalendarSource: ForeignSource {
 extension TaskDocument {
   /// Advances an open series and its dates to the first occurrence that is neither in `days` nor left out by the rule.
   fileprivate mutating func advance(past days: Set<CalendarDay>, _ context: FormatContext) {
-    guard case .recurrence(.rule(let rule))? = self[.recurrence], self[.state].flatMap(\.state)?.isClosed != true,
+    guard case .recurrence(.rule(let rule))? = self[.recurrence], rule.interval.unit != .hour,
+      self[.state].flatMap(\.state)?.isClosed != true,
       let start = firstDay(context)
     else { return }
     let days = days.union(rule.exceptions)
@@ -337,7 +338,9 @@ extension CalendarRecord {
     // The start of a task that repeats would move the rule, which counts from it.
     let day = (repeats ? nil : task.start?.day) ?? task.scheduledDate
     // Both dates have times or neither, and the due date is the later one (RFC 5545, section 3.8.2.3).
-    if let start = imported("DTSTART", of: task, where: { $0.day(context) == day }, context) {
+    let time = task.recurrence?.hours == nil ? nil : task.timeOfStep
+    let isSame = { (date: WrittenDate) in time.map { $0 == date.instant(context) } ?? (date.day(context) == day) }
+    if let start = imported("DTSTART", of: task, where: isSame, context) {
       lines.append(start)
     } else if let series {
       lines.append(series.start)
@@ -552,7 +555,22 @@ extension CalendarRecord {
       TaskDocument.recurrence(rule, except: exceptions, in: context.timeZone)
       ?? TaskDocument.recurrence(rule, except: [], in: context.timeZone)
     document[.recurrence] = recurrence.map { .recurrence($0) }
+    if recurrence?.hours != nil { checkHours(of: &document, from: start, context) }
     if document[.recurrence] == nil { context.remarks.add("recurrence", rule) }
+  }
+
+  /// Takes the time of a rule for hours from its start, and leaves the rule out if it has no time, or leaves out single
+  /// hours of a day.
+  private func checkHours(of document: inout TaskDocument, from start: WrittenDate?, _ context: FormatContext) {
+    if document[.dueDate] == nil, document[.reminderDate] == nil, document[.dueDay] == nil,
+      case .instant(let instant)? = start
+    {
+      document[.dueDate] = .instant(instant)
+    }
+    let exceptions = lines.filter { $0.name == "EXDATE" && $0.parameter("VALUE")?.uppercased() != "DATE" }
+    let hours = Dictionary(grouping: days(exceptions, context)) { $0 }
+    let areDays = hours.allSatisfy { $0.value.count >= 24 }
+    if document.task.timeOfStep == nil || !areDays { document[.recurrence] = nil }
   }
 
   private func readState(into document: inout TaskDocument, _ context: FormatContext) {

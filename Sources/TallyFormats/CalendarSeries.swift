@@ -23,25 +23,27 @@ struct CalendarSeries {
 extension CalendarSeries {
   /// `nil` for a task that does not repeat by a rule, is closed, or has no stored series.
   init?(_ task: TaskItem, _ context: FormatContext) {
+    // The start of a rule for hours has a time, even if only a reminder says it.
+    let isHourly = task.recurrence?.hours != nil
+    let described = isHourly ? TaskSeries(describedBy: task, in: context.timeZone) : nil
     guard task.isOpen, case .rule(let rule)? = task.recurrence, let place = task.series,
-      let series = context.series(of: task)
+      let series = context.series(of: task) ?? described
     else { return nil }
     let zone = series.timeZoneIdentifier.flatMap { TimeZone(identifier: $0) } ?? context.timeZone
     let untouched = series.task(at: place, in: context.timeZone, createdAt: task.createdAt)
     let isMoved =
       task.dueDate != untouched.dueDate || task.dueDay != untouched.dueDay
-      || task.scheduledDate != untouched.scheduledDate
+      || task.scheduledDate != untouched.scheduledDate || isHourly && task.timeOfStep != untouched.timeOfStep
     let first: CalendarDay
-    if let instant = task.dueDate {
+    if let instant = isHourly ? task.timeOfStep : task.dueDate {
       var wall = instant.adding(seconds: Int64(zone.secondsFromGMT(for: instant.date)))
-      if !isMoved, let due = series.template.dueDate {
-        wall = due.adding(seconds: 86_400 * (Int64(place.occurrence.dayNumber) - Int64(series.start.dayNumber)))
-      }
+      let local = series.local(at: place)
+      if !isMoved, let time = isHourly ? local.timeOfStep : local.dueDate { wall = time }
       let day = CalendarDay(clamping: wall.microsecondsSince1970.dividedDown(by: 86_400_000_000))
       // A task that is due days after the day of the rule begins on that day.
-      first = isMoved || day < place.occurrence ? day : place.occurrence
+      first = isMoved || isHourly || day < place.occurrence ? day : place.occurrence
       let zoned = Self.line("DUE", String(BasicDate.text(wall).dropLast()), instant, in: zone)
-      due = zoned ?? ContentLine("DUE", BasicDate.text(instant))
+      due = task.dueDate == nil ? nil : zoned ?? ContentLine("DUE", BasicDate.text(instant))
       let beginning = first == day ? instant : first.start(in: context.calendar(in: zone))
       let zonedStart = first == day ? zoned : Self.line("DUE", BasicDate.text(first) + "T000000", beginning, in: zone)
       start =
@@ -54,7 +56,7 @@ extension CalendarSeries {
       due = task.dueDay.map { ContentLine("DUE", parameters: ";VALUE=DATE", BasicDate.text($0)) }
     }
     self.zone = zone
-    self.rule = Self.rule(rule, from: place, isExplicit: first != place.occurrence)
+    self.rule = Self.rule(rule, number: series.number(of: place), from: place, isExplicit: first != place.occurrence)
     let skipped = series.skippedDays.suffix(max(0, RecurrenceRule.mostExceptions - rule.exceptions.count))
     exceptions = Set(rule.exceptions + skipped).sorted()
   }
@@ -70,10 +72,15 @@ extension CalendarSeries {
 
   /// The rule as it is from a task on: with the number of the tasks to come, and with the days that it takes from the start
   /// of the series, if the task is on another day.
-  private static func rule(_ rule: RecurrenceRule, from place: RecurrenceSeries, isExplicit: Bool) -> RecurrenceRule {
+  private static func rule(
+    _ rule: RecurrenceRule, number: Int?, from place: RecurrenceSeries, isExplicit: Bool
+  ) -> RecurrenceRule {
     var text = rule.textWithoutExceptions
     guard case .rule(let whole)? = try? Recurrence(text: text) else { return rule }
-    if case .count(let count) = rule.end, let number = whole.number(of: place.occurrence, from: place.start) {
+    let isHourly = rule.interval.unit == .hour
+    if case .count(let count) = rule.end,
+      let number = isHourly ? number : whole.number(of: place.occurrence, from: place.start)
+    {
       text = text.replacingOccurrences(of: "COUNT=\(count)", with: "COUNT=\(max(1, count - number + 1))")
     }
     let hasDays = ![rule.monthDays, rule.yearDays].allSatisfy(\.isEmpty) || !rule.weekdays.isEmpty
@@ -81,7 +88,7 @@ extension CalendarSeries {
       let start = place.start
       let weekday = ";BYDAY=" + ["MO", "TU", "WE", "TH", "FR", "SA", "SU"][start.weekday - 1]
       switch rule.interval.unit {
-      case .day: break
+      case .hour, .day: break
       case .week: text += weekday
       case .month: text += ";BYMONTHDAY=\(start.day)"
       case .year where !rule.weekNumbers.isEmpty: text += weekday
@@ -104,10 +111,29 @@ extension CalendarSeries {
 
   /// The line of the days that are left out, in the form of the start (section 3.8.5.1); `nil` for a start in UTC.
   var exceptionLine: ContentLine? {
+    if rule.interval.unit == .hour { return hourlyExceptionLine }
     guard BasicDate.instant(start.value) == nil else { return nil }
     let time = start.value.dropFirst(8)
     return ContentLine(
       "EXDATE", parameters: start.parameters, exceptions.map { BasicDate.text($0) + time }.joined(separator: ","))
+  }
+}
+
+extension CalendarSeries {
+  /// The line of the days that a rule for hours leaves out: each hour of them, as the rule gives no others.
+  private var hourlyExceptionLine: ContentLine? {
+    guard BasicDate.day(start.value) == nil else { return nil }
+    let instant = BasicDate.instant(start.value)
+    let local = instant.map { BasicDate.text($0.wallClock(in: zone)) } ?? start.value
+    let rest = local.dropFirst(11).prefix(4)
+    let times = exceptions.flatMap { day in
+      (0..<24).map { hour in
+        let wall = BasicDate.text(day) + (hour < 10 ? "T0" : "T") + "\(hour)" + rest
+        guard instant != nil, let time = BasicDate.instant(wall + "Z") else { return wall }
+        return BasicDate.text(Timestamp(wallClock: time, in: zone))
+      }
+    }
+    return ContentLine("EXDATE", parameters: start.parameters, times.joined(separator: ","))
   }
 }
 

@@ -311,11 +311,14 @@ struct OrgDate {
       }
     }
     self.date = date
+    // An entry without a time cannot say at which hours it repeats.
+    if case .day = date, recurrence?.hours != nil { (recurrence, isUnderstood) = (nil, false) }
   }
 
   private static func recurrence(_ mark: String, _ count: String, _ unit: String) -> Recurrence? {
     let units = [
-      "d": ("DAILY", "days"), "w": ("WEEKLY", "weeks"), "m": ("MONTHLY", "months"), "y": ("YEARLY", "years"),
+      "h": ("HOURLY", "hours"), "d": ("DAILY", "days"), "w": ("WEEKLY", "weeks"), "m": ("MONTHLY", "months"),
+      "y": ("YEARLY", "years"),
     ]
     guard let (frequency, name) = units[unit] else { return nil }
     return try? mark == ".+"

@@ -93,6 +93,7 @@ final class TodoistSource: RowSource {
   private func readRecurrence(_ text: String, into document: inout TaskDocument, _ context: FormatContext) -> Bool {
     let parts = text.split(separator: #/(?i) (?:starting|from) /#, maxSplits: 1)
     guard let phrase = parts.first.map(String.init) else { return false }
+    let former = document
     let reference = DateReference(now: context.now, calendar: context.calendar)
     if let written = try? WrittenRecurrence(phrase, reference: reference) {
       document[.recurrence] = .recurrence(written.recurrence)
@@ -103,6 +104,10 @@ final class TodoistSource: RowSource {
       document[.recurrence] = .recurrence(recurrence)
       document[.dueDate] = (entry.dueDate ?? entry.reminderDate).map { .instant($0) }
       if document[.dueDate] == nil { document[.dueDay] = (entry.dueDay ?? entry.scheduledDate).map { .day($0) } }
+    }
+    if case .recurrence(let recurrence)? = document[.recurrence], recurrence.hours != nil, document[.dueDate] == nil {
+      document = former
+      return false
     }
     if parts.count > 1, !setDue(String(parts[1]), in: &document, context) { context.remarks.add("date", parts[1]) }
     if document[.dueDay] == nil, document[.dueDate] == nil { setFirstDay(of: &document, context) }

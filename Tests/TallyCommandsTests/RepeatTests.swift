@@ -42,9 +42,32 @@ struct RepeatTests {
     }
   }
 
+  /// Now is 2026-11-21, 13:00.
+  @Test func addAndEditSayTheFirstTimes() throws {
+    try withProgram { program in
+      var outcome = try program.run(["add", "Pills", "--due", "2026-12-01 9:00", "--repeat", "every 8 hours"])
+      let times = "Its times are Tue 1 Dec 09:00, Tue 1 Dec 17:00 and Wed 2 Dec 01:00, and so on."
+      #expect(outcome.errors.contains(times), "\(outcome.errors)")
+      let id = try #require(try program.run(["all", "--json"]).output.firstMatch(of: /"id":"([^"]*)"/)).1
+      outcome = try program.run(["edit", String(id), "--repeat", "every 6 hours"])
+      #expect(outcome.errors.contains("Its times are Tue 1 Dec 09:00, Tue 1 Dec 15:00 and"), "\(outcome.errors)")
+      outcome = try program.run(["done", String(id)])
+      #expect(outcome.errors.contains("Tue 1 Dec 15:00"), "\(outcome.errors)")
+    }
+  }
+
+  @Test func whatRepeatsByHoursNeedsATime() throws {
+    try withProgram { program in
+      let outcome = try program.run(["add", "Pills", "--repeat", "every 8 hours"])
+      #expect(outcome.status == 64 && outcome.errors.contains("needs the time of the first one"), "\(outcome.errors)")
+      #expect(
+        try program.run(["quick", "Pills every 8 hours"]).errors.contains("Its times are today 14:00, today 22:00"))
+    }
+  }
+
   @Test func whatCannotBeSaidIsAnError() throws {
     try withProgram { program in
-      for phrase in ["every 8 hours", "every day except holidays", "every first monday of may and last friday of june"]
+      for phrase in ["after 8 hours", "every day except holidays", "every first monday of may and last friday of june"]
       {
         let outcome = try program.run(["add", "Rent", "--repeat", phrase])
         #expect(outcome.status == 64 && outcome.errors.contains("--repeat"), "\(outcome.errors)")

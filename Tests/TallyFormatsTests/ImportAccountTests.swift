@@ -293,9 +293,9 @@ struct ImportAccountTests {
       #expect(try store.exportedText(as: .todotxt).contains("due:soon"))
     }
     try withStore { (store: TaskStore) throws in
-      try store.importText(Self.calendar("SUMMARY:a\nRRULE:FREQ=HOURLY;INTERVAL=5\nPERCENT-COMPLETE:40"), as: .ical)
+      try store.importText(Self.calendar("SUMMARY:a\nRRULE:FREQ=MINUTELY;INTERVAL=5\nPERCENT-COMPLETE:40"), as: .ical)
       let text = try store.exportedText(as: .ical)
-      #expect(text.contains("RRULE:FREQ=HOURLY;INTERVAL=5\r\n") && text.contains("PERCENT-COMPLETE:40\r\n"))
+      #expect(text.contains("RRULE:FREQ=MINUTELY;INTERVAL=5\r\n") && text.contains("PERCENT-COMPLETE:40\r\n"))
     }
   }
 

@@ -90,6 +90,30 @@ import Testing
       testDescription: "a reminder alone", planned: "2026-03-02", reminders: ["2026-03-02T07:15:00+01:00"],
       lines: ["DTSTART;VALUE=DATE:20260302", "TRIGGER:PT7H15M", "RRULE:FREQ=DAILY"]),
     Example(
+      testDescription: "every 8 hours, from the second time on", rule: "FREQ=HOURLY;INTERVAL=8;COUNT=5",
+      due: "2026-03-02T09:00:00+01:00",
+      change: { id, transaction in try transaction.complete(id) },
+      lines: [
+        "DTSTART;TZID=Europe/Berlin:20260302T170000", "DUE;TZID=Europe/Berlin:20260302T170000",
+        "RRULE:FREQ=HOURLY;INTERVAL=8;COUNT=4",
+      ]),
+    Example(
+      testDescription: "every 6 hours with a reminder alone",
+      rule: "FREQ=HOURLY;INTERVAL=6;BYDAY=MO,TU,WE,TH,FR,SA;UNTIL=20260310", planned: "2026-03-02",
+      reminders: ["2026-03-02T07:15:00+01:00"],
+      lines: [
+        "DTSTART;TZID=Europe/Berlin:20260302T071500",
+        "RRULE:FREQ=HOURLY;INTERVAL=6;BYDAY=MO,TU,WE,TH,FR,SA;UNTIL=20260310T225959Z",
+      ]),
+    Example(
+      testDescription: "every 12 hours except on one day", rule: "FREQ=HOURLY;INTERVAL=12;EXDATE=20260303",
+      due: "2026-03-02T09:00:00+01:00",
+      lines: [
+        "DTSTART;TZID=Europe/Berlin:20260302T090000", "RRULE:FREQ=HOURLY;INTERVAL=12",
+        "EXDATE;TZID=Europe/Berlin:"
+          + (0..<24).map { "20260303T\($0 < 10 ? "0" : "")\($0)0000" }.joined(separator: ","),
+      ]),
+    Example(
       testDescription: "a series whose title differs from that of its open task", due: "2026-03-02T09:00:00+01:00",
       change: { id, transaction in
         try transaction.update(id) { ($0.title, $0.priority) = ("Pills, twice", .high) }

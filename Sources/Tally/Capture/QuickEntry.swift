@@ -116,7 +116,7 @@ public struct QuickEntry: Hashable, Sendable {
     case timeSpan
     /// An unknown time beside a date: `tomorrow someday`.
     case someday
-    /// A recurrence that no rule can express, as in `every 8 hours`, or several weekdays without `every`: `mon
+    /// A recurrence that no rule can express, as in `every 90 minutes`, or several weekdays without `every`: `mon
     /// wed fri`.
     case recurrence
     /// A reminder some time before a date that the sentence does not give before it, as in `call remind me 30m before`.
@@ -415,8 +415,24 @@ extension QuickEntryDates {
     entry.recurrence = recurrence?.inWords(beginningOn: first ?? reference.today)
   }
 
-  /// The planned day, and the time on it.
+  /// The planned day, and the time on it; what repeats by hours begins at the next full hour, or in the morning of a later
+  /// day.
   private func start(against reference: DateReference) -> (day: CalendarDay, instant: Timestamp?)? {
+    guard let planned = writtenStart(against: reference) else { return nil }
+    guard let recurrence, recurrence.hours != nil, planned.instant == nil, !due.hasTime, !reminder.hasTime else {
+      return planned
+    }
+    let hour = Int64(3_600_000_000)
+    let wall = reference.now.wallClock(in: reference.timeZone).microsecondsSince1970
+    let next = Timestamp(clamping: wall - (wall % hour + hour) % hour + hour)
+    let day = CalendarDay(containing: next, in: .gmt)
+    guard planned.day <= day, let first = recurrence.firstDay(onOrAfter: day) else {
+      return (planned.day, planned.day.morning(in: reference))
+    }
+    return (first, first == day ? Timestamp(wallClock: next, in: reference.timeZone) : first.morning(in: reference))
+  }
+
+  private func writtenStart(against reference: DateReference) -> (day: CalendarDay, instant: Timestamp?)? {
     let resolved = schedule.resolved(against: reference)
     switch resolved {
     case .day(let day)?: return (recurrence?.firstDay(onOrAfter: day) ?? day, nil)

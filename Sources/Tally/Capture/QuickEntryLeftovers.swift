@@ -48,7 +48,7 @@ extension QuickEntryParser {
     return endOfLiteralDate(at: index).map { (.recurrence, $0) }
   }
 
-  /// Finds `every 8 hours`, `every day except holidays` and other recurrences that no rule can express.
+  /// Finds `every 90 minutes`, `every day except holidays` and other recurrences that no rule can express.
   ///
   /// `Every good boy` is a title: words of dates must follow, and then the end of the sentence, another part or a word
   /// such as `and`. `Daily stand-up` is one, too: after `daily` and the like, `except` must follow.

@@ -437,6 +437,6 @@ extension QuickEntryParser {
   }
 
   private static let adverbs: Set = [
-    "daily", "weekly", "fortnightly", "monthly", "quarterly", "yearly", "annually",
+    "hourly", "daily", "weekly", "fortnightly", "monthly", "quarterly", "yearly", "annually",
   ]
 }

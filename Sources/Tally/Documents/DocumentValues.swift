@@ -131,6 +131,7 @@ extension JSONWriter {
     entry("start", .day(series.start))
     entry("occurrence", .day(series.occurrence))
     entry("index", .integer(Int64(series.index)))
+    if series.step != 0 { entry("step", .integer(Int64(series.step))) }
     endObject()
   }
 
@@ -232,7 +233,9 @@ extension JSONReader {
     guard let id = values[.id]?.id, let start = values[.start]?.day, let occurrence = values[.occurrence]?.day,
       let index = values[.index]?.integer.flatMap(UInt32.init(exactly:))
     else { throw fault("A series needs an id, a start, an occurrence and an index from 0 on", at: position) }
-    return RecurrenceSeries(id: id, start: start, occurrence: occurrence, index: Int(index))
+    let step = values[.step]?.integer ?? 0
+    guard let step = UInt32(exactly: step) else { throw fault("The step of a series is not from 0 on", at: position) }
+    return RecurrenceSeries(id: id, start: start, occurrence: occurrence, index: Int(index), step: Int(step))
   }
 
   /// Reads attributes whose object has just begun.
@@ -284,7 +287,7 @@ private enum ReminderKey: String, DocumentKey {
 }
 
 private enum SeriesKey: String, DocumentKey {
-  case id, start, occurrence, index
+  case id, start, occurrence, index, step
 
   static let table = DocumentKeyTable<SeriesKey>()
 
@@ -292,7 +295,7 @@ private enum SeriesKey: String, DocumentKey {
     switch self {
     case .id: .id
     case .start, .occurrence: .day
-    case .index: .integer
+    case .index, .step: .integer
     }
   }
 }

@@ -140,6 +140,7 @@ extension TaskDocument {
     if old == nil, !has(.updatedAt) { task.updatedAt = max(task.createdAt, completion ?? task.createdAt) }
     if has(.series), task.recurrence != nil, let old { task.keepRestart(replacing: old, in: calendar) }
     if !has(.series) || task.recurrence == nil { task.updateSeries(replacing: old, in: calendar) }
+    task.dropStrayStep()
     try task.validate()
     if !has(.sortOrder), old.map({ Place(of: $0) }) != Place(of: task) { task.sortOrder = try sortOrder(task) }
     if let old, !has(.updatedAt), !task.isIdentical(to: old) { task.updatedAt = max(date, old.updatedAt) }

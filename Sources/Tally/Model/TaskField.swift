@@ -209,7 +209,7 @@ package enum FieldValue: Hashable, Sendable {
     case .priority: 1
     case .tags(let tags): tags.storedByteCount
     case .recurrence(let recurrence): recurrence.text.utf8.count
-    case .series: RecurrenceSeries.storedByteCount
+    case .series(let series): series.storedByteCount
     case .attributes(let attributes): Self.storedByteCount(of: attributes)
     case .ids(let ids): 16 * ids.count
     case .reminders(let reminders): reminders.storedByteCount

@@ -314,11 +314,19 @@ extension TaskItem {
   /// Lets the series go on from the task's day if a document has another rule with the place by the former one, and
   /// leaves it there when such a document is read again.
   mutating func keepRestart(replacing old: TaskItem, in calendar: Calendar) {
-    guard let place = series, var former = old.series, place.start < place.occurrence else { return }
+    guard let place = series, var former = old.series, place.start < place.occurrence || place.step > 0 else { return }
     if place == former, old.recurrence != recurrence { return updateSeries(replacing: old, in: calendar) }
-    guard former.start > place.start, former.index == place.index, old.recurrence == recurrence else { return }
-    former = RecurrenceSeries(id: former.id, start: place.start, occurrence: place.occurrence, index: former.index)
+    let isLater = former.start > place.start || former.start == place.start && former.step < place.step
+    guard isLater, former.index == place.index, old.recurrence == recurrence else { return }
+    former = RecurrenceSeries(
+      id: former.id, start: place.start, occurrence: place.occurrence, index: former.index, step: place.step)
     if former == place { series = old.series }
+  }
+
+  /// Removes the step of a place whose recurrence has none, as a document may have it.
+  mutating func dropStrayStep() {
+    guard extrasBox != nil, let place = series, place.step != 0, recurrence?.hours == nil else { return }
+    series = RecurrenceSeries(id: place.id, start: place.start, occurrence: place.occurrence, index: place.index)
   }
 
   /// Lets the series go on from a day, which becomes its first one.
@@ -326,19 +334,27 @@ extension TaskItem {
     series = RecurrenceSeries(id: place.id, start: day, occurrence: day, index: place.index)
   }
 
-  /// Lets the series go on from the task's day if a change meant for the series has moved that day.
+  /// Lets the series go on from the task's day if a change meant for the series has moved that day, or the time of a rule
+  /// for hours.
   mutating func moveSeries(from old: TaskItem, in timeZone: TimeZone) {
     guard extrasBox != nil, let place = series, place == old.series, let day = ownFirstDay(in: timeZone),
-      day != old.ownFirstDay(in: timeZone)
+      day != old.ownFirstDay(in: timeZone) || recurrence?.hours != nil && timeOfStep != old.timeOfStep
     else { return }
     begin(place, on: day)
   }
 
-  /// Checks that a rule newly given to an open task has not already ended.
+  /// The instant that a rule for hours moves from one task to the next: when the task is due, or else its reminder.
+  package var timeOfStep: Timestamp? { dueDate ?? reminderDate }
+
+  /// Checks that a rule newly given to an open task has not already ended, and that a rule for hours has a time.
   func checkRecurrence(replacing old: TaskItem?, today: CalendarDay) throws(TallyError) {
-    guard extrasBox != nil, case .rule(let rule)? = recurrence, old?.recurrence != recurrence, isOpen,
-      case .until(let last) = rule.end, last < today
-    else { return }
+    guard extrasBox != nil, case .rule(let rule)? = recurrence, isOpen else { return }
+    if rule.hours != nil, timeOfStep == nil, old?.recurrence != recurrence || old?.timeOfStep != nil {
+      throw .invalidRecurrence(
+        "A task that repeats by hours needs the time of the first one",
+        remedy: "Give it a due time or a reminder, such as 'today 9:00'")
+    }
+    guard old?.recurrence != recurrence, case .until(let last) = rule.end, last < today else { return }
     throw .invalidRecurrence(
       "The recurrence ended on \(last), before today (\(today))", remedy: "Give a later end (UNTIL), or none")
   }
@@ -475,7 +491,7 @@ extension TaskItem {
   /// - Throws: `blankTitle` if the title is only Unicode white space; `inconsistentTask` unless `completedAt`
   ///   is present exactly for a completed task and `cancelledAt` for a cancelled one, and for a due date beside a due day
   ///   or a recurrence without a series; `valueOutOfRange` for a sort order outside ``sortOrders``, or for a title and
-  ///   notes of more than a gibibyte; `invalidTag`, `invalidAttribute`, `invalidParent` for a task that is its own
+  ///   notes of more than a gibibyte; `invalidRecurrence` for hours after a completion; `invalidTag`, `invalidAttribute`, `invalidParent` for a task that is its own
   ///   parent, or `invalidDependency` for one that depends on itself or on more than 64 tasks.
   public func validate() throws(TallyError) {
     guard title.hasNonWhiteSpace else {
@@ -508,6 +524,9 @@ extension TaskItem {
   }
 
   private func validateExtras() throws(TallyError) {
+    if case .afterCompletion(let interval)? = recurrence, interval.unit == .hour {
+      throw .invalidRecurrence("Hours are not counted from a completion", remedy: "Use a rule for hours, or days")
+    }
     if dueDate != nil, dueDay != nil {
       throw TallyError(
         .inconsistentTask, "The task is due at an instant and on a day", remedy: "Give only one of the two")

@@ -59,7 +59,11 @@ public struct TaskSeries: Identifiable, Hashable, Sendable {
     template.convertInstants { $0.wallClock(in: timeZone) }
     template.endFloating()
     let first = RecurrenceSeries(startingWith: place.id, on: place.start)
-    OccurrenceMove(from: place, to: first, by: recurrence, in: .gmt).apply(to: &template)
+    if let hours = recurrence.hours {
+      template.moveDates(from: place, to: first, stepsOfHours: hours)
+    } else {
+      OccurrenceMove(from: place, to: first, by: recurrence, in: .gmt).apply(to: &template)
+    }
     template.updatedAt = task.updatedAt
     (template.series, template.parentID, template.sortOrder) = (first, nil, 0)
     self.init(template: template)
@@ -75,18 +79,58 @@ extension TaskSeries {
   ///   - now: When the task is created.
   /// - Returns: The task, without the parent that the others have.
   package func task(at place: RecurrenceSeries, in zone: TimeZone, createdAt now: Timestamp) -> TaskItem {
-    var task = template.again(withID: place.taskID, at: now)
-    task.moveDates(byDays: Int64(place.occurrence.dayNumber) - Int64(start.dayNumber))
-    let local = task
+    let local = local(at: place).again(withID: place.taskID, at: now)
+    var task = local
     task.convertInstants { Timestamp(wallClock: $0, in: timeZone(or: zone)) }
     if timeZoneIdentifier == nil { task.float(at: local) }
-    task.series = RecurrenceSeries(id: id, start: start, occurrence: place.occurrence, index: place.index)
+    task.series = self.place(like: place)
     return task
+  }
+
+  /// The first task with the dates of a place, whose instants are wall-clock times.
+  package func local(at place: RecurrenceSeries) -> TaskItem {
+    var task = template
+    task.moveDates(from: RecurrenceSeries(startingWith: id, on: start), to: place, stepsOfHours: recurrence.hours)
+    return task
+  }
+
+  /// The place with the start of this series.
+  private func place(like place: RecurrenceSeries, index: Int? = nil) -> RecurrenceSeries {
+    RecurrenceSeries(
+      id: id, start: start, occurrence: place.occurrence, index: index ?? place.index,
+      step: recurrence.hours == nil ? 0 : place.step)
+  }
+
+  /// The steps of a series that repeats by hours, which begin at the time of the first task; `nil` for any other series.
+  private var steps: HourlySteps? {
+    guard case .rule(let rule) = recurrence, rule.hours != nil else { return nil }
+    let day: Int64 = 86_400_000_000
+    let time = (template.timeOfStep?.microsecondsSince1970 ?? 0) % day
+    return HourlySteps(of: rule, from: start, atSecond: Int((time + day) % day / 1_000_000))
+  }
+
+  /// Returns the place that the rule gives after another one, whether or not its time has passed.
+  ///
+  /// - Returns: The place; `nil` if the series has ended, and after completion.
+  package func next(after place: RecurrenceSeries) -> RecurrenceSeries? {
+    guard case .rule(let rule) = recurrence else { return nil }
+    guard let steps else {
+      return rule.next(after: place.occurrence, from: start).map {
+        RecurrenceSeries(id: id, start: start, occurrence: $0, index: place.index + 1)
+      }
+    }
+    return self.place(like: place).next(by: steps)
+  }
+
+  /// Which task of the series one is if its rule has a number of tasks, counted from 1; `nil` if the rule does not give it.
+  package func number(of place: RecurrenceSeries) -> Int? {
+    guard case .rule(let rule) = recurrence else { return nil }
+    return steps.map { $0.number(of: place.step) } ?? rule.number(of: place.occurrence, from: start)
   }
 
   /// Returns the place after another one, of the task that follows when that one is closed.
   ///
-  /// By a rule, it is the rule's first day after the other one whose time has not passed, and which is not left out:
+  /// By a rule, it is the rule's first day or hour after the other one whose time has not passed, and which is not left out:
   /// those in between are skipped, so that they do not pile up. After completion, it is one interval after the day on which the task was
   /// closed, even if that day has passed. The index, and so the id of the task, does not depend on when it is closed.
   ///
@@ -99,26 +143,38 @@ extension TaskSeries {
   func place(
     after place: RecurrenceSeries, closedOn day: CalendarDay, at now: DateReference
   ) -> RecurrenceSeries? {
-    let place = RecurrenceSeries(id: id, start: start, occurrence: place.occurrence, index: place.index)
-    guard case .rule(let rule) = recurrence else {
+    let closed = place
+    let place = self.place(like: closed)
+    guard case .rule = recurrence else {
       return place.next(by: recurrence, completedOn: day, today: now.today)
     }
     // A task that is due days after its occurrence has not passed with the occurrence.
     let reminder = template.reminderDate.map { CalendarDay(containing: $0, in: .gmt) }
     let last = [template.scheduledDate, template.dueDay(in: .gmt), reminder, start].compactMap(\.self).max() ?? start
     let earliest = CalendarDay(clamping: Int64(now.today.dayNumber) - Int64(last.dayNumber - start.dayNumber) - 1)
-    var next = place.next(by: recurrence, completedOn: day, today: earliest)
-    while let found = next, skippedDays.contains(found.occurrence) || hasPassed(found, at: now) {
-      next = rule.next(after: found.occurrence, from: start).map {
-        RecurrenceSeries(id: id, start: start, occurrence: $0, index: found.index)
-      }
+    var next: RecurrenceSeries?
+    if let steps {
+      // A series that has begun elsewhere has other steps.
+      let isKnown = closed.start == start
+      let last = RecurrenceSeries(
+        id: id, start: start, occurrence: place.occurrence, index: place.index, step: isKnown ? place.step : -1)
+      next = last.next(by: steps, notBefore: isKnown ? earliest : max(earliest, place.occurrence))
+    } else {
+      next = place.next(by: recurrence, completedOn: day, today: earliest)
+    }
+    let task = task(at: place, in: now.timeZone, createdAt: now.now)
+    while let found = next, skippedDays.contains(found.occurrence) || hasPassed(found, after: task, at: now) {
+      next = self.next(after: found).map { self.place(like: $0, index: found.index) }
     }
     return next
   }
 
   /// Whether it is too late for the task at a place: it would be overdue, or planned for a day before today.
-  private func hasPassed(_ place: RecurrenceSeries, at now: DateReference) -> Bool {
+  ///
+  /// By hours, two steps that the clocks put at one instant, as one of them is skipped, are one.
+  private func hasPassed(_ place: RecurrenceSeries, after closed: TaskItem, at now: DateReference) -> Bool {
     let task = task(at: place, in: now.timeZone, createdAt: now.now)
+    if recurrence.hours != nil, let time = task.timeOfStep { return time < now.now || time == closed.timeOfStep }
     if task.overdueDate != nil || task.dueDay != nil { return task.isOverdue(at: now.now, on: now.today) }
     return task.scheduledDate.map { $0 < now.today } ?? false
   }
@@ -178,11 +234,15 @@ extension TaskSeries {
 /// The copies have wall-clock times of their own, so that a time which the clocks skip on one day is back on the next.
 struct PartMove {
   private let move: OccurrenceMove
+  private let old: RecurrenceSeries
+  private let new: RecurrenceSeries
+  private let hours: Int?
   private let zone: TimeZone
   private let isFloating: Bool
 
   init(from old: RecurrenceSeries, to new: RecurrenceSeries, of series: TaskSeries, in zone: TimeZone) {
     move = OccurrenceMove(from: old, to: new, by: series.recurrence, in: .gmt)
+    (self.old, self.new, hours) = (old, new, series.recurrence.hours)
     (self.zone, isFloating) = (series.timeZone(or: zone), series.timeZoneIdentifier == nil)
   }
 
@@ -196,7 +256,11 @@ struct PartMove {
     if let due = times?.due { local.dueDate = due.local }
     if let reminder = times?.reminder { local.reminderDate = reminder.local }
     if let reminders = times?.reminders { local.otherReminders = reminders.local }
-    move.apply(toPart: &local)
+    if let hours {
+      local.moveDates(from: old, to: new, stepsOfHours: hours)
+    } else {
+      move.apply(toPart: &local)
+    }
     task = local
     task.convertInstants { Timestamp(wallClock: $0, in: zone) }
     if isFloating { task.float(at: local) }
@@ -204,14 +268,23 @@ struct PartMove {
 }
 
 extension TaskItem {
-  /// Moves the days and the instants by whole days of 24 hours.
-  fileprivate mutating func moveDates(byDays count: Int64) {
-    guard count != 0 else { return }
+  /// Moves the days from one place of a series to another, and the instants by the steps between them, or by whole days.
+  fileprivate mutating func moveDates(
+    from old: RecurrenceSeries, to new: RecurrenceSeries, stepsOfHours hours: Int?
+  ) {
+    moveDates(
+      byDays: Int64(new.occurrence.dayNumber) - Int64(old.occurrence.dayNumber),
+      hours: hours.map { Int64($0 * (new.step - old.step)) })
+  }
+
+  /// Moves the days by a number of days, and the instants by a number of hours, or by whole days of 24 hours.
+  fileprivate mutating func moveDates(byDays count: Int64, hours: Int64? = nil) {
+    guard count != 0 || hours ?? 0 != 0 else { return }
     func moved(_ day: CalendarDay) -> CalendarDay { CalendarDay(clamping: Int64(day.dayNumber) + count) }
     scheduledDate = scheduledDate.map(moved)
     if let dueDay { self.dueDay = moved(dueDay) }
     if let day = start?.day { start = .day(moved(day)) }
-    convertInstants { $0.adding(seconds: 86_400 * count) }
+    convertInstants { $0.adding(seconds: hours.map { 3_600 * $0 } ?? 86_400 * count) }
   }
 
   /// Whether a field has the same value, byte for byte, in another task.

@@ -1,7 +1,7 @@
 public import Foundation
 public import TallyEngine
 
-/// How a task repeats: on days of the calendar, or some time after each completion.
+/// How a task repeats: on days of the calendar, every few hours, or some time after each completion.
 ///
 /// ```swift
 /// let rent = try Recurrence(phrase: "every month on the 1st")
@@ -10,13 +10,13 @@ public import TallyEngine
 /// plants.words                                   // "3 days after completion"
 /// ```
 public enum Recurrence: Hashable, Sendable {
-  /// On the days of a rule.
+  /// On the days of a rule, or at its hours.
   case rule(RecurrenceRule)
-  /// An interval after each completion of the task.
+  /// An interval of days or longer units after each completion of the task.
   case afterCompletion(RecurrenceInterval)
 }
 
-/// A distance on the calendar: a number of days, weeks, months or years.
+/// A distance on the calendar: a number of hours, days, weeks, months or years.
 public struct RecurrenceInterval: Hashable, Sendable {
   /// The number of units, within ``counts``.
   public let count: Int
@@ -40,6 +40,8 @@ public struct RecurrenceInterval: Hashable, Sendable {
 
 /// What an interval counts.
 public enum RecurrenceUnit: CaseIterable, Hashable, Sendable {
+  /// Hours by the clock; only for rules.
+  case hour
   /// Days.
   case day
   /// Weeks.
@@ -54,6 +56,7 @@ extension RecurrenceUnit {
   /// The unit's name in English, in the singular.
   var name: String {
     switch self {
+    case .hour: "hour"
     case .day: "day"
     case .week: "week"
     case .month: "month"
@@ -64,6 +67,7 @@ extension RecurrenceUnit {
   /// The unit's name as a value of `FREQ` in RFC 5545.
   var frequency: String {
     switch self {
+    case .hour: "HOURLY"
     case .day: "DAILY"
     case .week: "WEEKLY"
     case .month: "MONTHLY"
@@ -85,6 +89,7 @@ extension RecurrenceInterval {
   /// - Returns: `nil` after the year 9999.
   func day(after day: CalendarDay) -> CalendarDay? {
     switch unit {
+    case .hour: return try? day.adding(days: (count + 23) / 24)
     case .day: return try? day.adding(days: count)
     case .week: return try? day.adding(days: 7 * count)
     case .month, .year:
@@ -157,7 +162,7 @@ func abs(clamping number: Int) -> Int {
 }
 
 /// The place of a task in its series: the tasks that one recurring task becomes, one after another.
-public struct RecurrenceSeries: Hashable, Codable, Sendable {
+public struct RecurrenceSeries: Hashable, Sendable {
   /// The id of the series' first task.
   public let id: UUID
   /// The day on which the series began: `DTSTART` of RFC 5545.
@@ -166,10 +171,13 @@ public struct RecurrenceSeries: Hashable, Codable, Sendable {
   public let occurrence: CalendarDay
   /// How many tasks of the series came before this one; zero for the first.
   public let index: Int
+  /// How many steps this task is after the start of a rule for hours, those without a task included; zero for any other
+  /// recurrence.
+  public let step: Int
 
   /// Creates a place in a series.
-  public init(id: UUID, start: CalendarDay, occurrence: CalendarDay, index: Int) {
-    (self.id, self.start, self.occurrence, self.index) = (id, start, occurrence, index)
+  public init(id: UUID, start: CalendarDay, occurrence: CalendarDay, index: Int, step: Int = 0) {
+    (self.id, self.start, self.occurrence, self.index, self.step) = (id, start, occurrence, index, step)
   }
 
   /// Begins a series with its first task and its first day.
@@ -186,7 +194,7 @@ extension RecurrenceSeries {
   /// do not pile up. After completion, it is exactly one interval later, even if that day has passed.
   ///
   /// The index, and therefore the id, does not depend on when the task is completed: two devices that complete
-  /// it on different days make one task, not two.
+  /// it on different days make one task, not two. A rule for hours counts from midnight here, since a place has no time.
   ///
   /// - Parameters:
   ///   - recurrence: How the task repeats.
@@ -199,6 +207,8 @@ extension RecurrenceSeries {
   ) -> RecurrenceSeries? {
     let day: CalendarDay?
     switch recurrence {
+    case .rule(let rule) where rule.hours != nil:
+      return next(by: HourlySteps(of: rule, from: start), notBefore: today)
     case .rule(let rule):
       let yesterday = CalendarDay(clamping: Int64(today.dayNumber) - 1)
       day = rule.next(after: max(occurrence, yesterday), from: start)
@@ -207,15 +217,46 @@ extension RecurrenceSeries {
     return day.map { RecurrenceSeries(id: id, start: start, occurrence: $0, index: index + 1) }
   }
 
+  /// Returns the place at the next step of a rule for hours that is not before a day.
+  func next(by steps: HourlySteps, notBefore day: CalendarDay = .earliest) -> RecurrenceSeries? {
+    guard let step = steps.next(after: step, notBefore: day), let occurrence = steps.day(of: step) else { return nil }
+    return RecurrenceSeries(id: id, start: start, occurrence: occurrence, index: index + 1, step: step)
+  }
+
   /// The id of the task at this place, derived from the series and the index alone.
   public var taskID: UUID {
     index == 0 ? id : UUID(derivedFrom: id, index: UInt64(clamping: index))
   }
 }
 
+extension RecurrenceSeries: Codable {
+  private enum CodingKeys: String, CodingKey { case id, start, occurrence, index, step }
+
+  /// Decodes a place; without a step, that is zero.
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    self.init(
+      id: try container.decode(UUID.self, forKey: .id), start: try container.decode(CalendarDay.self, forKey: .start),
+      occurrence: try container.decode(CalendarDay.self, forKey: .occurrence),
+      index: try container.decode(Int.self, forKey: .index),
+      step: try container.decodeIfPresent(Int.self, forKey: .step) ?? 0)
+  }
+
+  /// Encodes the place, with its step unless that is zero.
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(id, forKey: .id)
+    try container.encode(start, forKey: .start)
+    try container.encode(occurrence, forKey: .occurrence)
+    try container.encode(index, forKey: .index)
+    if step != 0 { try container.encode(step, forKey: .step) }
+  }
+}
+
 extension RecurrenceSeries {
   /// The size of the stored value in bytes.
-  static let storedByteCount = 28
+  var storedByteCount: Int { step == 0 ? Self.byteCount : Self.byteCountWithStep }
+  static let (byteCount, byteCountWithStep) = (28, 32)
 }
 
 extension Recurrence: TextCodable {
@@ -274,6 +315,7 @@ extension Recurrence {
   /// - `every 15th`, `every last friday of the month`, `every last day of the month`;
   /// - `every last weekday of the month`, `every first workday`, `every last friday of november`;
   /// - `every 1 march and 15 september`, `every year on 24 december`, `every last day of february`;
+  /// - `every hour`, `hourly`, `every 8 hours`, `every 6 hours on monday and friday`;
   /// - `every 2 weeks on monday and friday`, `every month on the last friday`, `yearly on the 20th monday`;
   /// - `after 3 days`, `every 3 days after completion`;
   ///

@@ -188,7 +188,7 @@ struct RecurrenceParts {
   /// Leaves out weekdays; false if no rule says it.
   private mutating func removeWeekdays() -> Bool {
     guard !clauses.withoutWeekdays.isEmpty else { return true }
-    let areNamed = !weekdays.isEmpty || unit == .day || !monthDays.isEmpty || !yearDays.isEmpty
+    let areNamed = !weekdays.isEmpty || unit == .day || unit == .hour || !monthDays.isEmpty || !yearDays.isEmpty
     guard positions.isEmpty, weekdays.allSatisfy({ $0.ordinal == nil }), areNamed else { return false }
     // A rule for every day that names weekdays is better known as one for every week.
     if unit == .day, interval.count == 1, monthDays.isEmpty { unit = .week }

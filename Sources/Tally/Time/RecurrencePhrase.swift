@@ -5,9 +5,9 @@ import TallyEngine
 /// ```
 /// recurrence = "after" interval | ["every"] interval "after completion" | "every!" interval | repeats {clause}
 /// repeats    = every ["on" days] ["if it is" days] | "every" days | "every" dates | "every other" days
-/// every      = "daily" | "weekly" | "fortnightly" | "monthly" | "quarterly" | "yearly" | "annually"
+/// every      = "hourly" | "daily" | "weekly" | "fortnightly" | "monthly" | "quarterly" | "yearly" | "annually"
 ///            | "every" interval | "every other" UNIT | "every" ORDINAL UNIT | ["every"] ("weekday" | "workday") | ["every"] "weekend"
-/// interval   = [NUMBER | "a"] UNIT     UNIT: day, week, fortnight, month, quarter, year; NUMBER: 2, two
+/// interval   = [NUMBER | "a"] UNIT     UNIT: hour (not after completion), day, week, fortnight, month, quarter, year; NUMBER: 2, two
 /// days       = DAY {["," | "and" | "or"] DAY} ["of the month" | ["of"] "each month" | "of the year"]
 ///            | DAY {["," | "and"] DAY} ("in" | "of") months | dates
 ///            | NUMBER {"," NUMBER}                  in digits, at least two: days of the month
@@ -61,10 +61,13 @@ struct RecurrencePhrase {
     guard !hasTooLargeNumber else {
       return .invalidRecurrence("A number of the recurrence is too large", remedy: "Give a number from 1 to 9999")
     }
-    guard !words.contains(where: ["hour", "hours", "hourly", "minute", "minutes"].contains) else {
+    guard !words.contains(where: ["minute", "minutes"].contains) else {
       return .invalidRecurrence(
-        "Hours and minutes are not a way to repeat: a task repeats on days",
-        remedy: "Make a task with a reminder for each time of the day, each with 'every day'")
+        "Minutes are not a way to repeat: the smallest unit is an hour", remedy: "Write it as in 'every 2 hours'")
+    }
+    guard !areHoursAfterCompletion else {
+      return .invalidRecurrence(
+        "Hours are not counted from a completion", remedy: "Write 'every 8 hours', or count in days: 'after 1 day'")
     }
     let count = words.prefix(index).count { $0 != "," }
     return .invalidRecurrence(
@@ -78,6 +81,10 @@ struct RecurrencePhrase {
   /// - Throws: `invalidRecurrence` if there is none.
   mutating func recurrence() throws(TallyError) -> Recurrence {
     if let interval = attempt({ $0.intervalAfterCompletion() }) {
+      guard interval.unit != .hour else {
+        index = 0
+        throw fault
+      }
       start = attempt { $0.firstDay() }
       return .afterCompletion(try RecurrenceInterval(interval.count, interval.unit))
     }
@@ -380,7 +387,7 @@ extension RecurrencePhrase.Days {
   func canFollow(_ unit: RecurrenceUnit) -> Bool {
     switch unit {
     case .day: return false
-    case .week: return areWeekdays
+    case .hour, .week: return areWeekdays
     case .month: return areOfPeriod && scope != .year
     case .year:
       guard dates.isEmpty, !isOrElseLast else { return !dates.isEmpty }
@@ -437,6 +444,12 @@ extension RecurrencePhrase {
     return interval
   }
 
+  /// Whether the words begin with hours after completion, which are no recurrence.
+  private var areHoursAfterCompletion: Bool {
+    var phrase = RecurrencePhrase(words: words)
+    return phrase.intervalAfterCompletion()?.unit == .hour
+  }
+
   /// Reads how often something repeats.
   mutating func repeats() -> Repeats? {
     if let (count, unit) = word({ Self.adverbs[$0] }) { return Repeats(count: count, unit: unit) }
@@ -480,7 +493,7 @@ extension RecurrencePhrase {
   }
 
   private static let adverbs: [String: (count: Int, unit: RecurrenceUnit)] = [
-    "daily": (1, .day), "weekly": (1, .week), "fortnightly": (2, .week), "monthly": (1, .month),
+    "hourly": (1, .hour), "daily": (1, .day), "weekly": (1, .week), "fortnightly": (2, .week), "monthly": (1, .month),
     "quarterly": (3, .month), "yearly": (1, .year), "annually": (1, .year),
   ]
 

@@ -1,10 +1,11 @@
 import Foundation
 public import TallyEngine
 
-/// A rule for days at regular places of the calendar: every other Monday, the last day of each month.
+/// A rule for days at regular places of the calendar (every other Monday, the last day of each month), or for hours.
 ///
-/// The recurrence rules of RFC 5545, section 3.3.10, with `FREQ` from `DAILY` to `YEARLY`, and days that are left out
-/// (`EXDATE`). Its occurrences are days, without a time, so the parts for hours, minutes and seconds are not supported.
+/// The recurrence rules of RFC 5545, section 3.3.10, with `FREQ` from `HOURLY` to `YEARLY`, and days that are left out
+/// (`EXDATE`). Its occurrences are days; only a ``TaskSeries`` with a rule for hours (every 8 hours) has several on one day,
+/// which follow from the time of its first task. The parts for hours, minutes and seconds are not supported.
 ///
 /// ```swift
 /// let rule = try RecurrenceRule(every: RecurrenceInterval(2, .week), on: [RecurrenceWeekday(1), RecurrenceWeekday(4)])
@@ -14,7 +15,7 @@ public import TallyEngine
 ///
 /// Two rules are equal if their parts are equal, in whatever order the parts were given.
 public struct RecurrenceRule: Hashable, Sendable {
-  /// The distance between the days, weeks, months or years that have occurrences: `FREQ` and `INTERVAL`.
+  /// The distance between the hours, days, weeks, months or years that have occurrences: `FREQ` and `INTERVAL`.
   public internal(set) var interval: RecurrenceInterval
   /// The weekdays on which occurrences fall, sorted: `BYDAY`; empty if there is no such limit.
   ///
@@ -56,7 +57,8 @@ public struct RecurrenceRule: Hashable, Sendable {
   /// depending on the unit.
   ///
   /// - Parameters:
-  ///   - interval: The distance between the days, weeks, months or years that have occurrences.
+  ///   - interval: The distance between the hours, days, weeks, months or years that have occurrences; a rule for hours
+  ///     has no limits but weekdays and months.
   ///   - weekdays: The weekdays; ordinals are allowed only for months and years.
   ///   - monthDays: The days of the month, from 1, or from -1 counted from the end; not allowed for weeks.
   ///   - yearDays: The days of the year, from 1, or from -1 counted from the end; allowed only for years.
@@ -92,6 +94,7 @@ public struct RecurrenceRule: Hashable, Sendable {
     // several days or one that need not be the start's weekday.
     let hasWeeks = interval.unit == .week && !weekdays.isEmpty && (interval.count > 1 || !positions.isEmpty)
     self.weekStart = hasWeeks || !weekNumbers.isEmpty ? weekStart : 1
+    try checkHours()
     try checkYear()
     try checkPositions()
     guard self.exceptions.count <= Self.mostExceptions else {
@@ -110,7 +113,7 @@ public struct RecurrenceRule: Hashable, Sendable {
   private static func check(_ weekdays: [RecurrenceWeekday], in unit: RecurrenceUnit) throws(TallyError) {
     let limit =
       switch unit {
-      case .day, .week: 0
+      case .hour, .day, .week: 0
       case .month: 5
       case .year: 53
       }
@@ -129,6 +132,13 @@ public struct RecurrenceRule: Hashable, Sendable {
       throw .invalidRecurrence(
         "A day of the month is not between 1 and 31, or -31 and -1 (BYMONTHDAY)",
         remedy: "Use 1 for the first day of a month, -1 for the last")
+    }
+  }
+
+  private func checkHours() throws(TallyError) {
+    guard hours == nil || [monthDays, yearDays, weekNumbers, positions].allSatisfy(\.isEmpty) else {
+      throw .invalidRecurrence(
+        "A rule for hours has no limits but weekdays and months (BYDAY, BYMONTH)", remedy: "Use FREQ=DAILY, or BYDAY")
     }
   }
 
@@ -178,7 +188,7 @@ extension RecurrenceRule {
 
   /// Whether every version of the program can read the rule.
   var isOfFirstVersion: Bool {
-    exceptions.isEmpty && [yearDays, weekNumbers, months, positions].joined().isEmpty
+    hours == nil && exceptions.isEmpty && [yearDays, weekNumbers, months, positions].joined().isEmpty
   }
 }
 
@@ -206,7 +216,7 @@ extension TallyError {
 }
 
 extension RecurrenceRule {
-  /// The periods of a rule from a start on: the days, weeks, months or years, one `interval` apart, that can
+  /// The periods of a rule of days from a start on: the days, weeks, months or years, one `interval` apart, that can
   /// have occurrences.
   struct Periods: Sendable {
     private let interval: RecurrenceInterval
@@ -229,7 +239,7 @@ extension RecurrenceRule.Periods {
     let unit = rule.interval.unit
     let isByWeek = unit == .week || !rule.weekNumbers.isEmpty
     weekdays = usesDayOfStart && isByWeek ? [RecurrenceWeekday(of: start)] : rule.weekdays
-    monthDays = usesDayOfStart && !isByWeek && unit != .day ? [start.day] : rule.monthDays
+    monthDays = usesDayOfStart && !isByWeek && unit != .day && unit != .hour ? [start.day] : rule.monthDays
     let usesMonthOfStart = usesDayOfStart && !isByWeek && unit == .year && rule.months.isEmpty
     months = usesMonthOfStart ? [start.month] : rule.months
     (yearDays, weekNumbers, positions) = (rule.yearDays, rule.weekNumbers, rule.positions)
@@ -244,7 +254,7 @@ extension RecurrenceRule.Periods {
   func days(ofPeriod index: Int) -> ClosedRange<Int>? {
     let distance = index * interval.count
     switch interval.unit {
-    case .day:
+    case .hour, .day:
       let day = Int(start.dayNumber) + distance
       return day > CalendarDay.latest.dayNumber ? nil : day...day
     case .week:
@@ -265,7 +275,7 @@ extension RecurrenceRule.Periods {
   func indexOfPeriod(upTo day: CalendarDay) -> Int {
     let distance =
       switch interval.unit {
-      case .day: Int(day.dayNumber - start.dayNumber)
+      case .hour, .day: Int(day.dayNumber - start.dayNumber)
       case .week: (Int(day.dayNumber - start.dayNumber) + (start.weekday - weekStart + 7) % 7) / 7
       case .month: CivilMonth(of: day).months(since: CivilMonth(of: start))
       case .year: day.year - start.year
@@ -281,7 +291,7 @@ extension RecurrenceRule.Periods {
     let (days, months) = (146_097, 4_800)
     let cycle =
       switch interval.unit {
-      case .day: days
+      case .hour, .day: days
       case .week: days / 7
       case .month: months
       case .year: months / 12
@@ -355,7 +365,7 @@ extension RecurrenceRule.Periods {
   }
 }
 
-/// The days of a rule in ascending order, found one at a time.
+/// The days of a rule in ascending order, found one at a time; of a rule for hours, those that have an hour.
 ///
 /// They are the same as those of the Python library dateutil for a rule that starts at midnight, except where RFC 5545
 /// says otherwise: `BYDAY` with and without ordinals in one rule (`MO,-1FR`) gives the days of both, `BYWEEKNO` without
@@ -375,6 +385,8 @@ public struct RecurrenceOccurrences: Sequence, Sendable {
   /// month from February on.
   public struct Iterator: IteratorProtocol, Sendable {
     private let periods: RecurrenceRule.Periods
+    /// The steps of a rule for hours, with the last one found; `nil` for a rule of days.
+    private var steps: (all: HourlySteps, last: Int)?
     private let lastDay: Int
     private var remainingCount: Int
     private var indexOfPeriod = 0
@@ -389,6 +401,7 @@ public struct RecurrenceOccurrences: Sequence, Sendable {
 
     fileprivate init(_ rule: RecurrenceRule, from start: CalendarDay) {
       periods = RecurrenceRule.Periods(of: rule, from: start)
+      if rule.hours != nil { steps = (HourlySteps(of: rule, from: start), -1) }
       var (lastDay, count) = (CalendarDay.latest, Int.max)
       switch rule.end {
       case .never: break
@@ -408,6 +421,14 @@ public struct RecurrenceOccurrences: Sequence, Sendable {
     /// - Returns: The day; `nil` after the last one.
     /// - Complexity: Proportional to the number of days in the periods up to the occurrence.
     public mutating func next() -> CalendarDay? {
+      if let (all, last) = steps {
+        guard let step = all.next(after: last, notBefore: CalendarDay(clamping: Int64(day))),
+          let found = all.day(of: step)
+        else { return nil }
+        steps?.last = step
+        day = Int(found.dayNumber) + 1
+        return found
+      }
       while let period, day <= lastDay, remainingCount > 0 {
         while day <= Swift.min(period.upperBound, lastDay) {
           let candidate = CalendarDay(clamping: Int64(day))
@@ -442,6 +463,7 @@ public struct RecurrenceOccurrences: Sequence, Sendable {
     fileprivate mutating func skip(to day: CalendarDay) {
       guard day.dayNumber > self.day else { return }
       self.day = Int(day.dayNumber)
+      guard steps == nil else { return }
       move(toPeriod: periods.indexOfPeriod(upTo: day))
     }
   }

@@ -100,7 +100,7 @@ struct RecurrenceRuleParser {
   private func unit() throws(TallyError) -> RecurrenceUnit {
     guard let unit = RecurrenceUnit.allCases.first(where: { $0.frequency == values["FREQ"] }) else {
       throw .invalidRecurrence(
-        "The rule has no FREQ, or one that is not supported", remedy: "Use DAILY, WEEKLY, MONTHLY or YEARLY")
+        "The rule has no FREQ, or one that is not supported", remedy: "Use HOURLY, DAILY, WEEKLY, MONTHLY or YEARLY")
     }
     return unit
   }
@@ -143,7 +143,8 @@ struct RecurrenceRuleParser {
     return .until(day)
   }
 
-  /// Reads a day (`20261231`), or the day of a local time (`20261231T235959`) or of an instant (`20261231T235959Z`).
+  /// Reads a day (`20261231`), or the day of a local time (`20261231T235959`) or of an instant (`20261231T235959Z`); of a
+  /// rule for hours, only if that is the end of the day.
   private func lastDay(_ text: String) -> CalendarDay? {
     let digits = text.filter { $0.isASCII && $0.isNumber }
     func field(_ start: Int, _ count: Int) -> Substring { digits.dropFirst(start).prefix(count) }
@@ -151,11 +152,15 @@ struct RecurrenceRuleParser {
     let time = "\(field(8, 2)):\(field(10, 2)):\(field(12, 2))"
     if text == digits, digits.utf8.count == 8 { return try? CalendarDay(iso8601: day) }
     guard digits.utf8.count == 14, let instant = try? Timestamp(iso8601: "\(day)T\(time)Z") else { return nil }
+    let zone: TimeZone
     switch text {
-    case "\(digits.prefix(8))T\(digits.dropFirst(8))": return CalendarDay(containing: instant, in: .gmt)
-    case "\(digits.prefix(8))T\(digits.dropFirst(8))Z": return CalendarDay(containing: instant, in: timeZone)
+    case "\(digits.prefix(8))T\(digits.dropFirst(8))": zone = .gmt
+    case "\(digits.prefix(8))T\(digits.dropFirst(8))Z": zone = timeZone
     default: return nil
     }
+    let last = CalendarDay(containing: instant, in: zone)
+    let isEnd = CalendarDay(containing: instant.adding(seconds: 60), in: zone) > last
+    return isEnd || values["FREQ"] != RecurrenceUnit.hour.frequency ? last : nil
   }
 
   /// The elements of a part's list; empty if the rule does not have the part.

@@ -52,10 +52,14 @@ extension RecurrenceRule {
   private var nameOfWeekly: String? {
     guard interval.unit == .week, interval.count == 1, !weekdays.isEmpty else { return nil }
     let days = weekdays.map(\.weekday)
-    if days.count == 6, positions.isEmpty, let missing = (1...7).first(where: { !days.contains($0) }) {
-      return "day except \(CalendarNames.weekdays[missing - 1])"
-    }
+    if days.count == 6, positions.isEmpty, let missing = nameOfMissingWeekday { return "day except \(missing)" }
     return days == Array(1...5) ? "weekday" : Self.list(weekdays.map(\.name), "and")
+  }
+
+  /// The name of the first weekday that the rule does not have.
+  private var nameOfMissingWeekday: String? {
+    let days = weekdays.map(\.weekday)
+    return (1...7).first { !days.contains($0) }.map { CalendarNames.weekdays[$0 - 1] }
   }
 
   private var nameOfMonths: String {
@@ -72,9 +76,10 @@ extension RecurrenceRule {
     let days = monthDays.map { "the \($0.ordinalNumber)" + ($0 < 0 ? " day" : "") }
     let weekdaysAsCondition = Self.list(weekdays.map { $0.words(each: "a ") }, "or")
     switch interval.unit {
+    case .hour where weekdays.count == 6: return nameOfMissingWeekday.map { " except \($0)" } ?? ""
     case .day:
       return Self.condition([Self.list(days, "or"), weekdaysAsCondition])
-    case .week: return weekdays.isEmpty ? "" : " on \(Self.list(weekdays.map(\.name), "and"))"
+    case .hour, .week: return weekdays.isEmpty ? "" : " on \(Self.list(weekdays.map(\.name), "and"))"
     case .month, .year:
       if let dates = namedDates { return " on \(Self.list(dates.map(\.words), "and"))" }
       if let positions = positionsOfGroup {

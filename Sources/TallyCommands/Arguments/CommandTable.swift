@@ -272,7 +272,7 @@ extension CommandDescription {
     "  option | --priority | priority |  | low, medium, high or none.",
     "  option | --parent | task |  | The task that it is a part of, or none.",
     "  option* | --after | task |  | A task to be done before it; may be given several times, 'none' removes all such tasks.",
-    "  option | --repeat | rule |  | How it repeats, or none: 'every 2 weeks', 'every monday', 'every month on the last friday', 'every weekday except in august', 'every 1 march and 15 september', '3 days after completion', or an RRULE; perhaps with 'starting', 'until' or 'for 10 times'. Words mean the last day of a month that is too short; an RRULE leaves that month out. Once it is done, the next one is there.",
+    "  option | --repeat | rule |  | How it repeats, or none: 'every 2 weeks', 'every monday', 'every month on the last friday', 'every weekday except in august', 'every 1 march and 15 september', 'every 8 hours' with a due time, '3 days after completion', or an RRULE; perhaps with 'starting', 'until' or 'for 10 times'. Words mean the last day of a month that is too short; an RRULE leaves that month out. Once it is done, the next one is there.",
     "  option | --wait | day |  | The day on which it starts, someday, or none. Until then it waits: no view of what to do shows it without --waiting.",
     "  option | --zone | id |  | The time zone in which a repeating task keeps its time, or none for where you are.",
     "  option* | --set | name=value |  | A field of your own; may be given several times, 'none' removes it.",

@@ -101,8 +101,8 @@ enum SharedHelp {
   static let reminders = "\(remind) Or before the task is due or planned, as in \(relativeReminders)."
   static let repeats = """
     How it repeats, or none: 'every 2 weeks', 'every monday', 'every month on the last friday', 'every weekday except in \
-    august', 'every 1 march and 15 september', '3 days after completion', or an RRULE; perhaps with 'starting', 'until' or \
-    'for 10 times'. Words mean the last day of a month that is too short; an RRULE leaves that month out. Once it is done, \
+    august', 'every 1 march and 15 september', 'every 8 hours' with a due time, '3 days after completion', or an RRULE; \
+    perhaps with 'starting', 'until' or 'for 10 times'. Words mean the last day of a month that is too short; an RRULE leaves that month out. Once it is done, \
     the next one is there.
     """
   static let day = """

@@ -198,24 +198,12 @@ extension Session {
         "Added \(named.inWords) to \(placeInWords(named))\(namesDates ? dates(of: task) : "")\(repeating)"
       }
     var change = ChangeReport(changed: [named], messages: [message + "."])
-    if let days = daysInWords(of: task) { change.messages.append(days) }
+    if let days = try transaction.firstTimesInWords(of: task, clock) { change.messages.append(days) }
     if let next = try transaction.successor(of: task).map({ try transaction.name($0) }) {
       change.append(ChangeReport(changed: [next], messages: [clock.sentence(aboutNext: next)]))
     }
     if let warning = try transaction.warningOfParent(of: named) { change.warnings.append(warning) }
     return change
-  }
-
-  /// The first three days of an open task that repeats by a rule, in a sentence, so that a person sees what the rule means.
-  private func daysInWords(of task: TaskItem) -> String? {
-    guard !task.isCompleted, case .rule(let rule)? = task.recurrence, let series = task.series else { return nil }
-    var days = [series.occurrence]
-    while days.count < 3, let last = days.last, let next = rule.next(after: last, from: series.start) {
-      days.append(next)
-    }
-    let names = days.map(clock.relativeName)
-    guard let last = names.last, names.count > 1 else { return nil }
-    return "Its days are \(names.dropLast().joined(separator: ", ")) and \(last)\(days.count < 3 ? "" : ", and so on")."
   }
 
   /// When a task is due and when its reminder comes, in words after its place:
@@ -242,6 +230,32 @@ struct InputLine {
   /// Counted from 1, blank lines included; `nil` for a text from elsewhere.
   let number: Int?
   let text: String
+}
+
+extension StoreTransaction where Base: ~Copyable {
+  /// The first three days of an open task that repeats by a rule, or its times if it repeats by hours, in a sentence, so
+  /// that a person sees what the rule means.
+  func firstTimesInWords(of task: TaskItem, _ clock: LocalClock) throws -> String? {
+    guard !task.isCompleted, let place = task.series, let series = try series(of: task), case .rule = series.recurrence
+    else { return nil }
+    var places = [place]
+    while places.count < 3, let next = series.next(after: places[places.count - 1]) { places.append(next) }
+    let names = places.map { clock.name(of: $0, in: series) }
+    guard let last = names.last, names.count > 1 else { return nil }
+    return
+      "Its \(series.recurrence.hours == nil ? "days" : "times") are \(names.dropLast().joined(separator: ", ")) and "
+      + "\(last)\(names.count < 3 ? "" : ", and so on")."
+  }
+}
+
+extension LocalClock {
+  /// The day of a place in a series, or its time if the series repeats by hours.
+  func name(of place: RecurrenceSeries, in series: TaskSeries) -> String {
+    guard series.recurrence.hours != nil,
+      let time = series.task(at: place, in: timeZone, createdAt: now).timeOfStep
+    else { return relativeName(of: place.occurrence) }
+    return relativeName(of: time)
+  }
 }
 
 extension Session {

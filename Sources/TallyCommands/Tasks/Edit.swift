@@ -93,11 +93,15 @@ struct EditCommand: SelectionCommand {
       let words = ChangeWords(clock: session.clock)
       var changes = try TaskChanges(session.clock, of: selection, in: transaction)
       for task in changesOnlyZone ? [] : tasks {
+        var times: String?
         try changes.change(
           task, in: &transaction,
           reporting: { old, new, transaction in
             let fields = try words.suffix(from: old, to: new.task, in: transaction)
             let reminders = session.reminderWords(from: old, to: new.task, namingMoves: false)
+            if new.task.recurrence?.hours != nil, old.recurrence != new.task.recurrence || series {
+              times = try transaction.firstTimesInWords(of: new.task, session.clock)
+            }
             return (
               "Changed", fields + scope(from: old, to: new.task) + wait(from: old, to: new.task, session) + reminders
             )
@@ -115,6 +119,7 @@ struct EditCommand: SelectionCommand {
             ? try transaction.updateSeries(of: task.id, keepingReminder: keepsReminder, change)
             : try transaction.update(task.id, keepingReminder: keepsReminder, change)
         }
+        times.map { changes.say($0) }
       }
       if let zone = fields.zone {
         for task in tasks { try changes.setTimeZone(zone, ofSeriesWith: task.id, words, in: &transaction) }

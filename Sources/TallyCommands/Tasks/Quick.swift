@@ -14,7 +14,8 @@ struct QuickCommand: TextCommand {
       changes these spellings; #home and !high need quotation marks. What a task cannot have, as 'for 1h', stays in \
       the title and is named. A backslash before a word, or quotation marks around some, keep them there.
 
-      A day is the one the task is planned for; a time on it is that of a reminder. 'tally add' takes text literally.
+      A day is the one the task is planned for; a time on it is that of a reminder. 'every 8 hours' without a time begins \
+      at the next full hour. 'tally add' takes text literally.
 
       EXAMPLES
         tally quick Pay rent tomorrow 9am +home p:high every month

@@ -201,8 +201,10 @@ extension TaskChanges {
       report.messages.append("Deleted the next task in the series.")
     } else if old.isEmpty, let new {
       let named = try transaction.name(new)
-      let skipped = try transaction.skippedDays(between: task, and: new)
-      if !skipped.isEmpty { report.messages.append(clock.sentence(aboutSkipped: skipped)) }
+      if let series = try transaction.series(of: new) {
+        let skipped = try transaction.skippedPlaces(between: task, and: new).map { clock.name(of: $0, in: series) }
+        if !skipped.isEmpty { report.messages.append(clock.sentence(aboutSkipped: skipped)) }
+      }
       report.messages.append(clock.sentence(aboutNext: named))
       for id in try [new.id] + transaction.descendants(of: new.id).map(\.id) { record(id) }
     }
@@ -233,15 +235,17 @@ extension StoreTransaction where Base: ~Copyable {
 }
 
 extension LocalClock {
-  /// Says which days of a series have no task, because they had passed.
-  func sentence(aboutSkipped days: [CalendarDay]) -> String {
-    let names = days.prefix(3).map { relativeName(of: $0) }.joined(separator: ", ")
-    let more = days.count > 3 ? " and \((days.count - 3).grouped) more" : ""
-    return "Skipped, as its time has passed: \(names)\(more)."
+  /// Says which days or times of a series have no task, because they had passed.
+  func sentence(aboutSkipped names: [String]) -> String {
+    let more = names.count > 3 ? " and \((names.count - 3).grouped) more" : ""
+    return "Skipped, as its time has passed: \(names.prefix(3).joined(separator: ", "))\(more)."
   }
 
   /// Says which is the next task of a series.
   func sentence(aboutNext named: NamedTask) -> String {
+    if named.task.recurrence?.hours != nil, let time = named.task.timeOfStep {
+      return "The next one is \(named.handle), \(relativeName(of: time))."
+    }
     let day = named.task.scheduledDate ?? named.task.dueDay(in: timeZone)
     return "The next one is \(named.handle)\(day.map { ", \(relativeName(of: $0))" } ?? "")."
   }

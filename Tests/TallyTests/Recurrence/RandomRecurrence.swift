@@ -12,7 +12,7 @@ extension SeededGenerator {
       .until(CalendarDay(clamping: .random(in: 15_000...30_000, using: &self))),
     ]
     let weekdays = oneIn(2) ? try weekdays(in: unit) : []
-    let monthDays = unit == .week || oneIn(2) ? [] : numbers(1...4, upTo: 31)
+    let monthDays = unit == .hour || unit == .week || oneIn(2) ? [] : numbers(1...4, upTo: 31)
     let yearDays = unit == .year && oneIn(4) ? numbers(1...4, upTo: 366) : []
     let isByWeek = unit == .year && oneIn(5) && weekdays.allSatisfy { $0.ordinal == nil }
     let weekNumbers = isByWeek ? numbers(1...3, upTo: 53) : []
@@ -21,7 +21,8 @@ extension SeededGenerator {
     let exceptions = oneIn(4) ? (0...Int.random(in: 0...9, using: &self)).map { _ in exception() } : []
     return try RecurrenceRule(
       every: interval, on: weekdays, onMonthDays: monthDays, onYearDays: yearDays, inWeeks: weekNumbers,
-      inMonths: months, atPositions: hasLimit && oneIn(4) ? numbers(1...3, upTo: oneIn(2) ? 4 : 366) : [],
+      inMonths: months,
+      atPositions: hasLimit && unit != .hour && oneIn(4) ? numbers(1...3, upTo: oneIn(2) ? 4 : 366) : [],
       except: exceptions, end: ends.randomElement(using: &self) ?? .never, weekStart: .random(in: 1...7, using: &self))
   }
 
@@ -30,7 +31,7 @@ extension SeededGenerator {
   /// A recurrence of any kind that is valid.
   mutating func recurrence() throws -> Recurrence {
     guard oneIn(8) else { return .rule(try rule()) }
-    let unit = RecurrenceUnit.allCases.randomElement(using: &self) ?? .day
+    let unit = RecurrenceUnit.allCases.filter { $0 != .hour }.randomElement(using: &self) ?? .day
     return .afterCompletion(try RecurrenceInterval(.random(in: RecurrenceInterval.counts, using: &self), unit))
   }
 

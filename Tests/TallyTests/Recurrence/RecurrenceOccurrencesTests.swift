@@ -228,6 +228,11 @@ struct RecurrenceDefinition {
     // Whole periods, in which the positions count.
     let (first, last) = (Int64(start.dayNumber) - 400, Int64(limit.dayNumber) + 400)
     var days = (first...last).map { CalendarDay(clamping: $0) }.filter(matches)
+    if rule.interval.unit == .hour {
+      // Each hour after midnight of the start, so that a day may be there several times.
+      let hours = stride(from: 0, to: 24 * (Int(last) - Int(start.dayNumber)), by: rule.interval.count)
+      days = hours.map { CalendarDay(clamping: Int64(start.dayNumber) + Int64($0 / 24)) }.filter(matches)
+    }
     if !rule.positions.isEmpty {
       let periods = Dictionary(grouping: days, by: distance)
       days = days.filter { day in
@@ -241,13 +246,13 @@ struct RecurrenceDefinition {
     case .count(let count): days = Array(days.prefix(count))
     case .until(let last): days.removeAll { $0 > last }
     }
-    return days.filter { !rule.exceptions.contains($0) }
+    return Set(days).filter { !rule.exceptions.contains($0) }.sorted()
   }
 
   private func matches(_ day: CalendarDay) -> Bool {
     if rule.weekdays.isEmpty, rule.monthDays.isEmpty, rule.yearDays.isEmpty {
       switch rule.interval.unit {
-      case .day: break
+      case .hour, .day: break
       case .week: if day.weekday != start.weekday { return false }
       case .month: if day.day != start.day { return false }
       case .year where !rule.weekNumbers.isEmpty: if day.weekday != start.weekday { return false }
@@ -287,6 +292,7 @@ struct RecurrenceDefinition {
       (0...6).map { Int(day.dayNumber) - $0 }.first { CalendarDay(clamping: Int64($0)).weekday == rule.weekStart } ?? 0
     }
     return switch rule.interval.unit {
+    case .hour: 0
     case .day: Int(day.dayNumber - start.dayNumber)
     case .week: (weekStart(of: day) - weekStart(of: start)) / 7
     case .month: 12 * (day.year - start.year) + day.month - start.month

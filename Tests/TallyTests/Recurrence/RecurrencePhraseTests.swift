@@ -7,6 +7,10 @@ import Testing
 struct RecurrencePhraseTests {
   @Test(
     arguments: [
+      ("FREQ=HOURLY", "every hour"), ("FREQ=HOURLY;INTERVAL=8;COUNT=9", "every 8 hours, 9 times"),
+      ("FREQ=HOURLY;INTERVAL=6;BYDAY=MO,TU,WE,TH,FR,SA", "every 6 hours except Sunday"),
+      ("FREQ=HOURLY;INTERVAL=4;BYMONTH=6;BYDAY=MO,FR", "every 4 hours on Monday and Friday in June"),
+      ("FREQ=HOURLY;UNTIL=20261224;EXDATE=20261220", "every hour, until 24 December 2026, except 20 December 2026"),
       ("FREQ=DAILY", "every day"), ("FREQ=DAILY;INTERVAL=3", "every 3 days"),
       ("FREQ=DAILY;BYDAY=MO,TU", "every day if it is a Monday or a Tuesday"),
       ("FREQ=DAILY;BYMONTHDAY=1,-1;BYDAY=SU", "every day if it is the 1st or the last day and a Sunday"),
@@ -146,7 +150,10 @@ struct RecurrencePhraseTests {
       ("every month on the last", "word 2"), ("every day at 9am", "word 2"), ("every 0 days", "interval"),
       ("every 99999 days", "interval"), ("every week, 0 times", "COUNT"),
       ("every day if it is the first monday", "BYDAY"),
-      ("every 8 hours", "on days"), ("every second weekday", "every other week"), ("each other friday", "not a way"),
+      ("every 90 minutes", "an hour"), ("after 8 hours", "completion"), ("every! 3 hours", "completion"),
+      ("every 8 hours after completion", "completion"), ("every 6 hours on the 3rd", "word 3"),
+      ("every hour if it is a monday", "word 2"), ("every second weekday", "every other week"),
+      ("each other friday", "not a way"),
       ("every 31 april", "not a way"), ("every 30 february", "not a way"), ("every week except sunday", "word 2"),
       ("every weekend except weekends", "word 2"), ("every monday except mondays", "word 2"),
       ("every last weekday except friday", "word 3"), ("every day except 24 december", "word 2"),

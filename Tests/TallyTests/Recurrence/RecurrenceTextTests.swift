@@ -49,7 +49,11 @@ struct RecurrenceTextTests {
 
   @Test(
     arguments: [
-      ("", "part"), ("DAILY", "part"), ("INTERVAL=2", "FREQ"), ("FREQ=HOURLY", "FREQ"), ("FREQ=", "FREQ"),
+      ("", "part"), ("DAILY", "part"), ("INTERVAL=2", "FREQ"), ("FREQ=HOURLY;BYMONTHDAY=1", "hours"),
+      ("FREQ=HOURLY;BYSETPOS=1;BYDAY=MO", "hours"), ("FREQ=HOURLY;BYDAY=1MO", "BYDAY"),
+      ("FREQ=HOURLY;BYHOUR=9", "BYHOUR"),
+      ("FREQ=HOURLY;UNTIL=20261231T120000Z", "UNTIL"), ("FREQ=HOURLY;EXDATE=20261231T120000", "EXDATE"),
+      ("FREQ=HOURLY;INTERVAL=10000", "interval"), ("FREQ=SECONDLY", "FREQ"), ("FREQ=", "FREQ"),
       ("FREQ=DAILY\nEXDATE:2026", "EXDATE"), ("DTSTART:20261224\nFREQ=DAILY", "part"),
       ("FREQ=DAILY;", "part"), ("FREQ=DAILY;;COUNT=2", "part"), ("FREQ=DAILY;FREQ=DAILY", "FREQ"),
       ("FREQ=DAILY;COUNT", "COUNT"), ("FREQ=DAILY;COUNT=0", "COUNT"), ("FREQ=DAILY;COUNT=-1", "COUNT"),
@@ -73,7 +77,7 @@ struct RecurrenceTextTests {
       ("FREQ=YEARLY;BYWEEKNO=1;BYDAY=1MO", "BYWEEKNO"), ("FREQ=DAILY;EXDATE=2026", "EXDATE"),
       ("FREQ=DAILY;EXDATE=20261224,", "EXDATE"), ("FREQ=MINUTELY", "FREQ"),
       ("FREQ=DAILY;BYHOUR=9", "BYHOUR"), ("FREQ=DAILY;SECRET=9", "part"), ("after", "part"), ("after ", "part"),
-      ("after 0 days", "interval"), ("after 10000 days", "interval"), ("after 3 hours", "way to repeat"),
+      ("after 0 days", "interval"), ("after 10000 days", "interval"), ("after 3 hours", "completion"),
       ("after 3 days or so", "after word 3"), ("every day", "part"),
     ] as [(String, String)])
   func everythingElseIsRefusedByName(text: String, named: String) {

@@ -126,6 +126,7 @@ struct ExpectedRows {
     row["seriesStart"] = task.series.map { "\($0.start.dayNumber)" }
     row["seriesOccurrence"] = task.series.map { "\($0.occurrence.dayNumber)" }
     row["seriesIndex"] = task.series.map { "\($0.index)" }
+    row["seriesStep"] = task.series.flatMap { $0.step == 0 ? nil : "\($0.step)" }
     row["attributes"] =
       task.attributes.isEmpty
       ? nil

@@ -33,6 +33,8 @@ struct StorageSchema: Decodable {
     let presentIf: String?
     let constant: Int?
     let reserved: Bool?
+    /// Whether the value may end before it.
+    let isOptional: Bool?
   }
 
   struct Text: Decodable {
@@ -234,7 +236,7 @@ struct SchemaDecoder {
 
   private func fields(_ fields: [StorageSchema.Field], of bytes: [UInt8]) throws -> Row {
     var row: Row = [:]
-    for field in fields {
+    for field in fields where field.isOptional != true || field.offset + field.size <= bytes.count {
       row[field.name] = try text(of: field, bytes: Array(bytes[field.offset..<(field.offset + field.size)]))
     }
     // Absent values are zero.

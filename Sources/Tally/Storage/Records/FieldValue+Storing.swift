@@ -51,7 +51,7 @@ extension FieldValue {
   }
 }
 
-/// The stored form of a place in a series: 28 bytes.
+/// The stored form of a place in a series: 28 bytes, and 4 for the step of a rule for hours.
 extension RecurrenceSeries {
 
   @_lifetime(output: copy output)
@@ -60,13 +60,16 @@ extension RecurrenceSeries {
     output.append(ordered: start.dayNumber)
     output.append(ordered: occurrence.dayNumber)
     output.append(bigEndian: UInt32(clamping: index))
+    if step != 0 { output.append(bigEndian: UInt32(clamping: step)) }
   }
 
   init(stored bytes: RawSpan) throws(LMDBError) {
-    let bytes = try bytes.checked(Self.storedByteCount)
+    let hasStep = bytes.byteCount == Self.byteCountWithStep
+    let bytes = try bytes.checked(hasStep ? Self.byteCountWithStep : Self.byteCount)
     self.init(
       id: bytes.load(idAt: 0), start: try bytes.load(dayAt: 16), occurrence: try bytes.load(dayAt: 20),
-      index: Int(bytes.load(bigEndianAt: 24, as: UInt32.self)))
+      index: Int(bytes.load(bigEndianAt: 24, as: UInt32.self)),
+      step: hasStep ? Int(bytes.load(bigEndianAt: 28, as: UInt32.self)) : 0)
   }
 }
 

@@ -84,7 +84,7 @@ extension TaskItem {
     guard let extras = extrasBox?.extras else { return !isCancelled }
     return !isCancelled && extras.start == nil && extras.dependsOn.isEmpty && extras.otherReminders.isEmpty
       && extras.floating.value == nil
-      && extras.recurrence?.isOfFirstVersion ?? true
+      && extras.recurrence?.isOfFirstVersion ?? true && extras.series?.step ?? 0 == 0
   }
 
   /// Whether two tasks are equal byte for byte.

@@ -164,13 +164,21 @@ extension StoreTransaction where Base: ~Copyable {
   /// moves to the next.
   func partsOfNext(of task: TaskItem) throws -> [TaskItem] {
     guard let place = task.series, let recurrence = task.recurrence,
-      let next = place.next(by: recurrence, completedOn: place.occurrence, today: place.occurrence)
+      let next = recurrence.hours == nil
+        ? place.next(by: recurrence, completedOn: place.occurrence, today: place.occurrence)
+        : try series(of: task)?.next(after: place)
     else { return [] }
     let (parts, tomorrow) = (try parts(of: task.id), CalendarDay(clamping: Int64(today.dayNumber) + 1))
+    guard !parts.isEmpty else { return [] }
+    let time = try recurrence.hours.flatMap { _ in
+      try series(of: task)?.task(at: next, in: calendar.timeZone, createdAt: stamp).timeOfStep
+    }
     return parts.filter { part in
       guard part.isOpen, let occurrence = part.series?.occurrence, occurrence >= min(next.occurrence, tomorrow) else {
         return false
       }
+      // By hours, the next occurrence may be on the same day.
+      if let time, let own = part.timeOfStep, own < time, occurrence < tomorrow { return false }
       return parts.contains { part.isLater(than: $0) }
     }
   }

@@ -41,16 +41,31 @@ extension StoreTransaction where Base: ~Copyable {
   /// - Returns: The days, ascending.
   /// - Throws: what the storage throws.
   public func skippedDays(between task: TaskItem, and next: TaskItem, limit: Int = 100) throws -> [CalendarDay] {
-    guard let from = task.series, let to = next.series, from.id == to.id, let series = try series(of: next),
-      case .rule(let rule) = series.recurrence
-    else { return [] }
-    var days: [CalendarDay] = []
-    var day = rule.next(after: from.occurrence, from: series.start)
-    while let skipped = day, skipped < to.occurrence, days.count < limit {
-      days.append(skipped)
-      day = rule.next(after: skipped, from: series.start)
+    guard let series = try series(of: next) else { return [] }
+    let days = try skippedPlaces(between: task, and: next, limit: series.recurrence.hours == nil ? limit : 24 * limit)
+      .map(\.occurrence)
+    return Array(Set(days).sorted().prefix(limit))
+  }
+
+  /// The places of a series between two of its tasks that have no task, as ``skippedDays(between:and:limit:)``.
+  package func skippedPlaces(
+    between task: TaskItem, and next: TaskItem, limit: Int = 100
+  ) throws -> [RecurrenceSeries] {
+    guard let from = task.series, let to = next.series, from.id == to.id, let series = try series(of: next) else {
+      return []
     }
-    return days
+    let isHourly = series.recurrence.hours != nil
+    // Steps of another start say nothing about those between the tasks.
+    guard !isHourly || from.start == to.start else { return [] }
+    var places: [RecurrenceSeries] = []
+    var place = series.next(after: from)
+    while let skipped = place, isHourly ? skipped.step < to.step : skipped.occurrence < to.occurrence,
+      places.count < limit
+    {
+      places.append(skipped)
+      place = series.next(after: skipped)
+    }
+    return places
   }
 }
 
@@ -114,7 +129,8 @@ extension StoreTransaction where Base == WriteTransaction {
 
   /// Leaves out an open task of a series; the next one follows.
   ///
-  /// The task is cancelled, and its day is one of the days that are left out of the series. A task that is cancelled
+  /// The task is cancelled, and its day is one of the days that are left out of the series, unless that repeats by hours.
+  /// A task that is cancelled
   /// already stays as it is.
   ///
   /// - Returns: the cancelled task.
@@ -153,9 +169,10 @@ extension StoreTransaction where Base == WriteTransaction {
     return task
   }
 
-  /// Adds the day of a task to those that are left out of its series.
+  /// Adds the day of a task to those that are left out of its series; by hours, the others of that day stay.
   private mutating func leaveOut(_ task: TaskItem) throws {
-    guard var series = try series(of: task), let day = task.series?.occurrence, !series.skippedDays.contains(day)
+    guard var series = try series(of: task), series.recurrence.hours == nil, let day = task.series?.occurrence,
+      !series.skippedDays.contains(day)
     else { return }
     series.skippedDays = (series.skippedDays + [day]).sorted()
     series.touch(at: timeOfChange(after: series.updatedAt))
@@ -164,7 +181,7 @@ extension StoreTransaction where Base == WriteTransaction {
 
   /// Removes the day of a task from those that are left out: somebody has reopened the task.
   mutating func takeBackSkipping(of task: TaskItem) throws {
-    guard let place = task.series, var series = try storedSeries(place.id),
+    guard let place = task.series, task.recurrence?.hours == nil, var series = try storedSeries(place.id),
       series.skippedDays.contains(place.occurrence)
     else { return }
     series.skippedDays.removeAll { $0 == place.occurrence }
