@@ -60,8 +60,8 @@ struct RepeatTests {
     try withProgram { program in
       let outcome = try program.run(["add", "Pills", "--repeat", "every 8 hours"])
       #expect(outcome.status == 64 && outcome.errors.contains("needs the time of the first one"), "\(outcome.errors)")
-      #expect(
-        try program.run(["quick", "Pills every 8 hours"]).errors.contains("Its times are today 14:00, today 22:00"))
+      let words = try program.run(["quick", "Pills every 8 hours"]).errors
+      #expect(words.contains(/Its times are (today|tomorrow) \d\d:00, (today|tomorrow) \d\d:00 and/), "\(words)")
     }
   }
 
