@@ -243,6 +243,41 @@ struct ImportAccountTests {
     }
   }
 
+  private static let hourly: [(format: DocumentFormat, text: String, hours: Int?)] = [
+    (.ical, calendar("SUMMARY:a\nDTSTART:20260105T090000Z\nRRULE:FREQ=HOURLY;INTERVAL=8"), 8),
+    (.ical, calendar("SUMMARY:a\nDTSTART;VALUE=DATE:20260105\nRRULE:FREQ=HOURLY;INTERVAL=8"), nil),
+    (
+      .ical, calendar("SUMMARY:a\nDTSTART:20260105T090000Z\nRRULE:FREQ=HOURLY\nEXDATE:20260106T090000Z"), nil
+    ),
+    (.ical, calendar("SUMMARY:a\nDUE:20260105T090000Z\nRRULE:FREQ=HOURLY;UNTIL=20260109T120000Z"), nil),
+    (.org, "* TODO a\nSCHEDULED: <2026-01-05 Mon 09:00 ++6h>\n", 6),
+    (.org, "* TODO a\nSCHEDULED: <2026-01-05 Mon +6h>\n", nil),
+    (.org, "* TODO a\nSCHEDULED: <2026-01-05 Mon 09:00 .+6h>\n", nil),
+    (.todoist, todoist("task,a,,4,1,every 5 hours at 9:00,en"), 5),
+    (
+      .taskwarrior,
+      #"[{"description":"a","status":"pending","entry":"20260101T000000Z","due":"20260105T090000Z","recur":"PT8H"}]"#,
+      8
+    ),
+    (
+      .taskwarrior,
+      #"[{"description":"a","status":"pending","entry":"20260101T000000Z","due":"20260105T090000Z","recur":"PT8M"}]"#,
+      nil
+    ),
+  ]
+
+  /// Hours need a time to begin with, and a calendar may leave out whole days of them alone.
+  @Test func hoursAreReadWithATime() throws {
+    for (format, text, hours) in Self.hourly {
+      try withStore { (store: TaskStore) throws in
+        let account = try store.importText(text, as: format).account
+        let task = try #require(try store.tasks.first)
+        #expect(task.recurrence?.hours == hours, "\(text)")
+        #expect(account.map(\.kind) == (hours == nil ? ["recurrence"] : []), "\(text)")
+      }
+    }
+  }
+
   /// A duration gives the due date, and does not go out beside it.
   @Test func aDurationGivesTheDueDate() throws {
     try withStore { (store: TaskStore) throws in

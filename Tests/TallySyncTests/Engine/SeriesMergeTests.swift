@@ -71,6 +71,29 @@ struct SeriesMergeTests {
     }
   }
 
+  /// Two devices that complete a task which repeats by hours at different times skip different steps, and yet make one
+  /// task: that of the later one.
+  @Test func devicesThatSkipDifferentStepsMakeOneTask() async throws {
+    try await withSeries { space, _ in
+      let now = space.clock.now
+      let id = try await space.stores[0].write { transaction in
+        try transaction.add("pills") { task in
+          task.recurrence = try Recurrence(text: "FREQ=HOURLY;INTERVAL=2")
+          task.dueDate = now
+        }.id
+      }
+      try await settle(space)
+      try await space.stores[0].write { try $0.complete(id) }
+      space.clock.now = space.clock.now.adding(seconds: 5 * 3_600)
+      try await space.stores[1].write { try $0.complete(id) }
+      try await settle(space)
+      for store in space.stores {
+        let open = try openTasks(store).filter { $0.title == "pills" }
+        #expect(open.map { $0.series?.index } == [1] && open.map { $0.series?.step } == [3])
+      }
+    }
+  }
+
   /// An edit that is refused changes neither the task nor its series, even if the caller goes on.
   @Test func aRefusedEditLeavesTheSeries() async throws {
     try await withSeries { space, id in
