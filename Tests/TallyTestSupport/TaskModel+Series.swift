@@ -123,7 +123,8 @@ extension TaskModel {
       created.insert(copy.id)
     }
     guard created.contains(next.taskID) else { return }
-    for part in partsOfNext(of: task, on: CalendarDay(containing: now, in: timeZone)) { moveBelow(next.taskID, part, now: now) }
+    let today = CalendarDay(containing: now, in: timeZone)
+    for part in partsOfNext(of: task, on: today) { moveBelow(next.taskID, part, now: now) }
   }
 
   private mutating func moveBelow(_ parentID: UUID, _ part: TaskItem, now: Timestamp) {
