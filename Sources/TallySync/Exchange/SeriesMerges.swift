@@ -102,7 +102,7 @@ private struct SeriesMerge {
       parts.subtract([.recurrence, .rule])
       // Another device has made the task by the former rule, which older devices would go on with.
       let isShown = known.registers[.recurrence].map { !$0.value.isEmpty } ?? false
-      if isShown, !series.recurrence.isOfFirstVersion { parts.insert(.recurrence) }
+      if isShown, !series.recurrence.isOfFirstVersion { parts.formUnion([.recurrence, .rule]) }
     }
     // The instant of a wall-clock time depends on the zone of the device that made the task.
     if TaskField.all.allSatisfy({ $0.part != .floating || last[$0] == expected[$0] }) { parts.remove(.floating) }
@@ -127,6 +127,10 @@ private struct SeriesMerge {
   }
 
   private func change(of task: TaskItem, in parts: SyncFields, _ known: ObjectState) -> ObjectState {
+    // The two registers of a recurrence are written at one time, which is later than both.
+    let written = [ObjectState.Field.recurrence, .rule].compactMap { known.registers[$0]?.time }
+      .filter(GeneratedTime.contains)
+    let time = max(self.time, ObjectState.time(after: written.max()))
     let times = Dictionary(uniqueKeysWithValues: parts.parts.map { ($0, time) })
     return LocalChange(
       pending: PendingObject(kind: .task, id: task.id, times: times), known: known, replica: replica

@@ -266,7 +266,7 @@ extension ObjectState {
   }
 
   /// The next later time; the earliest time if there was none.
-  private static func time(after time: Int64?) -> Int64 {
+  static func time(after time: Int64?) -> Int64 {
     guard let time else { return .min }
     return time == .max ? time : time + 1
   }

@@ -108,6 +108,34 @@ struct SeriesMergeTests {
     }
   }
 
+  /// A device of the first version would go on by the former rule, and that would win.
+  @Test(arguments: [false, true]) func noFormerRuleIsLeftForOlderDevices(completesFirst: Bool) async throws {
+    try await withSeries { space, id in
+      func complete() async throws {
+        try await space.stores[1].write { try $0.complete(id) }
+        space.clock.now = space.clock.now.adding(seconds: 60)
+      }
+      let rule = try Recurrence(text: "FREQ=DAILY;BYMONTH=11,12")
+      if completesFirst { try await complete() }
+      try await space.stores[0].write { transaction in
+        try transaction.update(id) { $0.recurrence = rule }
+        try transaction.complete(id)
+      }
+      space.clock.now = space.clock.now.adding(seconds: 60)
+      if !completesFirst { try await complete() }
+      for _ in 0..<2 { try await settle(space) }
+      for store in space.stores {
+        let next = try #require(try openTasks(store).first)
+        #expect(next.recurrence == rule && next.series?.index == 1)
+        let state = try await store.write { transaction in
+          try StateTable(in: transaction).state(of: ObjectKey(isList: false, id: next.id), in: transaction)
+        }
+        #expect(state.registers[.recurrence]?.value ?? [] == [])
+      }
+      for number in 0..<2 { #expect(try await space.sync(number).synchronize().sent == 0) }
+    }
+  }
+
   @Test func anotherRuleReachesTheNextTask() async throws {
     try await withSeries { space, id in
       try await space.stores[1].write { try $0.complete(id) }
