@@ -95,6 +95,8 @@ private struct SeriesMerge {
   ) throws -> (ObjectKey, ObjectState)? {
     guard var place = last.series else { return nil }
     let hasOtherRule = last.recurrence != series.recurrence
+    // By a rule that a person gave this task, each device would find another day for it.
+    guard !hasOtherRule || isGenerated(.recurrence) && isGenerated(.rule) else { return nil }
     if hasOtherRule, let previous, let next = try transaction.placeOfSuccessor(of: previous) { place = next }
     let expected = series.task(at: place, in: transaction.calendar.timeZone, createdAt: last.createdAt)
     var parts = TaskItem.differences(last, expected).intersection(TaskSeries.commonParts.union(.floating))
@@ -108,6 +110,8 @@ private struct SeriesMerge {
     if TaskField.all.allSatisfy({ $0.part != .floating || last[$0] == expected[$0] }) { parts.remove(.floating) }
     if last.parentID != nil { parts.remove(.list) }
     parts = parts.parts.filter { isGenerated($0) }.reduce(into: []) { $0.formUnion($1) }
+    // Without its wall-clock time, an instant would be another one in each zone, and no device would leave it.
+    if series.timeZoneIdentifier == nil, !isGenerated(.floating) { parts.subtract(expected.partsWithInstants) }
     guard !parts.isEmpty else { return nil }
     var task = last
     for field in TaskField.all where field.part.map(parts.contains) ?? false { task[field] = expected[field] }
@@ -155,6 +159,17 @@ extension StoreTransaction where Base: ~Copyable {
   }
 
   private static var longestGap: Int { 100 }
+}
+
+extension TaskItem {
+  /// The parts whose values are instants.
+  fileprivate var partsWithInstants: SyncFields {
+    var parts: SyncFields = []
+    if dueDate != nil { parts.insert(.due) }
+    if reminderDate != nil { parts.insert(.reminder) }
+    if otherReminders.contains(where: { $0.instant != nil }) { parts.insert(.reminders) }
+    return parts
+  }
 }
 
 extension SyncFields {
