@@ -2,6 +2,26 @@ package import Foundation
 import LMDB
 package import TallyEngine
 
+/// The local changes of one object that have not been handed over for other replicas.
+package struct PendingObject: Hashable, Sendable {
+  /// The kind of the object.
+  package let kind: Kind
+  package let id: UUID
+  /// The parts that have changed, each with the time of its last change in microseconds since 1970.
+  package let times: [SyncFields: Int64]
+  /// The instants of the completions that were added to the ledger or removed from it while the task was deleted.
+  package let detached: [Timestamp]
+
+  package init(kind: Kind, id: UUID, times: [SyncFields: Int64], detached: [Timestamp] = []) {
+    (self.kind, self.id, self.times, self.detached) = (kind, id, times, detached)
+  }
+
+  /// The kinds of objects with parts.
+  package enum Kind: Sendable {
+    case task, list, series
+  }
+}
+
 extension StoreTransaction where Base: ~Copyable {
   /// Whether any object or saved filter has changes that have not been handed over.
   package func hasPending() throws -> Bool {
@@ -46,8 +66,8 @@ extension StoreTransaction where Base: ~Copyable {
   }
 
   /// Whether an object has changes that have not been handed over.
-  package func isPending(_ kind: PendingObject.Kind, id: UUID) throws -> Bool {
-    try syncTables?.pending.value(forKey: TombstoneKey(of: kind, id), in: base) != nil
+  package func isPending(isList: Bool, id: UUID) throws -> Bool {
+    try syncTables?.pending.value(forKey: TombstoneKey(isList ? .list : .task, id), in: base) != nil
   }
 }
 
@@ -115,15 +135,9 @@ extension StoreWriteTransaction {
   }
 
   /// Records parts of an object as changed at the time of the object's last change.
-  package mutating func noteAsChanged(_ parts: SyncFields, _ kind: PendingObject.Kind, id: UUID) throws {
-    let updatedAt =
-      switch kind {
-      case .task: try task(id)?.updatedAt
-      case .list: try list(id)?.updatedAt
-      case .series: try storedSeries(id)?.updatedAt
-      }
-    guard let syncTables, let time = updatedAt else { return }
-    let key = TombstoneKey(of: kind, id)
+  package mutating func noteAsChanged(_ parts: SyncFields, isList: Bool, id: UUID) throws {
+    guard let syncTables, let time = try isList ? list(id)?.updatedAt : task(id)?.updatedAt else { return }
+    let key = TombstoneKey(isList ? .list : .task, id)
     var record = try syncTables.pending.value(forKey: key, in: base) ?? PendingRecord()
     record.add(parts, at: time.microsecondsSince1970)
     try syncTables.pending.put(record, forKey: key, in: &base)
@@ -396,6 +410,17 @@ extension PendingRecord {
   fileprivate func hasGenerated(_ part: SyncFields, at microseconds: Int64) -> Bool {
     let time = GeneratedTime.time(at: microseconds)
     return entries.contains { $0.microseconds == time && $0.fields.contains(part) }
+  }
+}
+
+extension PendingObject {
+  fileprivate init(of key: TombstoneKey, _ record: PendingRecord, detached: [Timestamp]) {
+    let parts = record.entries.flatMap { entry in
+      (0..<32).map { SyncFields(rawValue: 1 << $0) }.filter(entry.fields.contains).map { ($0, entry.microseconds) }
+    }
+    self.init(
+      kind: key.isOfSeries ? .series : key.kindRawValue == ObjectKind.list.rawValue ? .list : .task, id: key.id,
+      times: Dictionary(parts) { first, second in max(first, second) }, detached: detached)
   }
 }
 

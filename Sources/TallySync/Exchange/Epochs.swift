@@ -179,7 +179,7 @@ extension StoreWriteTransaction {
     var (table, forgotten) = (try StateTable(in: self), [ObjectKey: TouchedObject]())
     for (isList, id) in try deletedKeys() {
       guard try timeOfKeeping(isList: isList, id: id)?.microsecondsSince1970 ?? .min < time,
-        try !isPending(isList ? .list : .task, id: id)
+        try !isPending(isList: isList, id: id)
       else { continue }
       let object = ObjectKey(isList: isList, id: id)
       let state = try table.state(of: object, in: self)

@@ -3,7 +3,7 @@ public import Tally
 import TallySystem
 
 extension StoreSync {
-  /// Compares the rows of synchronisation with the tasks, lists and series.
+  /// Compares the rows of synchronisation with the tasks and lists.
   ///
   /// `TaskStore.verify(progress:)` compares everything else.
   ///
@@ -16,7 +16,7 @@ extension StoreSync {
 
   /// Repairs what ``verify()`` finds.
   ///
-  /// The tasks, lists and series are trusted: where they differ, that counts as a change of this device. States that cannot be
+  /// The tasks and lists are trusted: where they differ, that counts as a change of this device. States that cannot be
   /// read are forgotten, and come again from the place, as does a task whose record was lost. The store continues as a
   /// new replica, with a snapshot of all that it has.
   ///
@@ -55,7 +55,7 @@ extension StoreWriteTransaction {
       for difference in verification.differences where !difference.parts.isEmpty {
         // A repair moves a task out of a lost list or parent; the task returns there if the list or the parent returns.
         let parts = try difference.parts.subtracting(lostPlaces(of: difference.object)).union(.updated)
-        try noteAsChanged(parts, difference.item, id: difference.id)
+        try noteAsChanged(parts, isList: difference.object.isList, id: difference.object.id)
       }
     } else {
       try noteEverything()
@@ -93,13 +93,10 @@ extension StoreWriteTransaction {
 struct StateVerification {
   /// A disagreement between the state and the record of an object.
   struct Difference {
-    let item: PendingObject.Kind
-    let id: UUID
+    let object: ObjectKey
     var kind: StoreFault.Kind
     /// The parts that differ, if there is a record.
     var parts: SyncFields = []
-
-    var object: ObjectKey { ObjectKey(item, id: id) }
   }
 
   /// The objects that disagree.
@@ -110,7 +107,6 @@ struct StateVerification {
   private(set) var isHashWrong = false
   private var tasks: [UUID: ObjectState] = [:]
   private var lists: [UUID: ObjectState] = [:]
-  private var series: [UUID: ObjectState] = [:]
 
   init<Base: ~Copyable>(of transaction: borrowing StoreTransaction<Base>) throws {
     guard let table = try? StateTable(in: transaction) else {
@@ -120,13 +116,12 @@ struct StateVerification {
     try read(table, transaction)
     try checkTasks(transaction)
     try compare(transaction.lists(), with: lists, in: transaction) { try $1.list($0) }
-    try compare(transaction.storedSeries(), with: series, in: transaction) { try $1.series($0) }
     try checkRows(transaction)
   }
 
   /// The faults, as a verification of the store reports them.
   var faults: [StoreFault] {
-    differences.map { StoreFault(kind: $0.kind, table: "sync", id: $0.id) }
+    differences.map { StoreFault(kind: $0.kind, table: "sync", id: $0.object.id) }
       + unreadableKeys.map { _ in StoreFault(kind: .unreadableRecord, table: "sync", id: nil) }
       + (isHashWrong ? [StoreFault(kind: .wrongCounter, table: "sync", id: nil)] : [])
   }
@@ -142,9 +137,7 @@ struct StateVerification {
       }
       sum = sum + stored.hash(of: object)
       let state = try table.state(stored, of: object, in: transaction)
-      if object.isTask { tasks[object.id] = state }
-      if object.isList { lists[object.id] = state }
-      if object.isSeries { series[object.id] = state }
+      if object.isTask { tasks[object.id] = state } else if object.isList { lists[object.id] = state }
     }
     isHashWrong = sum != table.hash
   }
@@ -162,9 +155,9 @@ struct StateVerification {
     expecting item: (UUID, ObjectState) throws -> Item?
   ) throws {
     let records = Dictionary(uniqueKeysWithValues: items.map { ($0.id, $0) })
-    for id in Set(states.keys).union(records.keys) where try !transaction.isPending(Item.kind, id: id) {
+    for id in Set(states.keys).union(records.keys) where try !transaction.isPending(isList: Item.isList, id: id) {
       let expected = states[id].flatMap { try? item(id, $0) }
-      var difference = Difference(item: Item.kind, id: id, kind: .wrongEntry)
+      var difference = Difference(object: ObjectKey(isList: Item.isList, id: id), kind: .wrongEntry)
       switch (expected, records[id]) {
       case (nil, nil): continue
       case (_?, nil): difference.kind = .danglingEntry

@@ -206,12 +206,12 @@ struct LocalChange {
 }
 
 extension ObjectKey {
-  /// An object that has a record.
-  init(_ kind: PendingObject.Kind, id: UUID) {
-    switch kind {
-    case .task: self.init(kind: Self.taskKind, id: id)
-    case .list: self.init(kind: Self.listKind, id: id)
-    case .series: self.init(ofSeries: id)
+  /// An object with local changes.
+  init(of object: PendingObject) {
+    switch object.kind {
+    case .task: self.init(kind: Self.taskKind, id: object.id)
+    case .list: self.init(kind: Self.listKind, id: object.id)
+    case .series: self.init(ofSeries: object.id)
     }
   }
 }

@@ -36,7 +36,7 @@ struct StateMerge {
     let pending = try transaction.takePending(limit: limit)
     var changes: [ObjectChange] = []
     for pending in pending {
-      let object = ObjectKey(pending.kind, id: pending.id)
+      let object = ObjectKey(of: pending)
       let known = try state(of: object, in: transaction)
       let change = try transaction.change(LocalChange(pending: pending, known: known, replica: replica), of: object)
       guard !change.isEmpty else { continue }
@@ -260,7 +260,7 @@ extension StoreWriteTransaction {
       }
       let (id, state, recorded) = (placed.id, placed.object.state, placed.object.recorded)
       // The record has changes that its state does not have yet.
-      guard try recorded != nil || !isPending(.task, id: id) else { continue }
+      guard try recorded != nil || !isPending(isList: false, id: id) else { continue }
       let item = try state.task(id, at: placed.place ?? Outline.Place())
       guard try recorded != nil || !isShown(item, id) else { continue }
       let old = recorded ?? state

@@ -1,11 +1,11 @@
 import Foundation
 import Tally
 
-/// A task, a list or a series, as a set of fields.
+/// A task or a list, as a set of fields.
 protocol SyncedItem {
   var id: UUID { get }
   var updatedAt: Timestamp { get }
-  static var kind: PendingObject.Kind { get }
+  static var isList: Bool { get }
   /// The fields with registers that objects of this kind have.
   static var fields: [ObjectState.Field] { get }
 
@@ -22,7 +22,7 @@ protocol SyncedItem {
 }
 
 extension TaskList: SyncedItem {
-  static let kind = PendingObject.Kind.list
+  static let isList = true
   static let fields: [ObjectState.Field] = [.order, .title, .created, .color]
 
   func value(of field: ObjectState.Field) -> [UInt8] {
@@ -47,7 +47,7 @@ extension TaskList: SyncedItem {
 }
 
 extension TaskItem: SyncedItem {
-  static let kind = PendingObject.Kind.task
+  static let isList = false
   /// The fields with a register, without attributes; tags and completions are sets.
   static let fields: [ObjectState.Field] = [
     .order, .list, .parent, .title, .notes, .progress, .scheduledDate, .due, .reminder, .priority, .recurrence,
@@ -88,7 +88,7 @@ extension TaskItem: SyncedItem {
 }
 
 extension TaskSeries: SyncedItem {
-  static let kind = PendingObject.Kind.series
+  static let isList = false
   /// The fields with a register, without attributes; tags and the days that are left out are sets.
   static let fields: [ObjectState.Field] = [
     .list, .title, .notes, .scheduledDate, .due, .reminder, .priority, .recurrence, .created, .start, .rule, .timeZone,

@@ -126,7 +126,7 @@ struct LargeTextTests {
         transaction.state.origin = .replica
         _ = try transaction.update(id) { $0.notes = Self.large }
       }
-      try await space.stores[0].write { try $0.noteAsChanged(.notes, .task, id: id) }
+      try await space.stores[0].write { try $0.noteAsChanged(.notes, isList: false, id: id) }
       let report = try await space.sync(0).synchronize()
       #expect(report.unsentTexts == ["one"])
       let status = try await space.sync(0).status()

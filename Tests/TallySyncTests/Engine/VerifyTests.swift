@@ -18,7 +18,7 @@ struct VerifyTests {
       let id = try await space.fill()
       for store in space.stores { #expect(try await StoreSync(store).verify() == []) }
       try await space.stores[0].write { _ = try $0.update(id) { $0.notes = "waits" } }
-      try await space.stores[0].write { try $0.damage(damage, of: ObjectKey(isList: false, id: id)) }
+      try await space.stores[0].write { try $0.damage(damage, of: id) }
       #expect(try await space.sync(0).verify() != [])
       #expect(try await space.sync(0).repair() != [])
       #expect(try await space.sync(0).verify() == [])
@@ -39,40 +39,12 @@ struct VerifyTests {
       try await space.stores[0].write { transaction in
         _ = try transaction.update(id) { $0.notes = "waits" }
         _ = try transaction.merging { _, _, _ in }
-        try transaction.damage(.unreadableState, of: ObjectKey(isList: false, id: id))
+        try transaction.damage(.unreadableState, of: id)
       }
       #expect(try await space.sync(0).repair() != [])
       try await space.synchronizeAll()
       try await space.expectEqualStores()
       for store in space.stores { #expect(try store.read { try $0.task(id) }?.notes == "waits") }
-    }
-  }
-
-  /// A series has the id of its first task, whose state is sound here.
-  @Test(arguments: [Damage.unreadableState, .missingState, .otherState])
-  func damageOfASeriesIsFoundAndRepaired(_ damage: Damage) async throws {
-    try await withFolderSpace { space in
-      let id = try await space.stores[0].write { transaction in
-        let id = try transaction.add("plants", to: .today) { $0.recurrence = try Recurrence(text: "FREQ=DAILY") }.id
-        try transaction.setTimeZone(TimeZone(identifier: "Asia/Tokyo"), ofSeriesWith: id)
-        return id
-      }
-      try await space.synchronizeAll()
-      for store in space.stores { #expect(try await StoreSync(store).verify() == []) }
-      try await space.stores[0].write { try $0.damage(damage, of: ObjectKey(ofSeries: id)) }
-      let kind = [Damage.missingState: StoreFault.Kind.missingEntry, .otherState: .wrongEntry][damage]
-      let faults = try await space.sync(0).verify()
-      if let kind { #expect(faults.contains(StoreFault(kind: kind, table: "sync", id: id))) }
-      #expect(try await !faults.isEmpty && space.sync(0).repair() == faults)
-      #expect(try await space.sync(0).verify() == [])
-      try await space.synchronizeAll()
-      try await space.expectEqualStores()
-      for store in space.stores {
-        #expect(try await StoreSync(store).verify() == [])
-        let series = try #require(try store.read { try $0.storedSeries(id) })
-        #expect(series.template.title == "plants" && series.template.priority == nil)
-        #expect(series.timeZoneIdentifier == "Asia/Tokyo")
-      }
     }
   }
 
@@ -100,13 +72,14 @@ extension FolderSpace {
 }
 
 extension StoreWriteTransaction {
-  fileprivate mutating func damage(_ damage: VerifyTests.Damage, of object: ObjectKey) throws {
-    let key = SyncKey.states + object.bytes
+  fileprivate mutating func damage(_ damage: VerifyTests.Damage, of id: UUID) throws {
+    let key = SyncKey.states + ObjectKey(isList: false, id: id).bytes
     switch damage {
     case .unreadableState: try setSyncValue([9, 9, 9], forKey: key)
     case .missingState: try setSyncValue(nil, forKey: key)
     case .otherState:
       var table = try StateTable(in: self)
+      let object = ObjectKey(isList: false, id: id)
       let state = try table.state(of: object, in: self)
       let replica = try requireSyncSettings().replicaID
       let other = state.joined(with: state.setting(.priority, to: [2], at: 1, by: replica))
