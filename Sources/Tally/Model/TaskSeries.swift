@@ -130,9 +130,10 @@ extension TaskSeries {
 
   /// Returns the place after another one, of the task that follows when that one is closed.
   ///
-  /// By a rule, it is the rule's first day or hour after the other one whose time has not passed, and which is not left out:
-  /// those in between are skipped, so that they do not pile up. After completion, it is one interval after the day on which the task was
-  /// closed, even if that day has passed. The index, and so the id of the task, does not depend on when it is closed.
+  /// By a rule, it is the rule's first day or hour after the other one whose time has not passed, and which is not left
+  /// out: those in between are skipped, so that they do not pile up. After completion, it is one interval after the day on
+  /// which the task was closed, even if that day has passed. The index, and so the id of the task, does not depend on when
+  /// it is closed.
   ///
   /// - Parameters:
   ///   - place: The place of the closed task.

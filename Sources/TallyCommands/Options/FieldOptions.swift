@@ -102,7 +102,8 @@ enum SharedHelp {
   static let repeats = """
     How it repeats, or none: 'every 2 weeks', 'every monday', 'every month on the last friday', 'every weekday except in \
     august', 'every 1 march and 15 september', 'every 8 hours' with a due time, '3 days after completion', or an RRULE; \
-    perhaps with 'starting', 'until' or 'for 10 times'. Words mean the last day of a month that is too short; an RRULE leaves that month out. Once it is done, \
+    perhaps with 'starting', 'until' or 'for 10 times'. Words mean the last day of a month that is too short; an RRULE \
+    leaves that month out. Once it is done, \
     the next one is there.
     """
   static let day = """

@@ -95,7 +95,7 @@ private struct SeriesMerge {
   ) throws -> (ObjectKey, ObjectState)? {
     guard var place = last.series else { return nil }
     let hasOtherRule = last.recurrence != series.recurrence
-    // By a rule that a person gave this task, each device would find another day for it.
+    // A person gave this task another rule, by which each device could find another day.
     guard !hasOtherRule || isGenerated(.recurrence) && isGenerated(.rule) else { return nil }
     if hasOtherRule, let previous, let next = try transaction.placeOfSuccessor(of: previous) { place = next }
     let expected = series.task(at: place, in: transaction.calendar.timeZone, createdAt: last.createdAt)
@@ -110,7 +110,7 @@ private struct SeriesMerge {
     if TaskField.all.allSatisfy({ $0.part != .floating || last[$0] == expected[$0] }) { parts.remove(.floating) }
     if last.parentID != nil { parts.remove(.list) }
     parts = parts.parts.filter { isGenerated($0) }.reduce(into: []) { $0.formUnion($1) }
-    // Without its wall-clock time, an instant would be another one in each zone, and no device would leave it.
+    // An instant without its wall-clock time would be wrong in other zones, where each device would write its own.
     if series.timeZoneIdentifier == nil, !isGenerated(.floating) { parts.subtract(expected.partsWithInstants) }
     guard !parts.isEmpty else { return nil }
     var task = last

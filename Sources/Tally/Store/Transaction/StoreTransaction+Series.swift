@@ -129,9 +129,8 @@ extension StoreTransaction where Base == WriteTransaction {
 
   /// Leaves out an open task of a series; the next one follows.
   ///
-  /// The task is cancelled, and its day is one of the days that are left out of the series, unless that repeats by hours.
-  /// A task that is cancelled
-  /// already stays as it is.
+  /// The task is cancelled, and its day is one of the days that are left out of the series. A series that repeats by hours
+  /// leaves no day out. A task that is cancelled already stays as it is.
   ///
   /// - Returns: the cancelled task.
   /// - Throws: `taskNotFound`; `inconsistentTask` if the task is completed; `invalidRecurrence` if it does not repeat.
