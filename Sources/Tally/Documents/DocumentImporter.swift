@@ -148,8 +148,6 @@ extension DocumentImporter where Source: ~Copyable {
       replacing: old, id: id, now: transaction.now, date: merge.date, in: transaction.calendar
     ) { try placement.orderAtEnd(for: $0, in: transaction) }
     let series = document.seriesValues?.series(of: task)
-    // The document may be from another zone: its wall-clock times are those here.
-    task = task.shown(in: transaction.calendar.timeZone)
     let outcome = merge.outcome(of: document, &task, replacing: old)
     if outcome == .keptNewer { subtasks.hasKept = true }
     if let listID = task.listID { try references.record(listID, at: position, in: transaction) }

@@ -234,7 +234,9 @@ extension JSONReader {
       let index = values[.index]?.integer.flatMap(UInt32.init(exactly:))
     else { throw fault("A series needs an id, a start, an occurrence and an index from 0 on", at: position) }
     let step = values[.step]?.integer ?? 0
-    guard let step = UInt32(exactly: step) else { throw fault("The step of a series is not between 0 and 4294967295", at: position) }
+    guard let step = UInt32(exactly: step) else {
+      throw fault("The step of a series is not between 0 and 4294967295", at: position)
+    }
     return RecurrenceSeries(id: id, start: start, occurrence: occurrence, index: Int(index), step: Int(step))
   }
 
