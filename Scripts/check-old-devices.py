@@ -12,6 +12,7 @@ TALLY_HISTORIES is the number of histories, TALLY_SEED that of the first one: a 
 random, so a repetition may order equal times otherwise. The old version is built once, under .build.
 """
 
+import collections
 import concurrent.futures
 import datetime
 import json
@@ -77,7 +78,7 @@ class Device:
         self.history, self.name, self.program = history, name, program
         self.store = history.directory / name
         self.zone, self.skew = numbers.choice(ZONES), datetime.timedelta(seconds=numbers.choice(SKEWS))
-        self.tasks, self.words = [], set()
+        self.tasks, self.words = [], collections.Counter()
 
     @property
     def is_old(self):
@@ -108,7 +109,7 @@ class Device:
         tasks = [task for task in map(json.loads, text.splitlines()) if "text" in task]
         order = [(task["createdAt"], task["text"], (task.get("series") or {}).get("index", 0)) for task in tasks]
         self.tasks = [task for _, task in sorted(zip(order, tasks), key=lambda pair: pair[0])]
-        self.words = set(WORD.findall(text))
+        self.words = collections.Counter(WORD.findall(text))
 
     def synchronise(self):
         # An invitation is valid by the clock of the one who joins, which may be wrong.
@@ -339,12 +340,14 @@ class History:
         if device("--json", *arguments, refusals=REFUSALS) is None:
             return
         device.look()
-        for new in device.words - words:
+        for new in device.words.keys() - words.keys():
             if new in arguments or any(new in argument for argument in arguments):
                 self.written[new] = f"{device.name}: {shlex.join(map(str, arguments))}"
         if action.__name__ in REMOVING or action is title:
-            for removed in words - device.words:
-                self.written.pop(removed, None)
+            # A task that follows its series has the word that was undone until the next exchange.
+            removed = words - device.words if action in (undo, redo) else words.keys() - device.words.keys()
+            for word in removed:
+                self.written.pop(word, None)
         if task:
             self.touched.add(task)
         elif action in (undo, redo):
@@ -384,8 +387,8 @@ class History:
         require(len(hashes) == 1, "the hashes of the states differ")
         self.check_views()
         self.check_series(first["tasks"])
-        self.check_words()
         self.check_export(first["tasks"])
+        self.check_words()
 
     def document(self, device):
         exported = json.loads(device("export", "-o", "-"))
