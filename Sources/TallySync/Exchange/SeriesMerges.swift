@@ -112,9 +112,16 @@ private struct SeriesMerge {
     parts = parts.parts.filter { isGenerated($0) }.reduce(into: []) { $0.formUnion($1) }
     // An instant without its wall-clock time would be wrong in other zones, where each device would write its own.
     if series.timeZoneIdentifier == nil, !isGenerated(.floating) { parts.subtract(expected.partsWithInstants) }
-    guard !parts.isEmpty else { return nil }
     var task = last
-    for field in TaskField.all where field.part.map(parts.contains) ?? false { task[field] = expected[field] }
+    for field in TaskField.all where field.part.map(parts.subtracting(.floating).contains) ?? false {
+      task[field] = expected[field]
+    }
+    // A wall-clock time stands for an instant that the task has; without it, each exchange would write the time again.
+    if parts.contains(.floating) {
+      task.float(as: expected)
+      if !TaskItem.differences(last, task).contains(.floating) { parts.remove(.floating) }
+    }
+    guard !parts.isEmpty else { return nil }
     return (object, change(of: task, in: parts, known))
   }
 

@@ -136,6 +136,35 @@ struct SeriesMergeTests {
     }
   }
 
+  /// A person has removed the due time of a task of the series, and a program its wall-clock time: without the instant,
+  /// the wall-clock time that the series gives is not written in each exchange.
+  @Test func aWallClockTimeWithoutItsInstantIsNotWritten() async throws {
+    try await withSeries { space, id in
+      try await space.stores[1].write { try $0.complete(id) }
+      try await settle(space)
+      let next = try #require(try openTasks(space.stores[0]).first)
+      // A device of an earlier version removes the instant alone.
+      space.clock.now = space.clock.now.adding(seconds: 60)
+      let time = space.clock.now.microsecondsSince1970
+      try await space.stores[1].write { transaction in
+        let object = ObjectKey(isList: false, id: next.id)
+        var changes: [ObjectChange] = []
+        _ = try transaction.merging { merge, settings, transaction in
+          let known = try merge.state(of: object, in: transaction)
+          let change = known.setting(.due, to: [], at: time, by: settings.replicaID)
+          changes.append(
+            ObjectChange(of: object, to: change, replacing: try merge.join(change, to: object, in: transaction)))
+        }
+        var settings = try transaction.requireSyncSettings()
+        try Outbox.seal(changes, &settings, in: &transaction)
+        try transaction.setSyncSettings(settings)
+      }
+      try await space.stores[0].write { try $0.updateSeries(of: next.id) { $0.title = "all plants" } }
+      for _ in 0..<2 { try await settle(space) }
+      for number in 0..<2 { #expect(try await space.sync(number).synchronize().sent == 0) }
+    }
+  }
+
   @Test func anotherRuleReachesTheNextTask() async throws {
     try await withSeries { space, id in
       try await space.stores[1].write { try $0.complete(id) }
