@@ -54,6 +54,13 @@ struct LocalChange {
   /// - Returns: The change, to be joined with the known state.
   func change(of series: TaskSeries?) -> ObjectState {
     guard let series else { return life(isDeleted: true, after: ObjectState()) }
+    if describesAgain {
+      var times = pending.times.filter { !GeneratedTime.contains($0.value) }
+      if known.isDeleted { times[.life] = pending.times[.life] }
+      guard !times.isEmpty else { return ObjectState() }
+      let pending = PendingObject(kind: pending.kind, id: pending.id, times: times)
+      return LocalChange(pending: pending, known: known, replica: replica).change(of: series)
+    }
     var change = registers(of: series, and: attributes(of: series.template))
     if has(.tags) || isNew { change.join(tags(of: series.template)) }
     if has(.reminders) || isNew { change.join(reminders(of: series.template)) }
@@ -64,6 +71,10 @@ struct LocalChange {
     change.join(timeOfChange(series.updatedAt, isDeleted: false, isOnlyChange: change.isEmpty))
     return change.joined(with: life(isDeleted: false, after: change))
   }
+
+  /// Whether a program has described a series by its task that others have described before: it stays as it is, but for
+  /// what a person has written.
+  var describesAgain: Bool { !isNew && pending.times[.created].map(GeneratedTime.contains) ?? false }
 
   /// A reopened task is in progress or cancelled as the record says, whatever it was when another device closed it.
   private func reopening(_ task: TaskItem, _ field: ObjectState.Field) -> ObjectState {
@@ -145,7 +156,11 @@ struct LocalChange {
         }
         continue
       }
-      if value.isEmpty, known.registers[field] == nil, !isClearedByPerson(part) { continue }
+      // Of a series, only what has changed is noted. Another device may have set a rule in the former register, earlier.
+      let isWritten =
+        isClearedByPerson(part) || has(part) && item is TaskSeries
+        || field == .recurrence && has(.rule) && !isCreated
+      if value.isEmpty, known.registers[field] == nil, !isWritten { continue }
       change.join(writing(field, value, at: time(of: part)))
     }
     return change

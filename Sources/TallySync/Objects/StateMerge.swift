@@ -38,7 +38,9 @@ struct StateMerge {
     for pending in pending {
       let object = ObjectKey(of: pending)
       let known = try state(of: object, in: transaction)
-      let change = try transaction.change(LocalChange(pending: pending, known: known, replica: replica), of: object)
+      let written = LocalChange(pending: pending, known: known, replica: replica)
+      if object.isSeries, written.describesAgain { try showAgain(object, in: transaction) }
+      let change = try transaction.change(written, of: object)
       guard !change.isEmpty else { continue }
       let local = apply(change, of: object, replacing: known)
       let joined = known.joined(with: change)

@@ -64,4 +64,70 @@ struct CarriedValuesTests {
       #expect(try space.stores[1].read { try $0.task(ids[1])?.otherReminders.count } == 1)
     }
   }
+
+  /// In stores of an earlier version, tasks describe their series: the first device to change a task alone decides what the
+  /// series is.
+  @Test func theFirstDescriptionOfASeriesWins() async throws {
+    try await withFolderSpace(0) { space in
+      let (first, second) = (try space.addStore(), try space.addStore())
+      let id = try await first.write { transaction in
+        try transaction.add("plants", to: .today) { $0.recurrence = try Recurrence(text: "FREQ=DAILY") }.id
+      }
+      try await forgetLaterFields(of: [id], in: first)
+      let invitation = try await StoreSync(first).setUp(in: space.folder, deviceName: "first").invitation
+      try await StoreSync(second).join(invitation, in: space.folder, deviceName: "second")
+      try await space.synchronizeAll()
+      for store in space.stores { #expect(try store.read { try $0.storedSeries(id) } == nil) }
+      space.clock.now = space.clock.now.adding(seconds: 60)
+      try await first.write { _ = try $0.update(id) { $0.title = "the big plant" } }
+      // The other device knows what the first one has written to the task, but not the series.
+      try await second.write { transaction in
+        var task = try #require(try transaction.storedTask(id))
+        (task.title, task.notes, task.tags) = ("the big plant", "with the blue can", ["big"])
+        let none = StoredCompletions(current: nil)
+        try transaction.merge(
+          [MergedTask(id: id, item: task, completions: none, replacing: none)], lists: [:], deletedListNames: [:],
+          series: [:], filters: [:])
+      }
+      space.clock.now = space.clock.now.adding(seconds: 60)
+      try await second.write { _ = try $0.update(id) { $0.priority = .high } }
+      #expect(try second.read { try $0.storedSeries(id)?.template.title } == "the big plant")
+      try await space.synchronizeAll()
+      try await space.expectEqualStores()
+      let series = try space.stores.map { store in try #require(try store.read { try $0.storedSeries(id) }) }
+      #expect(series[0] == series[1])
+      #expect(series[0].template.title == "plants" && series[0].template.notes == nil)
+    }
+  }
+
+  /// An upgraded device has carried a series, and does not show it before its next exchange: describing it again by its task
+  /// changes nothing that others know, but what a person has written counts.
+  @Test(arguments: [false, true]) func aCarriedSeriesIsNotDescribedAgain(changesSeries: Bool) async throws {
+    try await withFolderSpace { space in
+      let id = try await space.stores[0].write { transaction in
+        try transaction.add("plants", to: .today) { task in
+          (task.recurrence, task.tags) = (try Recurrence(text: "FREQ=DAILY"), ["home"])
+        }.id
+      }
+      try await space.synchronizeAll()
+      space.clock.now = space.clock.now.adding(seconds: 60)
+      try await space.stores[0].write { transaction in
+        _ = try transaction.update(id) { ($0.title, $0.tags) = ("the big plant", []) }
+      }
+      try await space.synchronizeAll()
+      try await forgetLaterFields(of: [id], in: space.stores[1])
+      space.clock.now = space.clock.now.adding(seconds: 60)
+      try await space.stores[1].write { transaction in
+        if changesSeries { try transaction.updateSeries(of: id) { $0.priority = .high } }
+        _ = try transaction.update(id) { $0.notes = "with the blue can" }
+      }
+      try await space.synchronizeAll()
+      try await space.expectEqualStores()
+      for store in space.stores {
+        let series = try #require(try store.read { try $0.storedSeries(id) })
+        #expect(series.template.title == "plants" && series.template.tags == ["home"] && series.template.notes == nil)
+        #expect(series.template.priority == (changesSeries ? .high : Priority.none))
+      }
+    }
+  }
 }

@@ -74,6 +74,22 @@ struct RuleTests {
     }
   }
 
+  /// The former register of a task that did not repeat is emptied, too, since another device may have set it meanwhile.
+  @Test func aNewRuleReplacesAnEarlierOneOfATaskThatDidNotRepeat() async throws {
+    try await withFolderSpace { space in
+      let id = try await space.stores[0].write { try $0.add("rent", to: .today).id }
+      try await space.synchronizeAll()
+      for (store, rule) in zip(space.stores, [Self.plain, Self.new]) {
+        space.clock.now = space.clock.now.adding(seconds: 60)
+        try await store.write { _ = try $0.update(id) { $0.recurrence = try Recurrence(text: rule) } }
+      }
+      for _ in 0..<2 { try await space.synchronizeAll() }
+      try await space.expectEqualStores()
+      #expect(try rules(id, in: space) == [Self.new, Self.new])
+      for store in space.stores { #expect(try registers(id, in: store).old?.value == []) }
+    }
+  }
+
   /// A device of the first version, which knows one register only, sets a rule where a newer one has set one that it
   /// cannot see.
   @Test func theLaterRuleOfAnOldDeviceWins() async throws {

@@ -42,6 +42,9 @@ extension TaskSeries {
   /// The parts of a task that a series gives it.
   package static let commonParts = commonFields.reduce(into: SyncFields.rule) { $0.formUnion($1.part ?? []) }
 
+  /// The parts with one value each, which a series that is described by a task has even if they are empty.
+  static let describedParts = commonParts.subtracting([.rule, .tags, .reminders])
+
   /// The parts in which two states of a series differ.
   package static func differences(_ old: TaskSeries, _ new: TaskSeries) -> SyncFields {
     var fields = TaskItem.differences(old.template, new.template).intersection(commonParts)

@@ -119,10 +119,12 @@ struct SyncNotes {
   ) throws(LMDBError) {
     if let id = TaskSeries.id(of: value) {
       let read = { (bytes: [UInt8]) in TaskSeries(stored: bytes, under: value) }
-      let fields = TaskSeries.changes(from: old.flatMap(read), to: new.flatMap(read))
+      var fields = TaskSeries.changes(from: old.flatMap(read), to: new.flatMap(read))
+      // Of two devices that describe one series, the first wins: the task may have been changed alone since then.
+      if isGenerated { fields.formUnion(TaskSeries.describedParts) }
       let change = Change(
         key: TombstoneKey(ofSeries: id), fields: fields, generatedFields: isGenerated ? fields : [],
-        microseconds: microseconds)
+        microseconds: isGenerated ? -microseconds : microseconds)
       return try note([change], in: &transaction)
     }
     guard value.namespace == SavedFilter.namespace else { return }
