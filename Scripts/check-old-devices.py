@@ -70,6 +70,30 @@ def require(condition, message):
 # MARK: - Devices
 
 
+class Words:
+    """The words that an export shows, with their numbers, and those of tasks and of series.
+
+    A completion of an earlier life keeps the tags that the task had, which is no trace of what a person has removed.
+    """
+
+    def __init__(self, lines):
+        series = "".join(line for line in lines.splitlines() if line.startswith('{"series"'))
+        tasks = "".join(line for line in lines.splitlines() if line.startswith('{"id"'))
+        self.all = collections.Counter(WORD.findall(series + tasks))
+        self.of_series, self.of_tasks = set(WORD.findall(series)), set(WORD.findall(tasks))
+
+    def removed(self, after, is_undone):
+        """The words that a person has removed, by what is shown after that.
+
+        A series that is stored by the change of one task has what the task had before, and may have other values
+        elsewhere: that is no trace of what the person has removed from the task.
+        """
+        if is_undone:
+            # A task that follows its series has the word that was undone until the next exchange.
+            return set(self.all - after.all)
+        return {word for word in self.all if word not in after.of_tasks and word not in self.of_series & after.of_series}
+
+
 class Device:
     """A store with a program, a time zone and a clock."""
 
@@ -78,7 +102,7 @@ class Device:
         self.history, self.name, self.program = history, name, program
         self.store = history.directory / name
         self.zone, self.skew = numbers.choice(ZONES), datetime.timedelta(seconds=numbers.choice(SKEWS))
-        self.tasks, self.words = [], collections.Counter()
+        self.tasks, self.shown = [], Words("")
 
     @property
     def is_old(self):
@@ -109,7 +133,7 @@ class Device:
         tasks = [task for task in map(json.loads, text.splitlines()) if "text" in task]
         order = [(task["createdAt"], task["text"], (task.get("series") or {}).get("index", 0)) for task in tasks]
         self.tasks = [task for _, task in sorted(zip(order, tasks), key=lambda pair: pair[0])]
-        self.words = collections.Counter(WORD.findall(text))
+        self.shown = Words(text)
 
     def synchronise(self):
         # An invitation is valid by the clock of the one who joins, which may be wrong.
@@ -336,18 +360,16 @@ class History:
         if not made:
             return
         arguments, task = made
-        before, words = {one["id"]: one for one in device.tasks}, device.words
+        before, shown = {one["id"]: one for one in device.tasks}, device.shown
         if device("--json", *arguments, refusals=REFUSALS) is None:
             return
         device.look()
-        for new in device.words.keys() - words.keys():
+        for new in device.shown.all.keys() - shown.all.keys():
             if new in arguments or any(new in argument for argument in arguments):
                 self.written[new] = f"{device.name}: {shlex.join(map(str, arguments))}"
         if action.__name__ in REMOVING or action is title:
-            # A task that follows its series has the word that was undone until the next exchange.
-            removed = words - device.words if action in (undo, redo) else words.keys() - device.words.keys()
-            for word in removed:
-                self.written.pop(word, None)
+            for removed in shown.removed(device.shown, action in (undo, redo)):
+                self.written.pop(removed, None)
         if task:
             self.touched.add(task)
         elif action in (undo, redo):
@@ -451,9 +473,9 @@ class History:
             require(len(ids) < 2, f"the series {series} has the untouched open tasks {ids}")
 
     def check_words(self):
-        texts = ""
-        for device in self.devices[:2]:
-            texts += device("export", "-o", "-") + device("conflicts", "--json")
+        # A conflict is on the devices of the two who wrote.
+        texts = "".join(device("conflicts", "--json") for device in self.devices)
+        texts += "".join(device("export", "-o", "-") for device in self.devices[:2])
         lost = self.written.keys() - set(WORD.findall(texts))
         if not lost:
             return

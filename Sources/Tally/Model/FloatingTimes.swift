@@ -114,7 +114,7 @@ extension TaskItem {
   }
 
   /// Lets the instants that equal those of another task float as they do there.
-  package mutating func float(as other: TaskItem) {
+  mutating func float(as other: TaskItem) {
     guard floating != nil || other.floating != nil else { return }
     var (times, others) = (floating ?? FloatingTimes(), other.floating)
     if dueDate == other.dueDate { times.due = others?.due?.keeping(times.due) }

@@ -113,16 +113,25 @@ private struct SeriesMerge {
     // An instant without its wall-clock time would be wrong in other zones, where each device would write its own.
     if series.timeZoneIdentifier == nil, !isGenerated(.floating) { parts.subtract(expected.partsWithInstants) }
     var task = last
-    for field in TaskField.all where field.part.map(parts.subtracting(.floating).contains) ?? false {
-      task[field] = expected[field]
-    }
-    // A wall-clock time stands for an instant that the task has; without it, each exchange would write the time again.
-    if parts.contains(.floating) {
-      task.float(as: expected)
-      if !TaskItem.differences(last, task).contains(.floating) { parts.remove(.floating) }
-    }
+    for field in TaskField.all where field.part.map(parts.contains) ?? false { task[field] = expected[field] }
+    parts.subtract(knownParts(of: task))
     guard !parts.isEmpty else { return nil }
     return (object, change(of: task, in: parts, known))
+  }
+
+  /// The parts of which others know the values of a task already.
+  ///
+  /// What is shown can still differ: a list may have been deleted, and a wall-clock time may lack the instant for which it
+  /// stands. Each exchange would write such a part once more.
+  private func knownParts(of task: TaskItem) -> SyncFields {
+    let task = task.stored
+    return TaskItem.fields.reduce(into: []) { parts, field in
+      // The registers of a recurrence are written together.
+      guard field != .recurrence, field != .rule, known.registers[field]?.value ?? [] == task.value(of: field) else {
+        return
+      }
+      parts.insert(SyncFields(rawValue: 1 << UInt32(field.number)))
+    }
   }
 
   /// Whether no person has written to a part of the task; a removed element does not say who has removed it.

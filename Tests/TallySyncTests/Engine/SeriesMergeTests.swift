@@ -165,6 +165,30 @@ struct SeriesMergeTests {
     }
   }
 
+  /// The list of a series was deleted: the next task is shown in no list, and yet has the list.
+  @Test func aListThatWasDeletedIsNotWrittenAgain() async throws {
+    try await withSeries { space, id in
+      let list = try await space.stores[0].write { transaction in
+        let list = try transaction.addList(name: "Home")
+        try transaction.updateSeries(of: id) { $0.listID = list.id }
+        return list.id
+      }
+      try await settle(space)
+      // A device of an earlier version knows no series that could lose its list.
+      try await space.stores[0].write { transaction in
+        let series = try #require(try transaction.storedSeries(id))
+        try transaction.update(id) { $0.listID = nil }
+        try transaction.deleteList(list)
+        try transaction.write(series)
+      }
+      try await settle(space)
+      try await space.stores[1].write { try $0.complete(id) }
+      for _ in 0..<2 { try await settle(space) }
+      for number in 0..<2 { #expect(try await space.sync(number).synchronize().sent == 0) }
+      #expect(try openTasks(space.stores[0]).map(\.listID) == [nil])
+    }
+  }
+
   @Test func anotherRuleReachesTheNextTask() async throws {
     try await withSeries { space, id in
       try await space.stores[1].write { try $0.complete(id) }
