@@ -29,7 +29,8 @@ RULES = [
     "FREQ=DAILY", "FREQ=DAILY;INTERVAL=3", "FREQ=WEEKLY", "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR", "FREQ=WEEKLY;INTERVAL=2",
     "FREQ=MONTHLY;BYMONTHDAY=15", "FREQ=MONTHLY;BYMONTHDAY=-1", "FREQ=MONTHLY;BYDAY=2TU",
     "FREQ=MONTHLY;BYMONTHDAY=28,29,30;BYSETPOS=-1", "FREQ=YEARLY;BYMONTH=3,10;BYDAY=-1SU", "FREQ=YEARLY",
-    "FREQ=DAILY;COUNT=200", "FREQ=WEEKLY;UNTIL=20270930", "FREQ=DAILY;BYMONTH=3,10,11;EXDATE=20270314,20270328"]
+    "FREQ=DAILY;COUNT=200", "FREQ=WEEKLY;UNTIL=20270930", "FREQ=DAILY;BYMONTH=3,10,11;EXDATE=20270314,20270328",
+    "FREQ=HOURLY;INTERVAL=8", "FREQ=HOURLY;INTERVAL=31", "FREQ=HOURLY;INTERVAL=6;BYDAY=SA,SU,MO"]
 # Times that clocks skip or repeat somewhere, and others.
 TIMES = [datetime.time(0, 0), datetime.time(0, 30), datetime.time(1, 45), datetime.time(2, 10), datetime.time(2, 30),
          datetime.time(9, 0), datetime.time(23, 45)]
@@ -46,45 +47,48 @@ class Series:
 
     def __init__(self, numbers, title, today, person):
         self.title, self.text = title, numbers.choice(RULES)
-        self.kind = numbers.choice(["timed", "timed", "timed", "day", "later"])
+        self.is_hourly = self.text.startswith("FREQ=HOURLY")
+        self.kind = "timed" if self.is_hourly else numbers.choice(["timed", "timed", "timed", "day", "later"])
         self.zone = numbers.choice(ZONES) if self.kind == "timed" and numbers.random() < 0.3 else None
         self.person, self.at = person, numbers.choice(TIMES)
         self.is_moved = False
         parts = dict(part.split("=") for part in self.text.split(";"))
         self.left_out = parts.pop("EXDATE", "").split(",")
         self.rule = ";".join(f"{name}={value}" for name, value in parts.items())
-        earliest = datetime.datetime.combine(today + datetime.timedelta(numbers.randrange(1, 30)), datetime.time())
+        earliest = datetime.datetime.combine(
+            today + datetime.timedelta(numbers.randrange(1, 30)), self.at if self.is_hourly else datetime.time())
         # The task begins on a day of its rule, also where that counts from its beginning.
-        self.start = rrulestr(parts_without_end(self.rule), dtstart=earliest)[0].date()
-        self.open = self.start
+        self.first = rrulestr(parts_without_end(self.rule), dtstart=earliest)[0]
+        self.start, self.open = self.first.date(), self.first
 
-    def days(self):
-        """The days of the rule from the open task on."""
-        midnight = datetime.datetime.combine(self.start, datetime.time())
-        days = (moment.date() for moment in rrulestr(self.rule, dtstart=midnight))
-        for day in days:
-            if day > self.open + YEAR:
+    def places(self):
+        """The places of the rule from the open task on: times of the clock by hours, and else days at midnight."""
+        for place in rrulestr(self.rule, dtstart=self.first):
+            if place > self.open + YEAR:
                 return
-            if day >= self.open and day.strftime("%Y%m%d") not in self.left_out:
-                yield day
+            if place >= self.open and place.strftime("%Y%m%d") not in self.left_out:
+                yield place
 
-    def due(self, day):
-        """When the task of a day is due: an instant, or a day."""
-        if self.kind == "day":
-            return day
+    def local(self, place):
+        """The time of the clock at which the task of a place is due."""
         days = datetime.timedelta(2 if self.kind == "later" else 0)
-        return instant(day + days, self.at, self.zone or self.person)
+        return place if self.is_hourly else datetime.datetime.combine(place.date() + days, self.at)
+
+    def due(self, place):
+        """When the task of a place is due: an instant, or a day."""
+        if self.kind == "day":
+            return place.date()
+        local = self.local(place)
+        return instant(local.date(), local.time(), self.zone or self.person)
 
     def go_on(self):
-        """The open task is done or skipped ahead of its time: the next one is that of the following day."""
-        self.open = next(itertools.islice(self.days(), 1, None))
+        """The open task is done or skipped ahead of its time: the next one is that of the following place."""
+        self.open = next(itertools.islice(self.places(), 1, None))
 
     def arguments(self, numbers):
         due = self.start.isoformat()
         if self.kind != "day":
-            local = datetime.datetime.combine(self.start, self.at)
-            local += datetime.timedelta(2 if self.kind == "later" else 0)
-            due = local.strftime("%Y-%m-%d %H:%M")
+            due = self.local(self.first).strftime("%Y-%m-%d %H:%M")
         arguments = ["add", self.title, "--repeat", self.text, "--due", due, "--tag", "health"]
         if self.kind == "later" or self.kind == "day" and numbers.random() < 0.5:
             arguments += ["--on", self.start.isoformat()]
@@ -104,8 +108,8 @@ def live(numbers, series, tally):
     """Adds a series, and lets a person do things to it; the instants of a time that is skipped at first are moved."""
     if series.kind != "day":
         # Such a time cannot be said on its first day, and a repeated one is the first.
-        local = series.due(series.start).astimezone(zoneinfo.ZoneInfo(series.zone or series.person))
-        if local.time() != series.at:
+        local = series.due(series.first).astimezone(zoneinfo.ZoneInfo(series.zone or series.person))
+        if local.time() != series.local(series.first).time():
             return False
     tally(*series.arguments(numbers))
     handle = open_task(tally, series)
@@ -117,7 +121,7 @@ def live(numbers, series, tally):
         elif act == "title":
             tally("edit", handle, "--title", series.title + " once", "--priority", "high")
     if series.kind == "timed" and numbers.random() < 0.2:
-        moved = datetime.datetime.combine(series.open + datetime.timedelta(1), datetime.time(11, 30))
+        moved = datetime.datetime.combine(series.open.date() + datetime.timedelta(1), datetime.time(11, 30))
         tally("edit", handle, "--due", moved.strftime("%Y-%m-%d %H:%M"))
         series.is_moved = True
     return True
@@ -165,7 +169,7 @@ def check_with_icalendar(text, lives):
     count = 0
     for series in lives:
         todo = todos[series.title]
-        expected = [series.due(day) for day in series.days()]
+        expected = [series.due(place) for place in series.places()]
         # A task of which only the first is moved keeps the days of its rule, if those need no counting.
         if series.is_moved:
             continue
@@ -228,7 +232,7 @@ def check_with_khal(khal, text, lives):
     head = "BEGIN:VCALENDAR\nVERSION:2.0\nPRODID:-//Check//EN\n"
     file.write_text(head + body + "END:VCALENDAR\n", encoding="utf-8", newline="\r\n")
     khal("import", "--batch", "-a", "work", file)
-    first = min(series.open for series in lives) - datetime.timedelta(2)
+    first = min(series.open.date() for series in lives) - datetime.timedelta(2)
     end = (first + YEAR).isoformat()
     listed = khal("list", "--format", "{title}|{start-long}", "--day-format", "", first.isoformat(), f"{YEAR.days}d")
     found = {}
@@ -238,11 +242,11 @@ def check_with_khal(khal, text, lives):
     for series in lives:
         if series.is_moved or series.kind != "timed" or (series.zone or series.person) == "America/Havana":
             continue
-        expected = {text_of(series.due(day)) for day in series.days()}
+        expected = {text_of(series.due(place)) for place in series.places()}
         # Of a time that comes twice khal takes the second, and RFC 5545 the first (section 3.3.5).
         twice = {
-            text_of(moment) for day in series.days() for moment in (series.due(day) + count * LATER / 2 for count in range(5))
-            if is_twice(series, day)}
+            text_of(moment) for place in series.places()
+            for moment in (series.due(place) + count * LATER / 2 for count in range(5)) if is_twice(series, place)}
         missing = {start for start in expected if start < end} - found.get(series.title, set()) - twice
         extra = {start for start in found.get(series.title, set()) if start < end} - expected - twice
         assert not missing and not extra, f"khal: {sorted(missing)[:3]} and not {sorted(extra)[:3]} of {series.title}"
@@ -255,9 +259,9 @@ def text_of(moment):
     return moment.strftime("%Y-%m-%d %H:%M")
 
 
-def is_twice(series, day):
-    """Whether clocks show the time of a day again an hour later."""
-    zone, moment = zoneinfo.ZoneInfo(series.zone or series.person), series.due(day)
+def is_twice(series, place):
+    """Whether clocks show the time of a place again an hour later."""
+    zone, moment = zoneinfo.ZoneInfo(series.zone or series.person), series.due(place)
     return any(
         (moment + later).astimezone(zone).time() == moment.astimezone(zone).time()
         for later in (LATER / 2, LATER, 2 * LATER))

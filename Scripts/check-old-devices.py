@@ -304,7 +304,7 @@ class History:
         settings = str(directory / "settings")
         self.environment = {"PATH": os.environ["PATH"], "HOME": str(directory), "XDG_CONFIG_HOME": settings, "LC_ALL": "C.UTF-8"}
         # The words that somebody wrote and nobody who saw them has removed, each with where and how it was written.
-        self.written, self.touched = {}, set()
+        self.written, self.touched, self.words_of_tasks = {}, set(), {}
         # Where the program was before the upgrade; `None` if it is new from the beginning.
         self.upgrade = self.numbers.randint(3, STEPS - 5) if self.numbers.random() < 0.5 else None
         self.devices = [
@@ -370,12 +370,22 @@ class History:
         if action.__name__ in REMOVING or action is title:
             for removed in shown.removed(device.shown, action in (undo, redo)):
                 self.written.pop(removed, None)
+        self.note_words(device, before, action)
         if task:
             self.touched.add(task)
         elif action in (undo, redo):
             self.touched |= {one["id"] for one in device.tasks if before.get(one["id"], one) != one}
         else:
             self.touched |= {one["id"] for one in device.tasks if one["id"] not in before}
+
+    def note_words(self, device, before, action):
+        """Notes the words of tasks; the old version writes former ones again when it undoes a deletion, whatever others wrote."""
+        for task in device.tasks:
+            known, shown = self.words_of_tasks.setdefault(task["id"], set()), set(WORD.findall(json.dumps(task)))
+            if device.is_old and action in (undo, redo) and task["id"] not in before:
+                for word in known - shown:
+                    self.written.pop(word, None)
+            known |= shown
 
     def settle(self):
         for _ in range(ROUNDS):

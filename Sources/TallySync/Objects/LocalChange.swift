@@ -156,10 +156,7 @@ struct LocalChange {
         }
         continue
       }
-      // Of a series, only what has changed is noted. Another device may have set a rule in the former register, earlier.
-      let isWritten =
-        isClearedByPerson(part) || has(part) && item is TaskSeries
-        || field == .recurrence && has(.rule) && !isCreated
+      let isWritten = isClearedByPerson(part) || isFormerRule(field) || has(part) && item is TaskSeries
       if value.isEmpty, known.registers[field] == nil, !isWritten { continue }
       change.join(writing(field, value, at: time(of: part)))
     }
@@ -169,6 +166,12 @@ struct LocalChange {
   /// Whether a person has emptied a part of a generated object, which another device may generate with a value.
   private func isClearedByPerson(_ part: SyncFields) -> Bool {
     GeneratedTime.contains(time(of: .created)) && pending.times[part].map { !GeneratedTime.contains($0) } ?? false
+  }
+
+  /// Whether a field is the register of a former rule that another device may have set in an object that is not new, or in
+  /// one that it has generated, too.
+  private func isFormerRule(_ field: ObjectState.Field) -> Bool {
+    field == .recurrence && has(.rule) && (!isNew || GeneratedTime.contains(time(of: .recurrence)))
   }
 
   private func attributes(of task: TaskItem) -> [ObjectState.Field] {

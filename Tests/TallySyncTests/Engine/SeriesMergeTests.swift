@@ -189,6 +189,35 @@ struct SeriesMergeTests {
     }
   }
 
+  /// Two devices go on by different rules, and one of them further: also in a task that is closed by now, no former rule is
+  /// left where the later one is shown.
+  @Test func olderDevicesShowTheRuleOfClosedTasks() async throws {
+    try await withSeries { space, id in
+      func complete(_ count: Int, in store: TaskStore) async throws {
+        for _ in 0..<count {
+          let open = try #require(try openTasks(store).first)
+          try await store.write { try $0.complete(open.id) }
+          space.clock.now = space.clock.now.adding(seconds: 86_400)
+        }
+      }
+      try await complete(2, in: space.stores[1])
+      try await space.stores[0].write { transaction in
+        try transaction.update(id) { $0.recurrence = try Recurrence(text: "FREQ=DAILY;BYMONTH=11,12") }
+      }
+      try await complete(3, in: space.stores[0])
+      try await settle(space)
+      let tasks = try space.stores[0].read { try $0.tasks(TaskQuery(.all, by: .place)).tasks }
+      #expect(tasks.count == 4)
+      for task in tasks {
+        let state = try space.stores[0].readSynchronization { transaction in
+          try StateTable(in: transaction).state(of: ObjectKey(isList: false, id: task.id), in: transaction)
+        }
+        let former = state.registers[.recurrence]?.value ?? []
+        #expect(former.isEmpty || task.recurrence?.isOfFirstVersion ?? false, "\(task)")
+      }
+    }
+  }
+
   @Test func anotherRuleReachesTheNextTask() async throws {
     try await withSeries { space, id in
       try await space.stores[1].write { try $0.complete(id) }
