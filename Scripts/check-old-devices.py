@@ -5,14 +5,13 @@
 
 The devices share a folder and live in different time zones; in half of the histories, one of the two others gets the new
 version on the way. In the end these two must be equal, and the old one must have all that it can know; a series has at
-most one open task that nobody has touched; and each word that somebody wrote must be in a value, a conflict or the trash
-of a new device, unless somebody who saw it has removed it.
+most one open task that nobody has touched; and each word that somebody wrote must be in a value or the trash of a new
+device, or in a conflict, unless people have removed it from where it was written.
 
 TALLY_HISTORIES is the number of histories, TALLY_SEED that of the first one: a history is repeated by its own seed. Ids are
 random, so a repetition may order equal times otherwise. The old version is built once, under .build.
 """
 
-import collections
 import concurrent.futures
 import datetime
 import json
@@ -70,30 +69,6 @@ def require(condition, message):
 # MARK: - Devices
 
 
-class Words:
-    """The words that an export shows, with their numbers, and those of tasks and of series.
-
-    A completion of an earlier life keeps the tags that the task had, which is no trace of what a person has removed.
-    """
-
-    def __init__(self, lines):
-        series = "".join(line for line in lines.splitlines() if line.startswith('{"series"'))
-        tasks = "".join(line for line in lines.splitlines() if line.startswith('{"id"'))
-        self.all = collections.Counter(WORD.findall(series + tasks))
-        self.of_series, self.of_tasks = set(WORD.findall(series)), set(WORD.findall(tasks))
-
-    def removed(self, after, is_undone):
-        """The words that a person has removed, by what is shown after that.
-
-        A series that is stored by the change of one task has what the task had before, and may have other values
-        elsewhere: that is no trace of what the person has removed from the task.
-        """
-        if is_undone:
-            # A task that follows its series has the word that was undone until the next exchange.
-            return set(self.all - after.all)
-        return {word for word in self.all if word not in after.of_tasks and word not in self.of_series & after.of_series}
-
-
 class Device:
     """A store with a program, a time zone and a clock."""
 
@@ -102,7 +77,7 @@ class Device:
         self.history, self.name, self.program = history, name, program
         self.store = history.directory / name
         self.zone, self.skew = numbers.choice(ZONES), datetime.timedelta(seconds=numbers.choice(SKEWS))
-        self.tasks, self.shown = [], Words("")
+        self.tasks, self.words = [], {}
 
     @property
     def is_old(self):
@@ -133,7 +108,10 @@ class Device:
         tasks = [task for task in map(json.loads, text.splitlines()) if "text" in task]
         order = [(task["createdAt"], task["text"], (task.get("series") or {}).get("index", 0)) for task in tasks]
         self.tasks = [task for _, task in sorted(zip(order, tasks), key=lambda pair: pair[0])]
-        self.shown = Words(text)
+        series = [line["series"]["task"] for line in map(json.loads, text.splitlines()) if "series" in line and "text" not in line]
+        # Completions keep the tags of closed tasks, too, which is no trace of what a person has removed.
+        self.words = {task["id"]: set(WORD.findall(json.dumps(task))) for task in tasks}
+        self.words |= {"series " + task["id"]: set(WORD.findall(json.dumps(task))) for task in series}
 
     def synchronise(self):
         # An invitation is valid by the clock of the one who joins, which may be wrong.
@@ -303,7 +281,7 @@ class History:
         self.now, self.log, self.count = BEGIN, [], 0
         settings = str(directory / "settings")
         self.environment = {"PATH": os.environ["PATH"], "HOME": str(directory), "XDG_CONFIG_HOME": settings, "LC_ALL": "C.UTF-8"}
-        # The words that somebody wrote and nobody who saw them has removed, each with where and how it was written.
+        # The words that somebody wrote and nobody has removed: the tasks and series where they were written, and how.
         self.written, self.touched, self.words_of_tasks = {}, set(), {}
         # Where the program was before the upgrade; `None` if it is new from the beginning.
         self.upgrade = self.numbers.randint(3, STEPS - 5) if self.numbers.random() < 0.5 else None
@@ -360,16 +338,17 @@ class History:
         if not made:
             return
         arguments, task = made
-        before, shown = {one["id"]: one for one in device.tasks}, device.shown
+        before, words = {one["id"]: one for one in device.tasks}, device.words
         if device("--json", *arguments, refusals=REFUSALS) is None:
             return
         device.look()
-        for new in device.shown.all.keys() - shown.all.keys():
-            if new in arguments or any(new in argument for argument in arguments):
-                self.written[new] = f"{device.name}: {shlex.join(map(str, arguments))}"
+        for new in set().union(*device.words.values()) - set().union(*words.values()):
+            if any(new in argument for argument in arguments):
+                places = {place for place, shown in device.words.items() if new in shown}
+                self.written[new] = (places, f"{device.name}: {shlex.join(map(str, arguments))}")
+        self.note_described(device, device.words.keys() - words.keys())
         if action.__name__ in REMOVING or action is title:
-            for removed in shown.removed(device.shown, action in (undo, redo)):
-                self.written.pop(removed, None)
+            self.note_removed(words, device.words)
         self.note_words(device, before, action)
         if task:
             self.touched.add(task)
@@ -377,6 +356,22 @@ class History:
             self.touched |= {one["id"] for one in device.tasks if before.get(one["id"], one) != one}
         else:
             self.touched |= {one["id"] for one in device.tasks if one["id"] not in before}
+
+    def note_described(self, device, new):
+        """A series that no device knew has the words of the task that described it, whatever becomes of the task."""
+        known = set().union(*(other.words for other in self.devices if other is not device))
+        for place in new - known:
+            for word in device.words[place] & self.written.keys() if place.startswith("series") else ():
+                self.written[word][0].add(place)
+
+    def note_removed(self, before, after):
+        """Forgets words that people have removed from each place where they were written, maybe on several devices."""
+        for place, words in before.items():
+            for word in words - after.get(place, set()):
+                places, _ = self.written.get(word, (set(), None))
+                places.discard(place)
+                if not places:
+                    self.written.pop(word, None)
 
     def note_words(self, device, before, action):
         """Notes the words of tasks; the old version writes former ones again when it undoes a deletion, whatever others wrote."""
@@ -493,7 +488,7 @@ class History:
         for device in self.devices[:2]:
             device("trash", "restore", "--since", "2026-01-01T00:00:00Z", refusals=REFUSALS, statuses=(0, 1))
             lost -= set(WORD.findall(device("export", "-o", "-")))
-        require(not lost, "lost without a trace: " + "; ".join(f"{one} ({self.written[one]})" for one in sorted(lost)))
+        require(not lost, "lost without a trace: " + "; ".join(f"{one} ({self.written[one][1]})" for one in sorted(lost)))
 
 
 # MARK: - Runs
