@@ -128,9 +128,11 @@ extension TaskModel {
   }
 
   private mutating func moveBelow(_ parentID: UUID, _ part: TaskItem, now: Timestamp) {
+    let (parts, listID) = (subtasks(of: part.id), part.listID)
     var part = part
     (part.parentID, part.listID, part.updatedAt) = (parentID, tasks[parentID]?.listID, now)
     store(part)
+    if part.listID != listID { for own in parts { moveBelow(part.id, own, now: now) } }
   }
 
   /// The open sub-tasks for a later day, or one on or after the next occurrence, which follow one that has been done.

@@ -38,6 +38,31 @@ import Testing
     }
   }
 
+  /// The series has another list than the task: a sub-task that goes on below the next task takes its own along.
+  @Test func whatGoesOnBelowTheNextTaskIsInItsList() throws {
+    try withStore { store in
+      try store.writeAndWait { transaction in
+        let home = try transaction.addList(name: "Home")
+        let task = try addTasks(to: &transaction).task
+        let dust = try transaction.add("Dust", to: .today) { part in
+          part.recurrence = try Recurrence(phrase: "every day")
+        }
+        try transaction.update(dust.id) { $0.parentID = task.id }
+        try transaction.complete(dust.id)
+        let tomorrow = try #require(try transaction.successor(of: dust))
+        let cloth = try transaction.add("Cloth") { $0.parentID = tomorrow.id }
+        // Of this task alone.
+        try transaction.update(task.id) { $0.listID = home.id }
+        try transaction.complete(task.id)
+        let next = try #require(try transaction.successor(of: task))
+        #expect(next.listID == nil)
+        #expect(try transaction.task(tomorrow.id)?.parentID == next.id)
+        #expect(try transaction.task(tomorrow.id)?.listID == nil && (try transaction.task(cloth.id)?.listID) == nil)
+      }
+      try checkInvariants(of: store)
+    }
+  }
+
   @Test func reopeningDeletesTheCopiesToo() throws {
     try withStore { store in
       let task = try store.writeAndWait { try addTasks(to: &$0).task }

@@ -75,16 +75,17 @@ extension StoreTransaction where Base == WriteTransaction {
     for record in records.reversed() { try writeGenerated(RecordChange(from: record, to: nil, at: commitSequence)) }
   }
 
-  /// Gives the parts of a task that belong to its next occurrence another parent.
+  /// Gives the parts of a task that belong to its next occurrence another parent, in whose list they and theirs are.
   private mutating func moveParts(_ parts: [TaskItem], to parentID: UUID) throws {
+    let listID = try require(TaskRecord.self, parentID).item.listID
     for part in parts {
       let record = try require(TaskRecord.self, part.id)
       var moved = record.item
-      moved.parentID = parentID
-      try adoptList(of: &moved, replacing: record.item)
+      (moved.parentID, moved.listID) = (parentID, listID)
       moved.updatedAt = timeOfChange(after: moved.updatedAt)
       try check(moved, replacing: record.item)
       try writeGenerated(RecordChange(from: record, to: moved, at: commitSequence))
+      if record.item.listID != listID { try moveParts(try self.parts(of: part.id), to: part.id) }
     }
   }
 
