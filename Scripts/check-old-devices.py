@@ -105,13 +105,15 @@ class Device:
     def look(self):
         """Reads all tasks; they are in an order that a repetition gives, too."""
         text = self("export", "-o", "-", "--format", "ndjson")
-        tasks = [task for task in map(json.loads, text.splitlines()) if "text" in task]
+        records = [json.loads(line) for line in text.splitlines()]
+        tasks = [record for record in records if "text" in record]
         order = [(task["createdAt"], task["text"], (task.get("series") or {}).get("index", 0)) for task in tasks]
         self.tasks = [task for _, task in sorted(zip(order, tasks), key=lambda pair: pair[0])]
-        series = [line["series"]["task"] for line in map(json.loads, text.splitlines()) if "series" in line and "text" not in line]
-        # Completions keep the tags of closed tasks, too, which is no trace of what a person has removed.
-        self.words = {task["id"]: set(WORD.findall(json.dumps(task))) for task in tasks}
-        self.words |= {"series " + task["id"]: set(WORD.findall(json.dumps(task))) for task in series}
+        # Not of completions, which keep the tags that their task had.
+        places = {task["id"]: task for task in tasks}
+        series = [record for record in records if "series" in record and "text" not in record]
+        places |= {"series " + record["series"]["task"]["id"]: record for record in series}
+        self.words = {place: set(WORD.findall(json.dumps(record))) for place, record in places.items()}
 
     def synchronise(self):
         # An invitation is valid by the clock of the one who joins, which may be wrong.
@@ -360,8 +362,8 @@ class History:
     def note_described(self, device, new):
         """A series that no device knew has the words of the task that described it, whatever becomes of the task."""
         known = set().union(*(other.words for other in self.devices if other is not device))
-        for place in new - known:
-            for word in device.words[place] & self.written.keys() if place.startswith("series") else ():
+        for place in {place for place in new - known if place.startswith("series ")}:
+            for word in device.words[place] & self.written.keys():
                 self.written[word][0].add(place)
 
     def note_removed(self, before, after):
@@ -374,7 +376,10 @@ class History:
                     self.written.pop(word, None)
 
     def note_words(self, device, before, action):
-        """Notes the words of tasks; the old version writes former ones again when it undoes a deletion, whatever others wrote."""
+        """Follows the words of each task, and forgets those that the old version replaces when it undoes a deletion.
+
+        It writes the former values again, whatever others have written since.
+        """
         for task in device.tasks:
             known, shown = self.words_of_tasks.setdefault(task["id"], set()), set(WORD.findall(json.dumps(task)))
             if device.is_old and action in (undo, redo) and task["id"] not in before:

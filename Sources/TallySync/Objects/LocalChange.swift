@@ -72,8 +72,9 @@ struct LocalChange {
     return change.joined(with: life(isDeleted: false, after: change))
   }
 
-  /// Whether a program has described a series by its task that others have described before: it stays as it is, but for
-  /// what a person has written.
+  /// Whether a program has described a series that others have described before.
+  ///
+  /// The series stays as it is, but for what a person has written.
   var describesAgain: Bool { !isNew && pending.times[.created].map(GeneratedTime.contains) ?? false }
 
   /// A reopened task is in progress or cancelled as the record says, whatever it was when another device closed it.
@@ -156,6 +157,7 @@ struct LocalChange {
         }
         continue
       }
+      // A series that a task describes has its empty values, too.
       let isWritten = isClearedByPerson(part) || isFormerRule(field) || has(part) && item is TaskSeries
       if value.isEmpty, known.registers[field] == nil, !isWritten { continue }
       change.join(writing(field, value, at: time(of: part)))
@@ -168,8 +170,9 @@ struct LocalChange {
     GeneratedTime.contains(time(of: .created)) && pending.times[part].map { !GeneratedTime.contains($0) } ?? false
   }
 
-  /// Whether a field is the register of a former rule that another device may have set in an object that is not new, or in
-  /// one that it has generated, too.
+  /// Whether a field is the register of rules that older versions read, and a rule that they cannot read is written.
+  ///
+  /// Another device may have set the register: in a known task, or in one that it has generated as well.
   private func isFormerRule(_ field: ObjectState.Field) -> Bool {
     field == .recurrence && has(.rule) && (!isNew || GeneratedTime.contains(time(of: .recurrence)))
   }

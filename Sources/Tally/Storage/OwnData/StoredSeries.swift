@@ -42,7 +42,7 @@ extension TaskSeries {
   /// The parts of a task that a series gives it.
   package static let commonParts = commonFields.reduce(into: SyncFields.rule) { $0.formUnion($1.part ?? []) }
 
-  /// The parts with one value each, which a series that is described by a task has even if they are empty.
+  /// The parts with one value each, which are written even if they are empty when a task describes the series.
   static let describedParts = commonParts.subtracting([.rule, .tags, .reminders])
 
   /// The parts in which two states of a series differ.

@@ -4,7 +4,7 @@ import TallyEngine
 /// The times of values that a program has set, such as those of the next task of a series.
 ///
 /// They are earlier than any time of a clock, so a value that a person wrote wins over them on every device. They keep
-/// the order in which they were set, but for descriptions of series by a task, of which the first is the last.
+/// the order in which they were set. Those of series that are described by a task have the reverse order: the first wins.
 package enum GeneratedTime {
   /// How far they are shifted into the past, in microseconds: 73,000 years.
   private static let shift: Int64 = 1 << 61

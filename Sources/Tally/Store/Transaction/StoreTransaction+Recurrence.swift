@@ -75,7 +75,7 @@ extension StoreTransaction where Base == WriteTransaction {
     for record in records.reversed() { try writeGenerated(RecordChange(from: record, to: nil, at: commitSequence)) }
   }
 
-  /// Gives the parts of a task that belong to its next occurrence another parent, in whose list they and theirs are.
+  /// Gives sub-tasks that belong to the next occurrence another parent; they and their own sub-tasks go to its list.
   private mutating func moveParts(_ parts: [TaskItem], to parentID: UUID) throws {
     let listID = try require(TaskRecord.self, parentID).item.listID
     for part in parts {
