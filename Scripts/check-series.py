@@ -101,12 +101,13 @@ class Series:
         times = [self.task(each, zone) for each in (day, other)]
         return self.first and len({each["due"] or each["reminder"] for each in times}) == 1
 
-    def close(self, now, zone):
-        """Goes on to the next task."""
+    def close(self, now, zone, gives_up=False):
+        """Goes on to the next task; what is given up early counts from its own day."""
         former = self.day
         if self.rule.startswith("after"):
             count, unit = self.rule.split()[1:]
-            self.day = wall(now, zone).date() + timedelta(days=int(count) * (7 if "week" in unit else 1))
+            closed = wall(now, zone).date()
+            self.day = (max(closed, self.day) if gives_up else closed) + timedelta(days=int(count) * (7 if "week" in unit else 1))
         else:
             day = (lambda found: found) if self.first else datetime.date
             rule = rrulestr(self.rule, dtstart=self.first or datetime.combine(self.start, time()))
@@ -216,10 +217,10 @@ class Life:
             series.close(now, self.zone)
             self.act(f"done {number}", series)
         elif kind == 5:
-            series.close(now, self.zone)
+            series.close(now, self.zone, gives_up=True)
             self.act(f"skip {number}", series)
         elif kind == 6:
-            series.close(now, self.zone)
+            series.close(now, self.zone, gives_up=True)
             self.act(f"drop {number}", series)
         elif kind == 7 and series.open["reminder"]:
             series.open["reminder"] = now + timedelta(minutes=numbers.choice([10, 300, 2_000]))

@@ -129,6 +129,46 @@ struct ModelSeries: Hashable, Sendable {
   }
 }
 
+extension ModelSeries {
+  /// A rule whose series moves to a day, found in its text: one that names a single day names that day.
+  static func rule(_ recurrence: Recurrence, movedTo day: CalendarDay) -> Recurrence {
+    guard case .rule(let rule) = recurrence, rule.interval.unit != .hour else { return recurrence }
+    let text = rule.text
+    let isOpen = !text.contains("BY")
+    if !isOpen, rule.occurrences(from: day).first(where: { _ in true }) == day { return recurrence }
+    if let months = text.firstMatch(of: /BYMONTH=([0-9,]+)/)?.1.split(separator: ",").compactMap({ Int($0) }),
+      !months.contains(day.month)
+    {
+      return recurrence
+    }
+    let length = (28...31).last { (try? CalendarDay(year: day.year, month: day.month, day: $0)) != nil } ?? 28
+    var moved = text
+    if let weekday = text.firstMatch(of: /BYDAY=(-?[0-9]*)[A-Z]{2}(;|$)/) {
+      let (fromStart, fromEnd) = ((day.day + 6) / 7, -(length - day.day) / 7 - 1)
+      let ordinal = weekday.1.isEmpty ? "" : weekday.1.hasPrefix("-") || fromStart == 5 ? "\(fromEnd)" : "\(fromStart)"
+      let name = ["MO", "TU", "WE", "TH", "FR", "SA", "SU"][day.weekday - 1]
+      moved = text.replacing(/BYDAY=[^;]+/, with: "BYDAY=\(ordinal)\(name)")
+    } else if rule.interval.unit == .month, isOpen && day.day > 28 || isOfOneMonthDay(text) {
+      let parts = text.split(separator: ";").filter { !$0.hasPrefix("BYMONTHDAY") && !$0.hasPrefix("BYSETPOS") }
+      let days = Array(28..<max(day.day, 28) + 1).map { "\($0)" }.joined(separator: ",")
+      moved = parts.joined(separator: ";")
+      switch day.day {
+      case ...28: moved += ";BYMONTHDAY=\(day.day)"
+      case 31: moved += ";BYMONTHDAY=-1"
+      default: moved += ";BYMONTHDAY=\(days);BYSETPOS=-1"
+      }
+    } else if isOpen, rule.interval.unit == .year, (day.month, day.day) == (2, 29) {
+      moved += ";BYMONTH=2;BYMONTHDAY=-1"
+    }
+    return (try? Recurrence(text: moved)) ?? recurrence
+  }
+
+  /// Whether a rule names one day of the month, or the last one where a month is too short for it.
+  private static func isOfOneMonthDay(_ text: String) -> Bool {
+    text.contains(/BYMONTHDAY=(-?[0-9]+|28,29(,30)?;BYSETPOS=-1)(;|$)/)
+  }
+}
+
 extension ModelSeries.Moment {
   init(of day: CalendarDay) { self.init(days: Int64(day.dayNumber)) }
 

@@ -42,7 +42,10 @@ public enum ReminderModel {
     let daysChange =
       task.scheduledDate != old.scheduledDate || task.dueDate != old.dueDate || task.dueDay != old.dueDay
     if task.reminderDate == old.reminderDate, task.otherReminders == old.otherReminders {
-      if daysChange { followOthers(&task, from: old, in: zone) }
+      if daysChange {
+        endSnoozeOfRelative(&task, from: old, in: zone)
+        followOthers(&task, from: old, in: zone)
+      }
       let (original, isNoted) = (reminderOfSeries(task), isNoteValid(task))
       task.reminderDate = task.reminderDate.map { reminder($0, from: old, to: task, in: zone) }
       if isNoted, daysChange {
@@ -60,21 +63,28 @@ public enum ReminderModel {
     if task.otherReminders != old.otherReminders, othersOfSeries(task) == nil { task.attributes[othersNoteName] = nil }
   }
 
+  /// A relative reminder that was snoozed comes back when its date moves, and all others with it.
+  private static func endSnoozeOfRelative(_ task: inout TaskItem, from old: TaskItem, in zone: TimeZone) {
+    func place(of reminder: Reminder, in task: TaskItem) -> Timestamp? {
+      var alone = task
+      (alone.reminderDate, alone.otherReminders) = (nil, [reminder])
+      return instants(of: alone, in: zone).first?.instant
+    }
+    let (original, new) = (othersOfSeries(task) ?? [], task)
+    let comesBack = original.contains { reminder in
+      reminder.relative != nil && !new.otherReminders.contains(reminder)
+        && place(of: reminder, in: new) != place(of: reminder, in: old)
+    }
+    if comesBack { forget(&task) }
+  }
+
   private static func followOthers(_ task: inout TaskItem, from old: TaskItem, in zone: TimeZone) {
     let (reminders, new) = (task.otherReminders, task)
     func moved(_ reminders: ReminderSet) -> ReminderSet {
       ReminderSet(reminders.map { $0.instant.map { .at(reminder($0, from: old, to: new, in: zone)) } ?? $0 })
     }
     let original = othersOfSeries(task)
-    let came = (original ?? []).filter { reminder in
-      func place(in task: TaskItem) -> Timestamp? {
-        var alone = task
-        (alone.reminderDate, alone.otherReminders) = (nil, [reminder])
-        return instants(of: alone, in: zone).first?.instant
-      }
-      return reminder.relative != nil && place(in: new) != place(in: old)
-    }
-    task.otherReminders = ReminderSet(Array(moved(reminders)) + came)
+    task.otherReminders = moved(reminders)
     if let original { noteOthers(moved(original), in: &task) }
   }
 

@@ -105,7 +105,9 @@ extension TaskModel {
     case .setRecurrence(let id, let recurrence):
       return update(id, now: now, timeZone: timeZone) { $0.recurrence = recurrence }
     case .editSeries(let id, let title, let due):
-      return update(id, now: now, timeZone: timeZone, isForSeries: true) {
+      guard let task = tasks[id] else { return .taskNotFound }
+      guard let open = openTask(ofSeriesWith: task) else { return .invalidRecurrence }
+      return update(open.id, now: now, timeZone: timeZone, isForSeries: true) {
         $0.title = title
         $0.dueDate = due
       }
@@ -201,6 +203,11 @@ extension TaskModel {
       task.completedAt = OffsetTimestamp(now, in: timeZone)
     }
     if let refusal = Self.beginSeries(of: &task, replacing: old, now: now, timeZone: timeZone) { return refusal }
+    if old.state.isClosed, task.state.isClosed, let former = old.recurrence, let rule = task.recurrence, rule != former,
+      openTask(ofSeriesWith: old) != nil
+    {
+      return .invalidRecurrence
+    }
     if isForSeries { Self.moveSeries(of: &task, from: old, timeZone) }
     let isMoved = task.listID != old.listID || (task.listID == nil && task.scheduledDate != old.scheduledDate)
     if isMoved { task.sortOrder = lastSortOrder(for: task) }
@@ -235,9 +242,9 @@ extension TaskModel {
       let original = ReminderModel.reminderOfSeries($0)
       let others = ($0.otherReminders, ReminderModel.othersOfSeries($0))
       ReminderModel.replace(in: &$0, with: instant, now: now, timeZone)
-      if isRepeated { ReminderModel.note(original, in: &$0) }
       let left = $0.otherReminders
       let hasLost = others.0.contains { $0.relative != nil && !left.contains($0) }
+      if isRepeated || hasLost { ReminderModel.note(original, in: &$0) }
       if isRepeated || hasLost, !others.0.isEmpty || !left.isEmpty {
         ReminderModel.noteOthers(others.1 ?? others.0, in: &$0)
       }

@@ -54,6 +54,13 @@ extension TaskModel {
     let day = firstDay(of: task, timeZone)
     guard !hasDay(old) || day != firstDay(of: old, timeZone) else { return }
     task.series = RecurrenceSeries(id: series.id, start: day, occurrence: day, index: series.index)
+    if let rule = task.recurrence, rule == old.recurrence { task.recurrence = ModelSeries.rule(rule, movedTo: day) }
+  }
+
+  /// The open task of the series of a task; the task itself if it does not repeat.
+  func openTask(ofSeriesWith task: TaskItem) -> TaskItem? {
+    guard task.state.isClosed, task.recurrence != nil, let series = task.series else { return task }
+    return tasks[series.later(by: 1, of: series.id).taskID].flatMap { openTask(ofSeriesWith: $0) }
   }
 
   /// Keeps what a series has in common, before its next task is made from it.
@@ -110,7 +117,7 @@ extension TaskModel {
       let series = series[Self.seriesKey(place.id)] ?? ModelSeries(of: task, in: timeZone),
       task.parentID.map({ tasks[$0]?.state.isClosed ?? false }) != true,
       let next = series.place(
-        after: place, closedOn: CalendarDay(containing: completed, in: timeZone), now: now, in: timeZone),
+        after: place, closedOn: Self.dayOfClosing(task, at: completed, timeZone), now: now, in: timeZone),
       tasks[next.taskID] == nil
     else { return }
     var created: Set<UUID> = []
@@ -125,6 +132,13 @@ extension TaskModel {
     guard created.contains(next.taskID) else { return }
     let today = CalendarDay(containing: now, in: timeZone)
     for part in partsOfNext(of: task, on: today) { moveBelow(next.taskID, part, now: now) }
+  }
+
+  /// The day from which the next task counts: that of the task itself if it was given up early.
+  private static func dayOfClosing(_ task: TaskItem, at closing: Timestamp, _ timeZone: TimeZone) -> CalendarDay {
+    let day = CalendarDay(containing: closing, in: timeZone)
+    guard task.state == .cancelled, let own = task.series?.occurrence else { return day }
+    return own > day ? own : day
   }
 
   private mutating func moveBelow(_ parentID: UUID, _ part: TaskItem, now: Timestamp) {
@@ -219,13 +233,25 @@ extension TaskModel {
       }
     }
     return latest.flatMap { part in
-      var copy = Self.open(part, id: place.later(by: 0, of: part.id).taskID, at: dates.now)
+      let first = atStart(part, dates)
+      var copy = Self.open(first, id: place.later(by: 0, of: part.id).taskID, at: dates.now)
       (copy.parentID, copy.listID) = (parent.id, parent.listID)
       dates.movePart(&copy)
       copy.series = nil
       Self.beginSeries(of: &copy, replacing: nil, dates.timeZone)
       return [(part, copy)] + copies(of: subtasks(of: part.id), below: copy, at: place, dates)
     }
+  }
+
+  /// A part as its series began, unless that was before the occurrence of its parent.
+  private func atStart(_ part: TaskItem, _ dates: MovedDates) -> TaskItem {
+    guard let own = part.series, own.start >= dates.old,
+      let series = series[Self.seriesKey(own.id)] ?? ModelSeries(of: part, in: dates.timeZone)
+    else { return part }
+    let place = RecurrenceSeries(id: own.id, start: own.start, occurrence: own.start, index: 0)
+    var first = series.task(at: place, at: dates.now, in: dates.timeZone)
+    first.sortOrder = part.sortOrder
+    return first
   }
 
   private static func open(_ task: TaskItem, id: UUID, at now: Timestamp) -> TaskItem {
@@ -242,7 +268,7 @@ extension TaskModel {
 private struct MovedDates {
   let now: Timestamp
   let timeZone: TimeZone
-  private let old: CalendarDay
+  let old: CalendarDay
   private let new: CalendarDay
 
   init?(of task: TaskItem, to place: RecurrenceSeries, now: Timestamp, _ timeZone: TimeZone) {

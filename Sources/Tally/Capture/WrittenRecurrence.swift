@@ -43,7 +43,7 @@ extension WrittenRecurrence {
   /// Makes a task repeat.
   ///
   /// A task without a day is planned for the first day of the recurrence from today on, or from the day that the words
-  /// name. A new task that is planned for a day is planned for the first day from that one on.
+  /// name. A new task that is planned for a day is planned for the first day from that one on. Its other dates move along.
   ///
   /// - Parameters:
   ///   - task: The task.
@@ -61,6 +61,10 @@ extension WrittenRecurrence {
     if case .rule? = task.recurrence, own == nil, task.recurrence?.firstDay(onOrAfter: reference.today) == first {
       return
     }
-    task.scheduledDate = first
+    guard let own else { return task.scheduledDate = first }
+    guard own != first else { return }
+    let place = RecurrenceSeries(startingWith: task.id, on: own)
+    let new = RecurrenceSeries(startingWith: task.id, on: first)
+    OccurrenceMove(from: place, to: new, by: recurrence, in: reference.timeZone).apply(toPart: &task)
   }
 }

@@ -72,9 +72,12 @@ extension SnoozedOtherReminders {
 }
 
 extension TaskItem {
-  /// Whether a reminder of a repeating task was snoozed or dismissed once, so that the next task gets a
-  /// different one.
-  public var isReminderSnoozed: Bool { SnoozedReminder(of: self) != nil || SnoozedOtherReminders(of: self) != nil }
+  /// Whether a reminder of a repeating task, or of a sub-task, which may repeat with its parent, was snoozed or dismissed
+  /// once, so that the next task gets a different one.
+  public var isReminderSnoozed: Bool {
+    (recurrence != nil || parentID != nil)
+      && (SnoozedReminder(of: self) != nil || SnoozedOtherReminders(of: self) != nil)
+  }
 
   /// The attributes that people and applications have set: all but those that record a snooze.
   package var ownAttributes: [String: AttributeValue] {
@@ -92,11 +95,9 @@ extension TaskItem {
     let (oldDate, oldOthers) = (reminderDate, otherReminders)
     let (snooze, others) = (SnoozedReminder(of: self), SnoozedOtherReminders(of: self))
     replaceReminders(with: instant, at: now, in: timeZone)
-    if isOnce {
-      SnoozedReminder(original: snooze == nil ? oldDate : snooze?.original, current: reminderDate).store(in: &self)
-    }
-    // A relative reminder comes back when its date moves, and must be known until then.
+    // A relative reminder comes back when its date moves, and both must be known until then.
     guard isOnce || oldOthers.contains(where: { $0.relative != nil && !otherReminders.contains($0) }) else { return }
+    SnoozedReminder(original: snooze == nil ? oldDate : snooze?.original, current: reminderDate).store(in: &self)
     if !oldOthers.isEmpty || !otherReminders.isEmpty {
       SnoozedOtherReminders(original: others?.original ?? oldOthers, current: otherReminders).store(in: &self)
     }
@@ -217,6 +218,7 @@ extension TaskItem {
   /// A snooze ends if the task moves beyond the day to which the reminder was snoozed.
   mutating func moveReminder(from old: TaskItem, in timeZone: TimeZone) {
     guard hasOtherDays(than: old) else { return }
+    endSnoozeOfRelativeReminder(from: old, in: timeZone)
     moveOtherReminders(from: old, in: timeZone)
     let snooze = SnoozedReminder(of: self)
     if let reminder = reminderDate { reminderDate = moved(reminder, from: old, in: timeZone) }
@@ -231,17 +233,23 @@ extension TaskItem {
     SnoozedReminder(original: original, current: reminderDate).store(in: &self)
   }
 
+  /// Ends the snooze of a relative reminder whose date moves: it rings at its new time, and no longer at the snoozed one.
+  private mutating func endSnoozeOfRelativeReminder(from old: TaskItem, in timeZone: TimeZone) {
+    guard let snooze = SnoozedOtherReminders(of: self) else { return }
+    let comesBack = snooze.original.contains { reminder in
+      reminder.relative != nil && !snooze.current.contains(reminder)
+        && instant(of: reminder, in: timeZone) != old.instant(of: reminder, in: timeZone)
+    }
+    if comesBack { endSnooze() }
+  }
+
   private mutating func moveOtherReminders(from old: TaskItem, in timeZone: TimeZone) {
     let snooze = SnoozedOtherReminders(of: self)
     guard snooze != nil || !otherReminders.isEmpty else { return }
     func moved(_ reminders: ReminderSet) -> ReminderSet {
       reminders.movingInstants { self.moved($0, from: old, in: timeZone) }
     }
-    // A snooze of a relative reminder ends when its date moves.
-    let back = (snooze?.original ?? []).filter { reminder in
-      reminder.relative != nil && instant(of: reminder, in: timeZone) != old.instant(of: reminder, in: timeZone)
-    }
-    otherReminders = ReminderSet(moved(otherReminders) + back).allowed
+    otherReminders = moved(otherReminders).allowed
     guard let snooze else { return }
     SnoozedOtherReminders(original: moved(snooze.original), current: otherReminders).store(in: &self)
   }

@@ -335,12 +335,13 @@ extension TaskItem {
   }
 
   /// Lets the series go on from the task's day if a change meant for the series has moved that day, or the time of a rule
-  /// for hours.
+  /// for hours; a rule that names one day names the new one.
   mutating func moveSeries(from old: TaskItem, in timeZone: TimeZone) {
     guard extrasBox != nil, let place = series, place == old.series, let day = ownFirstDay(in: timeZone),
       day != old.ownFirstDay(in: timeZone) || recurrence?.hours != nil && timeOfStep != old.timeOfStep
     else { return }
     begin(place, on: day)
+    if recurrence == old.recurrence { recurrence = recurrence?.moved(to: day) }
   }
 
   /// The instant that a rule for hours moves from one task to the next: when the task is due, or else its reminder.

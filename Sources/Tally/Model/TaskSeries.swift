@@ -223,6 +223,13 @@ extension TaskSeries {
     .attributes, .reminders, .startDay,
   ]
 
+  /// Whether another series makes the same tasks, whenever either was changed.
+  package func makesSameTasks(as other: TaskSeries) -> Bool {
+    var other = other
+    other.touch(at: updatedAt)
+    return self == other
+  }
+
   /// Sets the time of the last change.
   mutating func touch(at time: Timestamp) { template.updatedAt = time }
 
@@ -240,6 +247,9 @@ struct PartMove {
   private let hours: Int?
   private let zone: TimeZone
   private let isFloating: Bool
+
+  /// The occurrence from which the sub-tasks move.
+  var occurrence: CalendarDay { old.occurrence }
 
   init(from old: RecurrenceSeries, to new: RecurrenceSeries, of series: TaskSeries, in zone: TimeZone) {
     move = OccurrenceMove(from: old, to: new, by: series.recurrence, in: .gmt)

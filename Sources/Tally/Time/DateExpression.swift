@@ -184,6 +184,11 @@ public enum TimeOfBareDay: Hashable, Sendable {
 }
 
 extension DateExpression {
+  /// The time of an expression that is nothing else, in minutes since midnight: `14:00`; `nil` for any other.
+  package var minuteOfDay: Int? {
+    if case .time(let time) = form { time.minute } else { nil }
+  }
+
   /// Whether the meaning depends on the first day of the week.
   package var countsWeeks: Bool {
     switch form {

@@ -501,6 +501,43 @@ extension RecurrenceRule {
   }
 }
 
+extension RecurrenceRule {
+  /// The rule for another day than the only one that it names; the same rule if it names several.
+  fileprivate func moved(to day: CalendarDay) -> RecurrenceRule {
+    var rule = self
+    if interval.unit == .year, months.count == 1 { rule.months = [day.month] }
+    guard rule.months.isEmpty || rule.months.contains(day.month), yearDays.isEmpty, weekNumbers.isEmpty else {
+      return self
+    }
+    if let weekday = weekdays.first, weekdays.count == 1, monthDays.isEmpty, positions.isEmpty {
+      rule.weekdays = [weekday.moved(to: day, inYear: interval.unit == .year && months.isEmpty)]
+      return rule
+    }
+    let days = daysOrElseLast ?? (positions.isEmpty ? monthDays : [])
+    guard let last = days.first, days.count == 1, weekdays.isEmpty else { return self }
+    (rule.monthDays, rule.positions) = ([day.day], [])
+    if interval.unit == .year, (day.month, day.day) == (2, 29) { rule.monthDays = [-1] }
+    // A rule that leaves short months out goes on doing so.
+    let skipsShortMonths = daysOrElseLast == nil && last > 28
+    return skipsShortMonths ? rule : rule.clamped
+  }
+}
+
+extension RecurrenceWeekday {
+  /// The weekday of a day; if this one has an ordinal, with one that counts from the same end of the month or year.
+  ///
+  /// A fifth weekday, which many months lack, is the last one.
+  fileprivate func moved(to day: CalendarDay, inYear isInYear: Bool) -> RecurrenceWeekday {
+    let months = isInYear ? (1, 12) : (day.month, day.month)
+    guard let ordinal, let first = CivilMonth(year: day.year, month: months.0).days?.lowerBound,
+      let last = CivilMonth(year: day.year, month: months.1).days?.upperBound
+    else { return RecurrenceWeekday(of: day) }
+    let (fromStart, fromEnd) = ((Int(day.dayNumber) - first) / 7 + 1, (Int(day.dayNumber) - last) / 7 - 1)
+    let isLast = ordinal < 0 || fromStart == (isInYear ? 53 : 5)
+    return (try? RecurrenceWeekday(day.weekday, ordinal: isLast ? fromEnd : fromStart)) ?? self
+  }
+}
+
 extension Recurrence {
   /// The first day of a task that repeats: the first on or after a day that the recurrence gives.
   ///
@@ -513,6 +550,17 @@ extension Recurrence {
     guard case .rule(var rule) = self, let interval = try? RecurrenceInterval(1, rule.interval.unit) else { return day }
     rule.interval = interval
     return rule.occurrences(from: day).first { _ in true }
+  }
+
+  /// The recurrence of a series that moves to another day.
+  ///
+  /// A rule that gives one day of each week, month or year names the new day instead; one that gives several days, or the
+  /// new day already, stays. Where words mean the last day of a short month, the new rule does, too.
+  func moved(to day: CalendarDay) -> Recurrence {
+    guard case .rule(let rule) = self else { return self }
+    let before = CalendarDay(clamping: Int64(day.dayNumber) - 1)
+    guard !rule.isOpen, rule.next(after: before, from: day) != day else { return inWords(beginningOn: day) }
+    return Recurrence.rule(rule.moved(to: day)).inWords(beginningOn: day)
   }
 
   /// Whether every version of the program can read the recurrence; see ``StoreFeatures/taskLife``.

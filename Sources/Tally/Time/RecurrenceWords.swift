@@ -192,7 +192,7 @@ extension RecurrenceRule {
   }
 
   /// The days of the month in a rule that takes the last day of a month without the last of them: 1, 15 and 30.
-  private var daysOrElseLast: [Int]? {
+  var daysOrElseLast: [Int]? {
     guard interval.unit == .month, weekdays.isEmpty, positions.last == -1, let last = monthDays.last, last > 28 else {
       return nil
     }

@@ -16,7 +16,9 @@ extension StoreTransaction where Base: ~Copyable {
     guard let closedAt = task.closedAt?.instant, let place = task.series, let series = try series(of: task) else {
       return nil
     }
-    return series.place(after: place, closedOn: day(of: closedAt), at: dateReference)
+    // A task that is given up early must not come back on the same day.
+    let day = task.isCancelled ? max(day(of: closedAt), place.occurrence) : day(of: closedAt)
+    return series.place(after: place, closedOn: day, at: dateReference)
   }
 }
 
@@ -125,7 +127,8 @@ extension StoreTransaction where Base: ~Copyable {
     of parts: [TaskItem], asPartsOf parent: TaskItem, by move: PartMove, index: Int
   ) throws -> [Repetition] {
     try parts.flatMap { part in
-      var repetition = part.again(withID: UUID(derivedFrom: part.id, index: UInt64(clamping: index)), at: stamp)
+      var repetition = try asFirst(part, of: move).again(
+        withID: UUID(derivedFrom: part.id, index: UInt64(clamping: index)), at: stamp)
       (repetition.parentID, repetition.listID) = (parent.id, parent.listID)
       move.apply(to: &repetition)
       repetition.series = nil
@@ -134,6 +137,18 @@ extension StoreTransaction where Base: ~Copyable {
       return [Repetition(task: repetition, origin: part)]
         + (try repetitions(of: parts, asPartsOf: repetition, by: move, index: index))
     }
+  }
+
+  /// A sub-task as the first of its own series, if that has begun with this occurrence of its parent: the copy begins as
+  /// that one did, however far the series has gone on meanwhile.
+  private func asFirst(_ part: TaskItem, of move: PartMove) throws -> TaskItem {
+    guard let place = part.series, place.start >= move.occurrence, let series = try series(of: part) else {
+      return part
+    }
+    let first = RecurrenceSeries(startingWith: place.id, on: place.start)
+    var task = series.task(at: first, in: calendar.timeZone, createdAt: stamp)
+    task.sortOrder = part.sortOrder
+    return task
   }
 
   /// Whether the parent of this task is closed; if so, the task is not repeated.

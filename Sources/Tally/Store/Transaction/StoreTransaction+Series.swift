@@ -34,6 +34,8 @@ extension StoreTransaction where Base: ~Copyable {
 
   /// The days of a series between two of its tasks that have no task: they had passed when the first one was closed.
   ///
+  /// The days that a person has left out are not among them.
+  ///
   /// - Parameters:
   ///   - task: A closed task.
   ///   - next: The task that follows it.
@@ -62,7 +64,7 @@ extension StoreTransaction where Base: ~Copyable {
     while let skipped = place, isHourly ? skipped.step < to.step : skipped.occurrence < to.occurrence,
       places.count < limit
     {
-      places.append(skipped)
+      if isHourly || !series.skippedDays.contains(skipped.occurrence) { places.append(skipped) }
       place = series.next(after: skipped)
     }
     return places
@@ -76,20 +78,39 @@ extension StoreTransaction where Base == WriteTransaction {
   /// try store.writeAndWait { try $0.updateSeries(of: id) { $0.title = "Water all plants" } }
   /// ```
   ///
-  /// A task that moves to another day takes the series along: it goes on from that day by its rule. Of a task that
-  /// does not repeat, it changes that task.
+  /// A task that moves to another day takes the series along: it goes on from that day by its rule, which names the new
+  /// day if it named one day. Of a task that does not repeat, it changes that task.
   ///
   /// - Parameters:
-  ///   - id: the open task of the series.
+  ///   - id: a task of the series; a closed one stands for the open one.
   ///   - keepsReminder: as for ``update(_:keepingReminder:_:)``.
   ///   - change: changes the task.
-  /// - Returns: the task as stored.
-  /// - Throws: as ``update(_:keepingReminder:_:)``.
+  /// - Returns: the open task as stored.
+  /// - Throws: as ``update(_:keepingReminder:_:)``; `invalidRecurrence` if no task of the series is open.
   @discardableResult
   public mutating func updateSeries(
     of id: UUID, keepingReminder keepsReminder: Bool = false, _ change: (inout TaskItem) throws -> Void
   ) throws -> TaskItem {
-    try update(id, closingSubtasks: true, keepingReminder: keepsReminder, inSeries: true, change)
+    let task = try requireOpenTask(ofSeriesWith: id)
+    return try update(task.id, closingSubtasks: true, keepingReminder: keepsReminder, inSeries: true, change)
+  }
+
+  /// The open task of the series of a task; the task itself if it does not repeat.
+  private func requireOpenTask(ofSeriesWith id: UUID) throws -> TaskItem {
+    let task = try require(TaskRecord.self, id).item.shown(in: calendar.timeZone)
+    if let open = try openTask(ofSeriesWith: task) { return open }
+    throw TallyError.invalidRecurrence(
+      "No task of this series is open, so there is nothing to change", remedy: "Reopen a task of it first")
+  }
+
+  /// Refuses another rule for a closed task whose series goes on: only its open task decides how it repeats.
+  func checkRuleOfClosed(_ task: TaskItem, replacing old: TaskItem) throws {
+    guard old.isClosed, task.isClosed, let former = old.recurrence, let rule = task.recurrence, rule != former,
+      let open = try openTask(ofSeriesWith: old)
+    else { return }
+    throw TallyError.invalidRecurrence(
+      "The task is \(task.state.name), and its series goes on with \(try handle(of: open.id))",
+      remedy: "Give the rule to \(try handle(of: open.id))")
   }
 
   /// Fixes the times of a series to a time zone, or lets them be those of the person again.
@@ -102,11 +123,7 @@ extension StoreTransaction where Base == WriteTransaction {
   /// - Throws: `taskNotFound`; `invalidRecurrence` if the task does not repeat, or if no task of its series is open; what
   ///   the storage throws.
   public mutating func setTimeZone(_ zone: TimeZone?, ofSeriesWith id: UUID) throws {
-    let closed = try require(TaskRecord.self, id).item.shown(in: calendar.timeZone)
-    guard let task = try openTask(ofSeriesWith: closed) else {
-      throw TallyError.invalidRecurrence(
-        "No task of this series is open, so no time is in a zone", remedy: "Reopen a task of it first")
-    }
+    let task = try requireOpenTask(ofSeriesWith: id)
     guard var series = try series(of: task) else {
       throw TallyError.invalidRecurrence(
         "The task does not repeat, so it has no series", remedy: "Give it a rule first")

@@ -72,8 +72,9 @@ extension StoreTransaction where Base == WriteTransaction {
   /// - Returns: the task as stored.
   /// - Throws: `taskNotFound`, `blankTitle`, `listNotFound`, `invalidParent`, `invalidDependency`, another error of
   ///   ``TaskItem/validate()``,
-  ///   `invalidRecurrence` if a new rule has already ended, `inconsistentTask` if the closure replaces the task with
-  ///   another one, or what the closure throws. On an error nothing is changed.
+  ///   `invalidRecurrence` if a new rule has already ended, or is for a closed task whose series has an open one,
+  ///   `inconsistentTask` if the closure replaces the task with another one, or what the closure throws. On an error nothing
+  ///   is changed.
   @discardableResult
   public mutating func update(
     _ id: UUID, keepingReminder keepsReminder: Bool = false, _ change: (inout TaskItem) throws -> Void
@@ -97,6 +98,7 @@ extension StoreTransaction where Base == WriteTransaction {
     task.dropOverwrittenSnooze(replacing: old)
     normalizeCompletion(of: &task)
     try task.checkRecurrence(replacing: old, today: today)
+    try checkRuleOfClosed(task, replacing: old)
     let isPlanned = task.scheduledDate != nil
     task.planFirstOccurrence(replacing: old, today: today)
     let generatedFields: SyncFields = isPlanned || task.scheduledDate == nil ? [] : .scheduledDate
