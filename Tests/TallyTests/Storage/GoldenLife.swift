@@ -166,6 +166,14 @@ extension GoldenLife {
         task.start = .day(try Self.day("2026-04-01"))
       }
     }
+    // By hours, a place has a step.
+    try write(store) { transaction in
+      let drops = try add(13, "Drops", to: &transaction) { task in
+        task.recurrence = try Recurrence(text: "FREQ=HOURLY;INTERVAL=8")
+        task.dueDate = try Timestamp(iso8601: "2026-03-27T22:00:00+01:00")
+      }
+      try transaction.complete(drops.id)
+    }
   }
 
   /// A task for each kind of rule that earlier versions cannot read.
