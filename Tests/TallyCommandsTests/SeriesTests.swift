@@ -16,6 +16,99 @@ struct SeriesTests {
     }
   }
 
+  // MARK: What an edit says it has changed. Now is Saturday, 2026-11-21, 13:00.
+
+  /// The handle of a new task.
+  private func add(_ arguments: [String], to program: Program) throws -> String {
+    #expect(try program.run(["add"] + arguments).status == 0)
+    let found = try program.run(["find", arguments[0], "--json"]).output
+    let id = try #require(found.matches(of: /"id":"([^"]*)"/).last).1
+    return String(id)
+  }
+
+  /// A time alone is one of the task's own day, on whatever day that is.
+  @Test(
+    arguments: [
+      (
+        ["--on", "2026-12-01", "--due", "2026-12-03 9:00", "--repeat", "every week"], ["--due", "10:00"], "3 Dec 10:00"
+      ),
+      (["--due", "2026-12-03", "--repeat", "every week"], ["--due", "23:30"], "3 Dec 23:30"),
+      (["--on", "2026-12-01", "--repeat", "every week"], ["--due", "8:15"], "1 Dec 08:15"),
+      (["--on", "2026-12-01", "--due", "2026-12-01", "--repeat", "every week"], ["--remind", "7:00"], "1 Dec 07:00"),
+      (["--on", "2026-12-01", "--repeat", "every week"], ["--on", "2026-12-04", "--due", "7:00"], "4 Dec 07:00"),
+      (["--due", "2026-12-03", "--repeat", "every week"], ["--due", "tomorrow 9:00"], "22 Nov 09:00"),
+    ] as [([String], [String], String)])
+  func aTimeAloneIsOnTheDayOfTheTaskOfASeries(new: [String], edit: [String], time: String) throws {
+    try withProgram { program in
+      let id = try add(["Report"] + new, to: program)
+      let outcome = try program.run(["edit", id, "--series"] + edit)
+      #expect(outcome.status == 0 && outcome.errors.contains(time), "\(outcome.errors)")
+      #expect(outcome.errors.contains(", from now on"), "\(outcome.errors)")
+    }
+  }
+
+  @Test func anEditSaysWhatHoldsFromNowOn() throws {
+    try withProgram { program in
+      let parent = try add(["Parent"], to: program)
+      let id = try add(["Water", "--on", "2026-11-23", "--repeat", "every monday"], to: program)
+      let rows: [([String], String)] = [
+        (["--title", "Water all"], ", this time only."), (["--title", "Water it", "--series"], ", from now on."),
+        (["--after", parent], ", this time only."), (["--not-after", parent, "--series"], ", this time only."),
+        (["--series", "--after", parent, "--tag", "a"], ", from now on; it waits this time only."),
+        (["--after", "none"], ", this time only."), (["--parent", parent], ", from now on."),
+        (["--parent", "none", "--tag", "b"], ", this time only; its parent from now on."),
+        (["--series", "--on", "2026-11-25"], "every Monday → every Wednesday, from now on."),
+        (["--repeat", "every day", "--priority", "high"], ", from now on."),
+      ]
+      for (edit, words) in rows {
+        let outcome = try program.run(["edit", id] + edit)
+        #expect(outcome.errors.contains(words), "\(edit): \(outcome.errors)")
+      }
+    }
+  }
+
+  @Test func aClosedTaskStandsForTheOpenOne() throws {
+    try withProgram { program in
+      let id = try add(["Water", "--today", "--repeat", "every day"], to: program)
+      #expect(try program.run(["done", id]).status == 0)
+      var outcome = try program.run(["edit", id, "--repeat", "every week"])
+      #expect(outcome.status == 64 && outcome.errors.contains("its series goes on with"), "\(outcome.errors)")
+      outcome = try program.run(["edit", id, "--series", "--title", "Water all"])
+      #expect(outcome.errors.contains("Water all") && outcome.errors.contains(", from now on."), "\(outcome.errors)")
+      let titles = try program.run(["find", "is:open", "--json"]).output
+      #expect(titles.contains("Water all"))
+      let last = try add(["Once", "--today", "--repeat", "FREQ=DAILY;COUNT=1"], to: program)
+      #expect(try program.run(["done", last]).status == 0)
+      outcome = try program.run(["edit", last, "--series", "--title", "Twice"])
+      #expect(outcome.status == 64 && outcome.errors.contains("No task of this series is open"), "\(outcome.errors)")
+    }
+  }
+
+  /// A day that a person has left out has not passed.
+  @Test func aSkippedDayIsNotSaidToHavePassed() throws {
+    try withProgram { program in
+      let id = try add(["Water", "--today", "--repeat", "every day"], to: program)
+      #expect(try program.run(["skip", id]).status == 0)
+      #expect(try program.run(["reopen", id]).status == 0)
+      let outcome = try program.run(["skip", id])
+      #expect(!outcome.errors.contains("as its time has passed"), "\(outcome.errors)")
+      let next = try add(["Run", "--on", "2026-11-23", "--repeat", "every day"], to: program)
+      #expect(try program.run(["skip", next]).status == 0)
+      #expect(!(try program.run(["done", next]).errors.contains("as its time has passed")))
+    }
+  }
+
+  @Test func aSubtaskThatGoesOnIsSaidToDoSo() throws {
+    try withProgram { program in
+      let id = try add(["Sprint", "--today", "--repeat", "every week"], to: program)
+      let part = try add(["Stand-up", "--on", "2026-11-27", "--parent", id, "--repeat", "every day"], to: program)
+      #expect(try program.run(["done", part]).status == 0)
+      let outcome = try program.run(["done", id])
+      #expect(outcome.errors.contains("1 sub-task goes on below the next one:"), "\(outcome.errors)")
+      #expect(!outcome.errors.contains("stays open") && !outcome.errors.contains("Also changed"), "\(outcome.errors)")
+    }
+  }
+
   @Test func aFilterThatNamesNoListIsAnErrorWithTheNameAndItsColumn() throws {
     try withProgram { program in
       try Fixture.fill(program)

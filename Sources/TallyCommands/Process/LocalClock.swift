@@ -83,6 +83,11 @@ extension LocalClock {
     try read(text, as: .instant, of: option, looking: .forward) { try $0.resolved(against: $1) }
   }
 
+  /// The minutes since midnight of a text that is only a time, such as `14:00`; `nil` for any other.
+  func minuteOfDay(_ text: String) -> Int? {
+    (try? DateExpression(text, as: .instant, dateOrder: dateOrder()))?.minuteOfDay
+  }
+
   /// The present as the library's words for days and times need it.
   func reference(
     looking direction: DateReference.Direction = .forward, countingWeeks countsWeeks: Bool = true

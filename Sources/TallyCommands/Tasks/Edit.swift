@@ -16,8 +16,9 @@ struct EditCommand: SelectionCommand {
       A reminder on the day that a task leaves moves along, and one on the day on which it is due moves as far as the due \
       time does; any other stays, and the answer says so. --remind sets it in any case.
 
-      Of a repeating task, only this occurrence changes; with --series, those that follow change, too. Another rule and \
-      another zone always concern the series.
+      Of a repeating task, only this occurrence changes; with --series, those that follow change, too, and a time alone \
+      is one of the task's own day. A task that moves with --series takes a rule of one day along: 'every monday' becomes \
+      'every friday'. Another rule and another zone always concern the series.
 
       \(SharedHelp.day) \(SharedHelp.when)
 
@@ -72,7 +73,7 @@ struct EditCommand: SelectionCommand {
   }
 
   func run(in session: Session) throws {
-    let fields = try FieldChange(fields, session.clock)
+    let fields = try FieldChange(fields, ofSeries: series, session.clock)
     if editor {
       try session.editNotes(of: { try only(selection.tasks(in: $0), "--editor") }) { edited in
         try change(fields, edited, session)
@@ -85,7 +86,7 @@ struct EditCommand: SelectionCommand {
 
   private func change(_ fields: FieldChange, _ edited: EditedNotes?, _ session: Session) throws {
     try session.write { transaction in
-      let tasks = try selection.tasks(in: transaction)
+      let tasks = try openTasks(of: selection.tasks(in: transaction), in: transaction)
       if title != nil { _ = try only(tasks, "--title") }
       if let edited { try edited.checkUnchanged(in: transaction) }
       let set = try fields.resolved(in: transaction)
@@ -94,16 +95,18 @@ struct EditCommand: SelectionCommand {
       var changes = try TaskChanges(session.clock, of: selection, in: transaction)
       for task in changesOnlyZone ? [] : tasks {
         var times: String?
+        let former = try transaction.series(of: task)
         try changes.change(
           task, in: &transaction,
           reporting: { old, new, transaction in
             let fields = try words.suffix(from: old, to: new.task, in: transaction)
+            let scope = scope(from: old, to: new.task, former, try transaction.series(of: new.task))
             let reminders = session.reminderWords(from: old, to: new.task, namingMoves: false)
             if new.task.recurrence?.hours != nil, old.recurrence != new.task.recurrence || series {
               times = try transaction.firstTimesInWords(of: new.task, session.clock)
             }
             return (
-              "Changed", fields + scope(from: old, to: new.task) + wait(from: old, to: new.task, session) + reminders
+              "Changed", fields + scope + wait(from: old, to: new.task, session) + reminders
             )
           }
         ) { task, transaction in
@@ -131,11 +134,35 @@ struct EditCommand: SelectionCommand {
     }
   }
 
+  /// The tasks that an edit changes: with --series, the open ones of their series, each once.
+  private func openTasks(
+    of tasks: [TaskItem], in transaction: borrowing StoreWriteTransaction
+  ) throws -> [TaskItem] {
+    guard series else { return tasks }
+    var seen: Set<UUID> = []
+    return try tasks.map { try transaction.openTask(ofSeriesWith: $0) ?? $0 }.filter { seen.insert($0.id).inserted }
+  }
+
   /// Which tasks of a series an edit has changed, in words: `, this time only`; none for a task that does not repeat.
-  private func scope(from old: TaskItem, to new: TaskItem) -> String {
-    guard old.recurrence != nil, new.recurrence != nil, old.isOpen else { return "" }
-    let isOfSeries = series || fields.recurrence != nil
-    return isOfSeries ? ", from now on" : ", this time only"
+  ///
+  /// - Parameters:
+  ///   - old: the task before the edit.
+  ///   - new: the task after it.
+  ///   - former: the series before the edit.
+  ///   - series: the series after it.
+  /// - Returns: the words.
+  private func scope(
+    from old: TaskItem, to new: TaskItem, _ former: TaskSeries?, _ series: TaskSeries?
+  ) -> String {
+    guard let former, let series, old.isOpen else { return "" }
+    var rest = old
+    // The tasks that follow are created below the parent of the one before.
+    (rest.parentID, rest.listID, rest.updatedAt) = (new.parentID, new.listID, new.updatedAt)
+    if !former.makesSameTasks(as: series) {
+      return old.dependsOn == new.dependsOn ? ", from now on" : ", from now on; it waits this time only"
+    }
+    guard old.parentID != new.parentID else { return ", this time only" }
+    return rest == new ? ", from now on" : ", this time only; its parent from now on"
   }
 
   /// Words about a start that an open task got too late to wait for it, and about one that keeps it from the views of its

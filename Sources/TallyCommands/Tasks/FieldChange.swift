@@ -18,9 +18,12 @@ struct FieldChange {
   /// - Parameters:
   ///   - options: the options.
   ///   - isNew: whether the tasks are being added, so that a recurrence begins on their planned day or later.
+  ///   - isForSeries: whether the change is for series, so that a time alone is one of the task's own day.
   ///   - clock: the present.
   /// - Throws: ``CommandFailure`` with the name of the option that is wrong.
-  init(_ options: FieldOptions, ofNew isNew: Bool = false, _ clock: LocalClock) throws {
+  init(
+    _ options: FieldOptions, ofNew isNew: Bool = false, ofSeries isForSeries: Bool = false, _ clock: LocalClock
+  ) throws {
     // The outer optional is for an option that is not given, the inner one for `none`.
     let day: CalendarDay?? =
       options.today
@@ -28,7 +31,10 @@ struct FieldChange {
       : options.tomorrow
         ? try clock.today.adding(days: 1) : try options.on.map { $0.isNone ? nil : try clock.day($0, of: "--on") }
     let due: ResolvedDate?? = try options.due.map { $0.isNone ? nil : try clock.date($0, of: "--due") }
-    let reminders = try options.remind.filter { !$0.isNone }.map { try ReminderOption($0, clock) }
+    let dueMinute = isForSeries ? options.due.flatMap(clock.minuteOfDay) : nil
+    let reminders = try options.remind.filter { !$0.isNone }.map {
+      try ReminderOption($0, ofSeries: isForSeries, clock)
+    }
     let priority = try options.priority.map { text in
       try CommandFailure.naming("--priority", quoting: text) { try Priority(name: text.lowercased()) }
     }
@@ -52,7 +58,10 @@ struct FieldChange {
     zone = try options.zone.map { $0.isNone ? nil : try NamedTimeZone.named($0, by: "--zone").zone }
     setOthers = { task in
       if let day { task.scheduledDate = day }
-      if let due { task.setDue(due) }
+      if let due {
+        let day = day ?? task.dueDay(in: clock.timeZone) ?? task.scheduledDate
+        task.setDue(dueMinute.flatMap { day?.instant(atMinute: $0, in: clock.timeZone) }.map { .instant($0) } ?? due)
+      }
       for tag in tags {
         if tag.isNone { task.tags = [] } else { task.tags.insert(tag.withoutNumberSign) }
       }
@@ -122,14 +131,20 @@ struct FieldChange {
 /// A reminder as an option gives it: an instant, or a time before the task in words.
 struct ReminderOption {
   /// The instant, if it does not depend on the task.
-  let instant: Timestamp?
+  var instant: Timestamp? { minute == nil ? written : nil }
+  /// The instant as it is written; `nil` for a time before the task.
+  private let written: Timestamp?
+  /// The time of a reminder on the task's own day, in minutes since midnight; `nil` for any other.
+  private let minute: Int?
   private let text: String
+  private let timeZone: TimeZone
 
   /// Reads the value of `--remind`.
   ///
   /// - Throws: ``CommandFailure`` for a text that is neither.
-  init(_ text: String, _ clock: LocalClock) throws {
-    self.text = text
+  init(_ text: String, ofSeries isForSeries: Bool = false, _ clock: LocalClock) throws {
+    (self.text, timeZone) = (text, clock.timeZone)
+    minute = isForSeries ? clock.minuteOfDay(text) : nil
     let isRelative = try CommandFailure.naming("--remind", quoting: text) {
       try RelativeReminder(words: text, of: .due) != nil
     }
@@ -137,7 +152,7 @@ struct ReminderOption {
       CommandFailure(error).adding(
         remedy: "Or, before the task is due or planned, write \(SharedHelp.relativeReminders)")
     }
-    instant =
+    written =
       isRelative
       ? nil : try CommandFailure.replacing(named) { try clock.instant(text, of: "--remind", bareDay: .morning) }
   }
@@ -146,7 +161,9 @@ struct ReminderOption {
   ///
   /// - Throws: ``CommandFailure`` if the task has no such date.
   func reminder(of task: TaskItem) throws -> Reminder {
-    if let instant { return .at(instant) }
+    let day = task.scheduledDate ?? task.dueDay(in: timeZone)
+    if let minute, let day { return .at(day.instant(atMinute: minute, in: timeZone)) }
+    if let written { return .at(written) }
     guard let relative = try RelativeReminder(words: text, of: task.reminderAnchor),
       task.instant(of: .before(relative), in: .gmt) != nil
     else {

@@ -157,7 +157,17 @@ extension TaskChanges {
   private mutating func recordSubtasks(
     _ old: [TaskItem], ofClosedTask isClosing: Bool, in transaction: borrowing StoreWriteTransaction
   ) throws {
-    let parts = try old.compactMap { part in try transaction.task(part.id).map { (old: part, new: $0) } }
+    let all = try old.compactMap { part in try transaction.task(part.id).map { (old: part, new: $0) } }
+    // A sub-task that repeats may belong to the next occurrence, and takes its own sub-tasks along.
+    let moved = all.filter { isClosing && $0.old.parentID != $0.new.parentID }
+    let later = try Set(moved.flatMap { try [$0.new.id] + transaction.descendants(of: $0.new.id).map(\.id) })
+    for id in later { record(id) }
+    if !moved.isEmpty {
+      let verb = moved.count == 1 ? "goes" : "go"
+      let names = try transaction.words(for: moved.map(\.new))
+      report.messages.append("\(moved.count.counted("sub-task")) \(verb) on below the next one: \(names).")
+    }
+    let parts = all.filter { !later.contains($0.new.id) }
     let changed = parts.filter { $0.old != $0.new }
     for part in changed { record(part.new.id) }
     if let first = changed.first {
@@ -202,7 +212,8 @@ extension TaskChanges {
     } else if old.isEmpty, let new {
       let named = try transaction.name(new)
       if let series = try transaction.series(of: new) {
-        let skipped = try transaction.skippedPlaces(between: task, and: new).map { clock.name(of: $0, in: series) }
+        let skipped = try transaction.skippedPlaces(between: task, and: new)
+          .map { clock.name(of: $0, in: series) }
         if !skipped.isEmpty { report.messages.append(clock.sentence(aboutSkipped: skipped)) }
       }
       report.messages.append(clock.sentence(aboutNext: named))
