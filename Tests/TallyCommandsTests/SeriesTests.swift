@@ -84,20 +84,6 @@ struct SeriesTests {
     }
   }
 
-  /// A day that a person has left out has not passed.
-  @Test func aSkippedDayIsNotSaidToHavePassed() throws {
-    try withProgram { program in
-      let id = try add(["Water", "--today", "--repeat", "every day"], to: program)
-      #expect(try program.run(["skip", id]).status == 0)
-      #expect(try program.run(["reopen", id]).status == 0)
-      let outcome = try program.run(["skip", id])
-      #expect(!outcome.errors.contains("as its time has passed"), "\(outcome.errors)")
-      let next = try add(["Run", "--on", "2026-11-23", "--repeat", "every day"], to: program)
-      #expect(try program.run(["skip", next]).status == 0)
-      #expect(!(try program.run(["done", next]).errors.contains("as its time has passed")))
-    }
-  }
-
   @Test func aSubtaskThatGoesOnIsSaidToDoSo() throws {
     try withProgram { program in
       let id = try add(["Sprint", "--today", "--repeat", "every week"], to: program)

@@ -60,7 +60,12 @@ extension TaskModel {
   /// The open task of the series of a task; the task itself if it does not repeat.
   func openTask(ofSeriesWith task: TaskItem) -> TaskItem? {
     guard task.state.isClosed, task.recurrence != nil, let series = task.series else { return task }
-    return tasks[series.later(by: 1, of: series.id).taskID].flatMap { openTask(ofSeriesWith: $0) }
+    return self.task(after: series).flatMap { openTask(ofSeriesWith: $0) }
+  }
+
+  /// The next task of a series; up to seven in between may have been deleted.
+  private func task(after series: RecurrenceSeries) -> TaskItem? {
+    (1..<9).lazy.compactMap { tasks[series.later(by: $0, of: series.id).taskID] }.first
   }
 
   /// Keeps what a series has in common, before its next task is made from it.
@@ -118,7 +123,7 @@ extension TaskModel {
       task.parentID.map({ tasks[$0]?.state.isClosed ?? false }) != true,
       let next = series.place(
         after: place, closedOn: Self.dayOfClosing(task, at: completed, timeZone), now: now, in: timeZone),
-      tasks[next.taskID] == nil
+      self.task(after: place) == nil
     else { return }
     var created: Set<UUID> = []
     for (origin, copy) in copies(of: task, at: next, now: now, timeZone) where tasks[copy.id] == nil {

@@ -67,8 +67,8 @@ struct TaskChanges {
         unchangedCount += 1
       } else {
         report.messages.append("No change: \(named.inWords) is already like that.")
-        if let open = try openSuccessor(of: after, in: transaction) {
-          report.messages.append("The open one of this series: \(open.handle).")
+        if after.isClosed, let open = try transaction.openTask(ofSeriesWith: after), open.id != after.id {
+          report.messages.append("The open one of this series: \(try transaction.handle(of: open.id)).")
         }
       }
     }
@@ -220,15 +220,6 @@ extension TaskChanges {
       for id in try [new.id] + transaction.descendants(of: new.id).map(\.id) { record(id) }
     }
   }
-
-  /// The next open task of a series, after one that is closed.
-  private func openSuccessor(of task: TaskItem, in transaction: borrowing StoreWriteTransaction) throws -> NamedTask? {
-    guard task.isClosed else { return nil }
-    var next = try transaction.successor(of: task)
-    while let done = next, done.isClosed { next = try transaction.successor(of: done) }
-    return try next.map { try transaction.name($0) }
-  }
-
 }
 
 extension StoreTransaction where Base: ~Copyable {

@@ -237,6 +237,49 @@ import Testing
     }
   }
 
+  /// The task before a deleted one is reopened and done again: the series has gone on already.
+  @Test(arguments: [("FREQ=DAILY", 1), ("after 2 days", 2), ("FREQ=HOURLY;INTERVAL=6", 7)])
+  func aSeriesBeyondDeletedTasksHasOneOpenTask(rule: String, count: Int) throws {
+    try withStore { store in
+      try store.writeAndWait { transaction in
+        let later = transaction.now.adding(seconds: 3_600)
+        let first = try transaction.add("Water", to: .today) { task in
+          task.recurrence = try Recurrence(text: rule)
+          task.reminderDate = later
+        }
+        try transaction.complete(first.id)
+        var open = try #require(try transaction.successor(of: first))
+        for _ in 0..<count {
+          try transaction.deleteOccurrence(open.id)
+          open = try #require(try transaction.successor(of: open))
+        }
+        try transaction.reopen(first.id)
+        let done = try transaction.complete(first.id)
+        #expect(try transaction.view(.all).tasks.filter(\.isOpen).map(\.id) == [open.id])
+        #expect(try transaction.openTask(ofSeriesWith: done)?.id == open.id)
+        #expect(try transaction.updateSeries(of: first.id) { $0.title = "Water all" }.id == open.id)
+      }
+    }
+  }
+
+  /// A day that a person has left out has not passed.
+  @Test func aDayThatIsLeftOutIsNotAmongThoseThatHavePassed() throws {
+    try Self.withPills(at: "2026-03-27T09:00:00+01:00", now: "2026-03-27T07:00:00Z") { store, task, clock in
+      try store.writeAndWait { transaction in
+        var series = try #require(try transaction.series(of: task))
+        series.skippedDays = [try Self.day("2026-03-28"), try Self.day("2026-03-30")]
+        try transaction.write(series)
+      }
+      let next = try Self.complete(task, at: "2026-03-29T12:00:00Z", clock, in: store)
+      let passed = try store.read { transaction in
+        let closed = try #require(try transaction.task(task.id))
+        return try transaction.skippedDays(between: closed, and: next)
+      }
+      #expect(next.dueDay(in: .gmt) == (try Self.day("2026-03-31")))
+      #expect(passed == [try Self.day("2026-03-29")])
+    }
+  }
+
   @Test func aSeriesFollowsItsListIntoAnother() throws {
     try Self.withPills(at: "2026-05-04T09:00:00+02:00", now: "2026-05-04T06:00:00Z") { store, task, clock in
       let lists = try store.writeAndWait { transaction in

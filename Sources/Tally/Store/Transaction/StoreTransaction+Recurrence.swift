@@ -41,7 +41,8 @@ extension StoreTransaction where Base == WriteTransaction {
 
   /// Stores the next task with its sub-tasks, unless it exists already.
   mutating func addSuccessor(of task: TaskItem) throws {
-    guard let next = try placeOfSuccessor(of: task), try !isPartOfClosedTask(task), try self.task(next.taskID) == nil
+    guard let place = task.series, let next = try placeOfSuccessor(of: task), try !isPartOfClosedTask(task),
+      try self.task(after: place) == nil
     else { return }
     var created: Set<UUID> = []
     for repetition in try repetitions(of: task, at: next) where try self.task(repetition.task.id) == nil {

@@ -28,9 +28,24 @@ extension StoreTransaction where Base: ~Copyable {
   /// A task that does not repeat is its own.
   package func openTask(ofSeriesWith task: TaskItem) throws -> TaskItem? {
     var next: TaskItem? = task
-    while let closed = next, closed.isClosed, closed.recurrence != nil { next = try successor(of: closed) }
+    while let closed = next, closed.isClosed, closed.recurrence != nil, let place = closed.series {
+      next = try self.task(after: place)
+    }
     return next
   }
+
+  /// The next task that exists after a place of a series, as some may have been deleted; `nil` if there is none.
+  func task(after place: RecurrenceSeries) throws -> TaskItem? {
+    for distance in 1...Self.mostDeleted {
+      let next = RecurrenceSeries(
+        id: place.id, start: place.start, occurrence: place.occurrence, index: place.index + distance)
+      if try tables.tasks.contains(IDKey(next.taskID), in: base) { return try task(next.taskID) }
+    }
+    return nil
+  }
+
+  /// How many places in a row are looked at for a task.
+  private static var mostDeleted: Int { 8 }
 
   /// The days of a series between two of its tasks that have no task: they had passed when the first one was closed.
   ///
