@@ -139,7 +139,8 @@ extension Reminder {
   /// ```
   /// reminder = duration "before" [anchor] | "when" anchor | time where | where [time]
   /// where    = "on the day" [anchor] | "on its day" | ["on"] "the day before" [anchor] | duration "before" [anchor]
-  /// anchor   = ["it is"] "due" | ["the"] "deadline" | "its day" | "the" ["planned"] "day"
+  /// anchor   = ["it is"] "due" | ["the"] "deadline" | "it is" ("planned" | "scheduled") | "its day"
+  ///          | "the" ["planned"] "day"
   /// ```
   ///
   /// Durations and times are those of ``DateExpression``, except months and years.

@@ -35,7 +35,7 @@ struct WrittenReminder {
 }
 
 extension DateParser {
-  /// Reads `1 day before`, `2 hours before it is due`, `9:00 on the day`, `the day before at 9`.
+  /// Reads `1 day before`, `2 hours before it is due`, `1 day before it is planned`, `9:00 on the day`, `the day before at 9`.
   mutating func relativeReminder() -> WrittenReminder? {
     attempt { parser in
       if parser.skip("when") { return parser.reminderAnchor().map { WrittenReminder(anchor: $0) } }
@@ -64,11 +64,10 @@ extension DateParser {
 
   private mutating func reminderAnchor() -> RelativeReminder.Anchor? {
     attempt { parser in
-      if parser.skip(words: "it", "is", "due") || parser.skip("due") || parser.skip("deadline")
-        || parser.skip(words: "the", "deadline")
-      {
-        return .due
-      }
+      let isVerb = parser.skip(words: "it", "is")
+      if parser.skip("due") { return .due }
+      if isVerb { return parser.skip("planned") || parser.skip("scheduled") ? .scheduled : nil }
+      if parser.skip("deadline") || parser.skip(words: "the", "deadline") { return .due }
       return parser.skip(words: "its", "day") || parser.skip(words: "the", "day")
         || parser.skip(words: "the", "planned", "day") ? .scheduled : nil
     }
