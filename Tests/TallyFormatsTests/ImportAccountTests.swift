@@ -35,6 +35,10 @@ struct ImportAccountTests {
     Case(.ical, calendar("SUMMARY:a\nDUE:soon"), ["date"], ["a"]),
     Case(.ical, calendar("SUMMARY:a\nno colon"), ["line"], ["a"]),
     Case(.ical, calendar("SUMMARY:a\nRRULE:FREQ=HOURLY"), ["recurrence"], ["a"]),
+    Case(.ical, calendar("SUMMARY:a\nRRULE:FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30"), ["recurrence"], ["a"]),
+    Case(.csv, "text,repeat,due\na,FREQ=DAILY;BYMONTH=4;BYMONTHDAY=31,2027-01-01\nb,,\n", ["recurrence"], ["a", "b"]),
+    Case(.csv, "text,repeat\na,until 2027-12-31 every day\n", [], ["a"]),
+    Case(.todoist, todoist("task,a,,4,1,every day until easter,en"), ["recurrence"], ["a"]),
     Case(.ical, calendar("SUMMARY:a\nCATEGORIES:#work,a\\,b"), [], ["a"]),
     Case(.ical, calendar("SUMMARY:a\nRELATED-TO:elsewhere"), ["parent"], ["a"]),
     Case(.ical, "BEGIN:VCALENDAR\nBEGIN:VEVENT\nSUMMARY:fair\nEND:VEVENT\nEND:VCALENDAR\n", ["component"], []),
@@ -135,6 +139,19 @@ struct ImportAccountTests {
       }
       #expect(error?.position != nil, "\(error as Any)")
       #expect(try store.tasks.isEmpty)
+    }
+  }
+
+  /// A rule that never gives a day costs a task its rule in Tally's own documents, too; its text stays.
+  @Test func aRuleWithoutDaysStaysAsText() throws {
+    try withStore { (store: TaskStore) throws in
+      let rule = "FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30"
+      let document = #"{"schemaVersion":2,"tasks":[{"text":"a","recurrence":"\#(rule)"},{"text":"b"}]}"#
+      let summary = try store.importText(document, as: .json)
+      #expect(summary.account.map(\.kind) == ["recurrence"] && summary.account.map(\.example) == [rule])
+      let tasks = try store.tasks
+      #expect(tasks.map(\.recurrence) == [nil, nil] && tasks.map(\.title) == ["a", "b"])
+      #expect(tasks.first?.attributes == ["recurrence as imported": .text(rule)])
     }
   }
 

@@ -107,13 +107,15 @@ public enum RandomChange {
     titles.randomElement(using: &generator) ?? "x"
   }
 
-  /// None, or one of every kind: without end, with few occurrences, that ends soon or, to be refused, has ended.
+  /// None, or one of every kind: without end, with few occurrences, that ends soon or, to be refused, has ended or never
+  /// gives a day.
   private static func recurrence(today: CalendarDay, using generator: inout SeededGenerator) -> Recurrence? {
     let end = CalendarDay(clamping: Int64(today.dayNumber) + .random(in: -1...5, using: &generator))
     let texts = [
       "FREQ=DAILY", "FREQ=DAILY;INTERVAL=3;COUNT=3", "FREQ=WEEKLY;BYDAY=MO,FR", "FREQ=MONTHLY;BYMONTHDAY=-1",
       "FREQ=MONTHLY;BYDAY=2TU", "FREQ=YEARLY", "FREQ=WEEKLY;INTERVAL=2;BYDAY=TU;EXDATE=20261124,20261208",
       "FREQ=MONTHLY;BYMONTHDAY=28,29,30;BYSETPOS=-1", "FREQ=YEARLY;BYMONTH=11,12;BYDAY=MO,TU,WE",
+      "FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30",
       "FREQ=DAILY;UNTIL=\(end.iso8601.replacing("-", with: ""))",
     ]
     if generator.oneIn(4) { return nil }

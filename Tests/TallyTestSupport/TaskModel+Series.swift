@@ -10,7 +10,7 @@ struct ModelStamp: Hashable, Sendable {
 }
 
 extension TaskModel {
-  /// Gives a task that repeats its place in a series and its first day; refuses a rule that has ended.
+  /// Gives a task that repeats its place in a series and its first day; refuses a rule that has ended or gives no day.
   static func beginSeries(
     of task: inout TaskItem, replacing old: TaskItem?, now: Timestamp, timeZone: TimeZone
   ) -> TallyError.Code? {
@@ -19,6 +19,9 @@ extension TaskModel {
     if isNewRule, !task.state.isClosed, case .rule(let rule)? = task.recurrence {
       if case .until(let last) = rule.end, last < today { return .invalidRecurrence }
       if !hasDay(task) { task.scheduledDate = firstDay(of: rule, today) }
+      if !hasDay(task) || Array(rule.occurrences(from: firstDay(of: task, timeZone)).prefix(1)).isEmpty {
+        return .invalidRecurrence
+      }
     }
     beginSeries(of: &task, replacing: old, timeZone)
     return nil

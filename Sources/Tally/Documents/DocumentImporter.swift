@@ -127,6 +127,7 @@ extension DocumentImporter where Source: ~Copyable {
   ) throws {
     hasTasks = true
     var document = document
+    if let remark = document.leaveOutRuleWithoutDays() { try add(remark, at: position) }
     if source.isForeign { for remark in document.leaveOutInvalid() { try add(remark, at: position) } }
     let id = try newID(of: document, at: position, in: transaction)
     let merge = merge(at: transaction.now)

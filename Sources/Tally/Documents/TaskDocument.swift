@@ -285,6 +285,16 @@ extension JSONInput {
 }
 
 extension TaskDocument {
+  /// Removes a rule that gives no day, whenever its series begins, and keeps its text as an attribute.
+  ///
+  /// - Returns: What was left out.
+  mutating func leaveOutRuleWithoutDays() -> DocumentRemark? {
+    guard let recurrence = values.recurrence, recurrence.firstDay(onOrAfter: .earliest) == nil else { return nil }
+    self[.recurrence] = nil
+    store(recurrence.text, as: "recurrence as imported")
+    return DocumentRemark("recurrence", recurrence.text)
+  }
+
   /// Removes values that a task cannot have, so that the rest of the task can be imported.
   ///
   /// - Returns: What was left out.

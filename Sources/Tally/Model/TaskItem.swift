@@ -347,17 +347,26 @@ extension TaskItem {
   /// The instant that a rule for hours moves from one task to the next: when the task is due, or else its reminder.
   package var timeOfStep: Timestamp? { dueDate ?? reminderDate }
 
-  /// Checks that a rule newly given to an open task has not already ended, and that a rule for hours has a time.
-  func checkRecurrence(replacing old: TaskItem?, today: CalendarDay) throws(TallyError) {
+  /// Checks that a rule newly given to an open task gives a day and has not already ended, and that a rule for hours has a
+  /// time.
+  func checkRecurrence(replacing old: TaskItem?, today: CalendarDay, in timeZone: TimeZone) throws(TallyError) {
     guard extrasBox != nil, case .rule(let rule)? = recurrence, isOpen else { return }
     if rule.hours != nil, timeOfStep == nil, old?.recurrence != recurrence || old?.timeOfStep != nil {
       throw .invalidRecurrence(
         "A task that repeats by hours needs the time of the first one",
         remedy: "Give it a due time or a reminder, such as 'today 9:00'")
     }
-    guard old?.recurrence != recurrence, case .until(let last) = rule.end, last < today else { return }
+    guard old?.recurrence != recurrence else { return }
+    if case .until(let last) = rule.end, last < today {
+      throw .invalidRecurrence(
+        "The recurrence ended on \(last), before today (\(today))", remedy: "Give a later end (UNTIL), or none")
+    }
+    let own = ownFirstDay(in: timeZone)
+    let first = own.map { rule.occurrences(from: $0).first { _ in true } } ?? recurrence?.firstDay(onOrAfter: today)
+    guard first == nil else { return }
     throw .invalidRecurrence(
-      "The recurrence ended on \(last), before today (\(today))", remedy: "Give a later end (UNTIL), or none")
+      "The recurrence never gives a day from \(own ?? today) on",
+      remedy: "Give it days that exist, unlike 30 February, and an end after its first day")
   }
 
   /// Plans a task without a day for the first day of the rule that it has just been given.

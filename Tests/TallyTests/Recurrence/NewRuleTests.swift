@@ -63,6 +63,53 @@ struct NewRuleTests {
     }
   }
 
+  /// A rule without a day is refused for a new task and for one that exists; the start decides which rules have none.
+  @Test(
+    arguments: [
+      ("FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30", nil, true), ("FREQ=DAILY;BYMONTH=4;BYMONTHDAY=31", nil, true),
+      ("FREQ=MONTHLY;BYDAY=MO;BYSETPOS=6", nil, true), ("FREQ=WEEKLY;BYDAY=MO,TU;BYSETPOS=-3", "2026-12-07", true),
+      ("FREQ=YEARLY;BYYEARDAY=1;BYMONTH=2", nil, true), ("FREQ=DAILY;UNTIL=20261201", "2026-12-02", true),
+      ("FREQ=DAILY;UNTIL=20261121;EXDATE=20261121", nil, true),
+      ("FREQ=DAILY;COUNT=1;EXDATE=20261202", "2026-12-02", true),
+      ("FREQ=MONTHLY;INTERVAL=12;BYMONTHDAY=30", "2027-02-01", true),
+      ("FREQ=WEEKLY;BYDAY=FR;UNTIL=20261203", "2026-12-01", true),
+      ("FREQ=MONTHLY;INTERVAL=12;BYMONTHDAY=30", nil, false), ("FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=29", nil, false),
+      ("FREQ=DAILY;UNTIL=20261202", "2026-12-02", false), ("FREQ=DAILY;COUNT=1", "2026-12-02", false),
+    ] as [(String, String?, Bool)])
+  func aRuleThatNeverGivesADayIsRefused(text: String, planned: String?, isRefused: Bool) throws {
+    try withStore { store in
+      try store.writeAndWait { transaction in
+        let recurrence = try Recurrence(text: text)
+        let day = try planned.map { try CalendarDay(iso8601: $0) }
+        let id = try transaction.add("rent") { $0.scheduledDate = day }.id
+        func check(_ write: () throws -> TaskItem) throws {
+          guard isRefused else { return #expect(try write().recurrence == recurrence) }
+          let error = #expect(throws: TallyError.self) { try write() }
+          #expect(error?.code == .invalidRecurrence && error?.message.contains("gives a day") == true)
+        }
+        try check { try transaction.update(id) { $0.recurrence = recurrence } }
+        try check { try transaction.updateSeries(of: id) { $0.recurrence = recurrence } }
+        try check { try transaction.add("rent") { ($0.scheduledDate, $0.recurrence) = (day, recurrence) } }
+        let due = day.map { $0.instant(atMinute: 60, in: transaction.calendar.timeZone) }
+        try check { try transaction.add("rent") { ($0.dueDate, $0.recurrence) = (due, recurrence) } }
+        // A closed task may have had its days.
+        _ = try transaction.add("rent") { ($0.scheduledDate, $0.recurrence, $0.state) = (day, recurrence, .completed) }
+      }
+    }
+  }
+
+  @Test func wordsThatEndBeforeTheyBeginAreRefused() throws {
+    try withStore { store in
+      try store.writeAndWait { transaction in
+        let reference = transaction.dateReference
+        let written = try WrittenRecurrence("from 10 april to 1 april every day", reference: reference)
+        #expect(throws: TallyError.self) {
+          try transaction.add("rent") { written.apply(to: &$0, isNew: true, reference: reference) }
+        }
+      }
+    }
+  }
+
   /// A new task that is planned for a day begins with the first day of the rule from that day on; one that exists stays.
   @Test func thePlannedDayIsTheEarliestDay() throws {
     try withStore { store in

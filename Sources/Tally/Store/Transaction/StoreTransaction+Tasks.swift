@@ -18,7 +18,7 @@ extension StoreTransaction where Base == WriteTransaction {
   ///   - edit: sets further fields. If it completes the task without a completion time, the task gets one.
   /// - Returns: the task as stored.
   /// - Throws: `blankTitle`, `listNotFound`, `duplicateID` or `valueOutOfRange`, `invalidRecurrence` if a rule has
-  ///   already ended, `inconsistentTask` if the closure replaces the task with another one, or what the closure throws.
+  ///   already ended or never gives a day, `inconsistentTask` if the closure replaces the task with another one, or what the closure throws.
   ///   On an error nothing is stored.
   @discardableResult
   public mutating func add(
@@ -37,7 +37,7 @@ extension StoreTransaction where Base == WriteTransaction {
     try edit(&task)
     guard task.id == id else { throw TallyError.foreignTask }
     normalizeCompletion(of: &task)
-    try task.checkRecurrence(replacing: nil, today: today)
+    try task.checkRecurrence(replacing: nil, today: today, in: calendar.timeZone)
     task.planFirstOccurrence(replacing: nil, today: today)
     task.updateSeries(replacing: nil, in: calendar)
     try adoptList(of: &task, replacing: nil)
@@ -72,9 +72,9 @@ extension StoreTransaction where Base == WriteTransaction {
   /// - Returns: the task as stored.
   /// - Throws: `taskNotFound`, `blankTitle`, `listNotFound`, `invalidParent`, `invalidDependency`, another error of
   ///   ``TaskItem/validate()``,
-  ///   `invalidRecurrence` if a new rule has already ended, or is for a closed task whose series has an open one,
-  ///   `inconsistentTask` if the closure replaces the task with another one, or what the closure throws. On an error nothing
-  ///   is changed.
+  ///   `invalidRecurrence` if a new rule has already ended, never gives a day, or is for a closed task whose series has an
+  ///   open one, `inconsistentTask` if the closure replaces the task with another one, or what the closure throws. On an
+  ///   error nothing is changed.
   @discardableResult
   public mutating func update(
     _ id: UUID, keepingReminder keepsReminder: Bool = false, _ change: (inout TaskItem) throws -> Void
@@ -97,7 +97,7 @@ extension StoreTransaction where Base == WriteTransaction {
     }
     task.dropOverwrittenSnooze(replacing: old)
     normalizeCompletion(of: &task)
-    try task.checkRecurrence(replacing: old, today: today)
+    try task.checkRecurrence(replacing: old, today: today, in: calendar.timeZone)
     try checkRuleOfClosed(task, replacing: old)
     let isPlanned = task.scheduledDate != nil
     task.planFirstOccurrence(replacing: old, today: today)
