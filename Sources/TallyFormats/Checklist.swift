@@ -360,7 +360,7 @@ struct NotebookMarks {
       return true
     }
     if name == "repeat" {
-      let recurrence = Self.recurrence(value)
+      let recurrence = try? Recurrence(phrase: value)
       if let recurrence { document[.recurrence] = .recurrence(recurrence) }
       if recurrence == nil { context.remarks.add("recurrence", value) }
       return recurrence != nil
@@ -377,16 +377,5 @@ struct NotebookMarks {
     default: completed = day
     }
     return true
-  }
-
-  /// `every week`, or `every week when done`, which counts from the completion.
-  private static func recurrence(_ text: String) -> Recurrence? {
-    guard text.hasSuffix(" when done") else { return try? Recurrence(phrase: text) }
-    let phrase = text.dropLast(" when done".count)
-    guard phrase.hasPrefix("every "), case .rule(let rule)? = try? Recurrence(phrase: String(phrase)) else {
-      return nil
-    }
-    let words = phrase.dropFirst("every ".count)
-    return try? Recurrence(text: "after " + (rule.interval.count == 1 ? "1 \(words)" : String(words)))
   }
 }

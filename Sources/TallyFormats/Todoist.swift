@@ -97,6 +97,7 @@ final class TodoistSource: RowSource {
     let reference = DateReference(now: context.now, calendar: context.calendar)
     if let written = try? WrittenRecurrence(phrase, reference: reference) {
       document[.recurrence] = .recurrence(written.recurrence)
+      document[.dueDay] = written.start.map { .day(written.recurrence.firstDay(onOrAfter: $0) ?? $0) }
     } else {
       // Quick entry reads more: times, abbreviations and what counts from the completion.
       let entry = QuickEntry.parse("task " + phrase, reference: reference)

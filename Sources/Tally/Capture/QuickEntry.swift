@@ -23,13 +23,15 @@ public import TallyEngine
 ///            | ("due" | "by" | "deadline") [":" | "on" | "by"] expression   when it is due
 ///            | ["from" | "between"] clock ("-" | "to" | "and") clock        the time at which it begins
 ///            | ("remind" | "reminder") ["me" | ":"] ["on"] expression
-///            | ["repeat"] recurrence | "every" date | "every" name | ("until" | "ending") day | "for" amount
+///            | ["repeat" | "due"] recurrence | "every" date | "every" name
+///            | clause | ("until" | "ending") day | "from" day "to" day | "for" amount          of the recurrence
 ///            | ("#" | "+" | "@") TAG
 ///            | ("!" | "p:" | "pri:" | "priority:") priority | "p1" | "p2" | "p3" | "p4"
 ///            | ("list:" | "project:" | "proj:") (NAME | '"' NAME '"') | "for" NAME
 ///            | "wait:" (day | "someday") | "someday"
 ///            | ["on"] ["the"] ORDINAL ["day" | WEEKDAY] ["of"] ("every" | "each") "month"
 /// recurrence = a phrase of Recurrence, as in "every 2 weeks on monday", "every day except sunday" or "every! 3 days"
+/// clause     = a clause of one, as in "10 times" or "except sundays", before or after it
 /// priority   = "high" | "medium" | "med" | "low" | "none" | "1" | "2" | "3" | "4"
 /// ```
 public struct QuickEntry: Hashable, Sendable {
@@ -117,7 +119,7 @@ public struct QuickEntry: Hashable, Sendable {
     /// An unknown time beside a date: `tomorrow someday`.
     case someday
     /// A recurrence that no rule can express, as in `every 90 minutes`, or several weekdays without `every`: `mon
-    /// wed fri`.
+    /// wed fri`. Also what is not understood of one, as in `every day until easter`.
     case recurrence
     /// A reminder some time before a date that the sentence does not give before it, as in `call remind me 30m before`.
     case reminder
@@ -300,12 +302,18 @@ struct QuickEntryDates {
   var due = DateSlot()
   var reminder = DateSlot()
   var relativeReminders: [WrittenReminder] = []
-  var recurrence: Recurrence?
+  var reading: RecurrencePhrase.Reading?
+  /// Whether the days of the recurrence are those on which the task is due.
+  var isRecurrenceOfDue = false
+  /// How long the task repeats, in `for 3 weeks`.
+  var span: DateExpression.Offset?
   /// Whether the planned day gets a reminder even without a time.
   var remindsOfDay = false
 
+  var recurrence: Recurrence? { try? reading?.recurrence() }
+
   /// Whether relative reminders have something to count from.
-  var hasDay: Bool { !schedule.isEmpty || !due.isEmpty || recurrence != nil }
+  var hasDay: Bool { !schedule.isEmpty || !due.isEmpty || reading != nil }
 
   /// Stores a date or a recurrence, unless its field already has a value or the dates would not fit together.
   mutating func add(_ finding: QuickEntryParser.Finding, reference: DateReference) -> Bool {
@@ -316,9 +324,11 @@ struct QuickEntryDates {
       case .due(let expression): changed.due.add(expression)
       case .reminder(let expression): changed.reminder.add(expression)
       case .relativeReminders(let reminders): changed.add(reminders)
-      case .recurrence(let recurrence, let expression):
-        self.recurrence == nil && changed.add(recurrence, expression, reference: reference)
-      case .lastDay(let expression): changed.add(lastDay: expression, reference: reference)
+      case .recurrence(let reading, let expression, let isOfDue):
+        self.reading == nil && changed.add(reading, expression, ofDue: isOfDue, reference: reference)
+      case .clauses(let clauses): changed.add(clauses, reference: reference)
+      case .lastDay(let day, let first): changed.add(lastDay: day, from: first, reference: reference)
+      case .duration(let offset): changed.add(offset)
       case .tag, .priority, .list, .start: false
       }
     // A time on the planned day becomes the reminder, or else the due time: there is no third field for it.
@@ -334,22 +344,48 @@ struct QuickEntryDates {
   }
 
   private mutating func add(
-    _ recurrence: Recurrence, _ expression: DateExpression?, reference: DateReference
+    _ reading: RecurrencePhrase.Reading, _ expression: DateExpression?, ofDue isOfDue: Bool, reference: DateReference
   ) -> Bool {
-    self.recurrence = recurrence
-    let hasRoom = expression.map { schedule.add($0) } ?? true
-    return hasRoom && recurrence.firstDay(onOrAfter: reference.today) != nil
+    (self.reading, isRecurrenceOfDue) = (reading, isOfDue)
+    var hasRoom = expression.map { schedule.add($0) } ?? true
+    // `Every morning` has a time of its own only if no other is written.
+    if case .time? = expression?.form { hasRoom = true }
+    return hasRoom && (!isOfDue || due.isEmpty) && givesDay(reference)
   }
 
-  /// Gives the recurrence an end, unless it already has one or would end before it begins.
-  private mutating func add(lastDay: DateExpression, reference: DateReference) -> Bool {
-    guard case .rule(let rule)? = recurrence, rule.end == .never, let day = try? lastDay.day(against: reference),
+  /// Gives the recurrence another clause, if one rule can say both.
+  private mutating func add(_ clauses: RecurrencePhrase.Clauses, reference: DateReference) -> Bool {
+    reading?.clauses = clauses
+    return reading?.isPossible ?? false && (clauses.end == .never || span == nil) && givesDay(reference)
+  }
+
+  /// Gives the recurrence an end, and perhaps a beginning, unless it already has one or would end before it begins.
+  private mutating func add(lastDay: DateExpression, from first: DateExpression?, reference: DateReference) -> Bool {
+    guard var clauses = reading?.clauses, clauses.end == .never, let day = try? lastDay.day(against: reference),
       day >= reference.today
     else { return false }
-    var ending = rule
-    ending.end = .until(day)
-    recurrence = .rule(ending)
-    return recurrence?.firstDay(onOrAfter: reference.today) != nil
+    clauses.end = .until(day)
+    return (first.map { schedule.add($0) } ?? true) && add(clauses, reference: reference)
+  }
+
+  private mutating func add(_ offset: DateExpression.Offset) -> Bool {
+    guard let clauses = reading?.clauses, clauses.end == .never, !clauses.followsCompletion, span == nil else {
+      return false
+    }
+    span = offset
+    return true
+  }
+
+  private func givesDay(_ reference: DateReference) -> Bool {
+    recurrence?.firstDay(onOrAfter: reference.today) != nil
+  }
+
+  /// Lets the recurrence end after its duration, of which the planned day is the first.
+  private mutating func endAfterSpan(reference: DateReference) {
+    guard let span else { return }
+    var day = schedule.day ?? DateExpression.Day(.today)
+    day.offset = day.offset.adding(span, times: 1).adding(.init(days: 1), times: -1)
+    if let last = try? DateExpression(.day(day)).day(against: reference) { reading?.clauses.end = .until(last) }
   }
 }
 
@@ -392,12 +428,16 @@ struct DateSlot {
 extension QuickEntryDates {
   /// Resolves the dates and stores them in an entry.
   mutating func apply(to entry: inout QuickEntry, reference: DateReference) {
-    if remindsOfDay, schedule.isEmpty { _ = schedule.add(DateExpression(.time(.morning))) }
+    endAfterSpan(reference: reference)
+    if remindsOfDay, schedule.isEmpty, !isRecurrenceOfDue { _ = schedule.add(DateExpression(.time(.morning))) }
     let start = start(against: reference)
-    entry.scheduledDate = start?.day
+    if !isRecurrenceOfDue { entry.scheduledDate = start?.day }
     switch onDay(due, start?.day, reference) {
     case .day(let day)?: entry.dueDay = day
     case .instant(let instant)?: entry.dueDate = instant
+    case nil where isRecurrenceOfDue:
+      entry.dueDate = start?.instant
+      if start?.instant == nil { entry.dueDay = start?.day }
     case nil: break
     }
     let day = start?.day ?? entry.dueDay ?? entry.dueDate.map { CalendarDay(containing: $0, in: reference.timeZone) }
@@ -405,7 +445,7 @@ extension QuickEntryDates {
     case .day(let day)?: entry.reminderDate = day.morning(in: reference)
     case .instant(let instant)?: entry.reminderDate = instant
     case nil where remindsOfDay: entry.reminderDate = start?.instant ?? start?.day.morning(in: reference)
-    case nil: entry.reminderDate = relativeReminders.isEmpty ? start?.instant : nil
+    case nil: entry.reminderDate = relativeReminders.isEmpty && !isRecurrenceOfDue ? start?.instant : nil
     }
     if !reminder.isEmpty || !relativeReminders.isEmpty, let instant = start?.instant { entry.dueDate = instant }
     let anchor: RelativeReminder.Anchor = entry.dueDate == nil && entry.dueDay == nil ? .scheduled : .due

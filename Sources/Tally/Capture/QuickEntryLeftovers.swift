@@ -7,7 +7,7 @@ extension QuickEntryParser {
   /// Why the words from a token on set no field, and the index after them; `nil` for an ordinary word.
   func leftover(at index: Int) -> (reason: QuickEntry.Reason, end: Int)? {
     duration(at: index) ?? reminderBefore(at: index) ?? otherTime(at: index)
-      ?? weekdays(at: index) ?? impossibleRecurrence(at: index) ?? impossibleDate(at: index)
+      ?? weekdays(at: index) ?? unreadClause(at: index) ?? impossibleRecurrence(at: index) ?? impossibleDate(at: index)
   }
 
   /// Finds `for 1h` and `for 45 minutes`.
@@ -32,7 +32,7 @@ extension QuickEntryParser {
 
   /// Finds `and 8pm` after the first time of a recurrence.
   private func otherTime(at index: Int) -> (QuickEntry.Reason, Int)? {
-    guard index == endOfLastPart, tokens[index].text == "and" || tokens[index].text == "&", dates.recurrence != nil,
+    guard index == endOfLastPart, tokens[index].text == "and" || tokens[index].text == "&", dates.reading != nil,
       dates.schedule.time != nil
     else { return nil }
     var parser = dateParser(at: index + 1)
@@ -55,7 +55,9 @@ extension QuickEntryParser {
   private func impossibleRecurrence(at index: Int) -> (QuickEntry.Reason, Int)? {
     let isAdverb = isAdverb(index) && isLimited(index + 1)
     let isPronoun = tokens[index].text == "each" && index + 1 < tokens.count && tokens[index + 1].text == "other"
-    guard isEvery(index) && !isPronoun || isAdverb, !isClaimed(at: index), !isInName(index) else { return nil }
+    guard isEvery(index) && !isPronoun || isAdverb, !isRecurrenceClaimed(at: index), !isInName(index) else {
+      return nil
+    }
     var (end, current, isDate) = (index + 1, index + 1, isAdverb)
     if current < tokens.count, tokens[current].text == "!", tokens[current].isGlued { current += 1 }
     while current < min(tokens.count, index + Self.mostWordsOfRecurrence) {
@@ -69,15 +71,35 @@ extension QuickEntryParser {
       current += 1
     }
     // The words after `except` belong to it, whatever they are, up to another part.
-    if isDate, isLimited(end), !isEndOfText(end + 1) {
-      end += 2
-      while !isEnd(end) || !isBoundary(end) { end += 1 }
-      return (.recurrence, end)
-    }
+    if isDate, isLimited(end), !isEndOfText(end + 1) { return (.recurrence, endOfClause(from: end)) }
     // A phrase that can be parsed was left in the title because of the words after it.
     let isReadable = phrase(at: index).map { $0.end >= end } ?? false
     guard isDate, !isReadable, isEnd(end), isBoundary(end) else { return nil }
     return (.recurrence, end)
+  }
+
+  /// The index after a clause that was not understood: that of another part, or of a word such as `and`.
+  private func endOfClause(from start: Int) -> Int {
+    var end = endOfLiteralDate(at: start + 1) ?? start + 2
+    while !isEnd(end) || !isBoundary(end) { end += 1 }
+    // In `until easter monday`, the day is part of a name.
+    return end < tokens.count ? endOfLiteralDate(at: end) ?? end : end
+  }
+
+  /// Finds `until easter` and what else limits the recurrence in a way that was not understood.
+  private func unreadClause(at index: Int) -> (QuickEntry.Reason, Int)? {
+    guard dates.reading != nil, index != recurrence?.start, index + 1 < tokens.count else { return nil }
+    // Other words than `until` are often those of a title, unless they follow a part.
+    let isAfterPart = isAfterPart(index)
+    let isClause =
+      switch tokens[index].text {
+      case "until", "till", "except", "excluding", "unless": true
+      case "from", "starting", "beginning", "ending": isAfterPart
+      case "to", "through":
+        isAfterPart && (entry.parts.last.map { text[$0.range].lowercased().hasPrefix("from") } ?? false)
+      default: isAfterPart && isNumberOfTimes(index)
+      }
+    return isClause ? (.recurrence, endOfClause(from: index)) : nil
   }
 
   private func isEndOfText(_ index: Int) -> Bool { index >= tokens.count }
@@ -97,7 +119,7 @@ extension QuickEntryParser {
   private static let joints: Set = ["and", "or", "of", "the", "in", "on", "except", ",", "to"]
 
   /// Finds a date that does not exist or is ambiguous, where the words are surely meant as a date.
-  private func impossibleDate(at index: Int) -> (QuickEntry.Reason, Int)? {
+  func impossibleDate(at index: Int) -> (QuickEntry.Reason, Int)? {
     let (lead, start) = lead(at: index)
     guard start < tokens.count else { return nil }
     let isWritten = isClock(at: index) || endOfDayInMonth(from: start) != nil

@@ -23,7 +23,10 @@ extension QuickEntryParser {
       return nil
     }
     guard !isPerson(start, behind: lead) else { return nil }
-    if lead == .reminder, let match = relativeReminders(at: start) { return match }
+    // In `on its day`, the preposition is part of the reminder.
+    if lead == .reminder, let match = relativeReminders(at: tokens[start - 1].text == "on" ? start - 1 : start) {
+      return match
+    }
     for allowsBareHours in [true, false] {
       var parser = dateParser(at: start)
       parser.allowsBareHours = allowsBareHours
@@ -38,7 +41,7 @@ extension QuickEntryParser {
 
   /// Reads `1 day before and 2 hours before`, after a date that they can count from.
   private func relativeReminders(at index: Int) -> Match? {
-    guard dates.hasDay else { return nil }
+    guard dates.hasDay || looksAhead else { return nil }
     var parser = dateParser(at: index)
     var reminders: [WrittenReminder] = []
     repeat {
@@ -70,7 +73,7 @@ extension QuickEntryParser {
   /// Whether a time is the first of several on the days of a recurrence, as in `daily at 8am and 8pm`; a task
   /// has only one.
   private func isFirstTimeOfDay(_ candidate: Candidate) -> Bool {
-    guard case .time = candidate.expression.form, dates.recurrence != nil else { return false }
+    guard case .time = candidate.expression.form, dates.reading != nil else { return false }
     return ["and", "&", ","].contains(tokens[candidate.end].text)
   }
 
@@ -87,7 +90,7 @@ extension QuickEntryParser {
       return (.reminder, parser.index)
     }
     if isWait(index) { return (.wait, index + 2) }
-    if parser.skip("starting") || dates.recurrence != nil && parser.skip("from") {
+    if parser.skip("starting") || dates.reading != nil && parser.skip("from") {
       _ = parser.skip("on")
       return (.on, parser.index)
     }
@@ -285,22 +288,23 @@ extension QuickEntryParser {
     return parser.index
   }
 
-  var hasSchedule: Bool { !dates.schedule.isEmpty || dates.recurrence != nil }
+  var hasSchedule: Bool { !dates.schedule.isEmpty || dates.reading != nil }
 }
 
 extension QuickEntryParser {
   /// Reads `every month`, `repeat weekly`, `every 25 nov` or `every morning`.
   func recurrence(at index: Int) -> Match? {
     let word = tokens[index].text
+    if word == "due" || word == "deadline" { return recurrenceOfDue(at: index) }
     if word == "repeat" || word == "repeats" || word == "repeating" {
       return index + 1 < tokens.count ? phrase(at: index + 1) : nil
     }
-    guard !isClaimed(at: index), !isInName(index) else { return nil }
+    guard !isRecurrenceClaimed(at: index), !isInName(index) else { return nil }
     if let match = dayOfEachMonth(at: index) { return match }
     let isEvery = isEvery(index)
     if isEvery, let match = everyAfterCompletion(at: index) ?? every(at: index) { return match }
-    if Self.adverbs.contains(word) {
-      return phrase(at: index).flatMap { isFollowedByParts($0.end) ? $0 : nil }
+    if isAdverb(index) {
+      return phrase(at: index).flatMap { isFollowedByParts($0.end) || isDayOfClause($0.end) ? $0 : nil }
     }
     // `3 days after completion`; the next word is checked first because a number may begin anything.
     let mayBegin = isEvery || (tokens[index].kind == .number || word == "a") && isUnit(index + 1)
@@ -311,36 +315,93 @@ extension QuickEntryParser {
     return isOpening || isBoundary(match.end) ? match : nil
   }
 
+  /// Reads `due every friday` and `deadline daily`.
+  private func recurrenceOfDue(at index: Int) -> Match? {
+    let (lead, start) = lead(at: index)
+    guard lead == .due, start < tokens.count, !["due", "deadline"].contains(tokens[start].text),
+      let match = recurrence(at: start),
+      case .recurrence(let reading, let expression, _) = match.finding
+    else { return nil }
+    return Match(finding: .recurrence(reading, expression, ofDue: true), end: match.end)
+  }
+
   /// Reads `morning` after `every saturday`.
   private func withPartOfDay(_ match: Match) -> Match? {
     var parser = dateParser(at: match.end)
-    guard case .recurrence(let recurrence, _) = match.finding, let time = parser.timeInPartOfDay(), isEnd(parser.index),
+    guard case .recurrence(let reading, _, _) = match.finding, let time = parser.timeInPartOfDay(), isEnd(parser.index),
       isBoundary(parser.index)
     else { return nil }
-    return Match(finding: .recurrence(recurrence, DateExpression(.time(time))), end: parser.index)
+    return Match(finding: .recurrence(reading, DateExpression(.time(time)), ofDue: false), end: parser.index)
   }
 
-  /// Reads `until 25 nov` or `for 3 weeks` after a recurrence whose phrase has no end.
+  /// Reads `until 25 nov`, `from 1 april to 10 april` or `for 3 weeks` beside a recurrence.
   func lastDay(at index: Int) -> Match? {
-    guard dates.recurrence != nil else { return nil }
+    guard dates.reading != nil else { return nil }
     var parser = dateParser(at: index + 1)
-    let day: DateExpression.Day?
+    _ = parser.skip("on")
+    let finding: Finding?
     switch tokens[index].text {
-    case "until", "till", "ending":
-      _ = parser.skip("on")
-      day = parser.day()
-    case "for":
-      // The planned day counts as the first day of the duration.
-      day = parser.anyDuration().flatMap { offset in
-        var day = dates.schedule.day ?? DateExpression.Day(.today)
-        day.offset = day.offset.adding(offset, times: 1).adding(.init(days: 1), times: -1)
-        return offset.seconds == 0 ? day : nil
-      }
+    case "until", "till", "ending": finding = parser.day().map { .lastDay(DateExpression(.day($0)), from: nil) }
+    case "from", "starting": finding = firstToLastDay(&parser)
+    case "for": finding = parser.anyDuration().flatMap { $0.seconds == 0 ? .duration($0) : nil }
     default: return nil
     }
-    guard let day, isEnd(parser.index), isBoundary(parser.index) else { return nil }
-    return Match(finding: .lastDay(DateExpression(.day(day))), end: parser.index)
+    guard let finding, isEnd(parser.index), isBoundary(parser.index), isBesideRecurrence(index, parser.index) else {
+      return nil
+    }
+    return Match(finding: finding, end: parser.index)
   }
+
+  private func firstToLastDay(_ parser: inout DateParser) -> Finding? {
+    guard let first = parser.day(), parser.skip("to") || parser.skip("through"), let last = parser.day() else {
+      return nil
+    }
+    // `Monday to friday` are more likely the days of each week.
+    if case .weekday = first.base, case .weekday = last.base { return nil }
+    return .lastDay(DateExpression(.day(last)), from: DateExpression(.day(first)))
+  }
+
+  /// Reads `10 times`, `except sundays` and other clauses of a recurrence that are apart from it.
+  func clause(at index: Int) -> Match? {
+    guard let reading = dates.reading, Self.wordsOfClauses.contains(tokens[index].text) || isNumberOfTimes(index) else {
+      return nil
+    }
+    let words = phraseWords(from: index)
+    var phrase = RecurrencePhrase(words: words.map(\.text))
+    phrase.today = reference.today
+    guard let clauses = phrase.clauses(addedTo: reading.clauses, after: reading.repeats) else { return nil }
+    let end = words[phrase.index - 1].end
+    return isEnd(end) && (isAfterPart(index) || isFollowedByParts(end))
+      ? Match(finding: .clauses(clauses), end: end) : nil
+  }
+
+  /// Whether a clause belongs to the recurrence: after it anywhere, before it only if no other words follow.
+  private func isBesideRecurrence(_ index: Int, _ end: Int) -> Bool {
+    recurrence.map { index > $0.start } ?? false || isFollowedByParts(end)
+  }
+
+  /// Whether `until` or `from` and then a day follow.
+  private func isDayOfClause(_ index: Int) -> Bool {
+    var parser = dateParser(at: index)
+    return (parser.skip("until") || parser.skip("till") || parser.skip("from")) && parser.day() != nil
+  }
+
+  /// Whether `10 times` begins at a token.
+  func isNumberOfTimes(_ index: Int) -> Bool {
+    index + 1 < tokens.count && ["time", "times"].contains(tokens[index + 1].text)
+  }
+
+  /// Whether two words that begin a clause of a recurrence, and nothing else, are at a token.
+  func isClause(_ index: Int) -> Bool {
+    index + 1 < tokens.count && Self.pairsOfClauses.contains("\(tokens[index].text) \(tokens[index + 1].text)")
+  }
+
+  private static let pairsOfClauses: Set = [
+    "after completion", "but not", "but only", "skipping shorter", "when done", "with weeks",
+  ]
+  private static let wordsOfClauses: Set = [
+    "after", "but", "except", "excluding", "for", "in", "skipping", "when", "with",
+  ]
 
   /// Whether a token is `every`, `each` or `ev`; `EV` is a car.
   func isEvery(_ index: Int) -> Bool {
@@ -356,12 +417,12 @@ extension QuickEntryParser {
       ["month", "year"].contains(tokens[each + 1].text)
     else { return nil }
     let words = phraseWords(from: start)
-    guard let (recurrence, count) = Recurrence.prefix(of: ["every"] + words.map(\.text), today: reference.today),
+    guard let (reading, count) = RecurrencePhrase.prefix(of: ["every"] + words.map(\.text), today: reference.today),
       count > 1
     else { return nil }
     let end = words[count - 2].end
     guard end > each + 1, isEnd(end), isBoundary(end), !isLimited(end) else { return nil }
-    return Match(finding: .recurrence(recurrence, nil), end: end)
+    return Match(finding: .recurrence(reading, nil, ofDue: false), end: end)
   }
 
   private func isUnit(_ index: Int) -> Bool {
@@ -372,10 +433,12 @@ extension QuickEntryParser {
   private func everyAfterCompletion(at index: Int) -> Match? {
     guard index + 1 < tokens.count, tokens[index + 1].text == "!", tokens[index + 1].isGlued else { return nil }
     let words = phraseWords(from: index + 2)
-    guard let (recurrence, count) = Recurrence.prefix(of: ["every!"] + words.map(\.text)), count > 1 else { return nil }
+    guard let (reading, count) = RecurrencePhrase.prefix(of: ["every!"] + words.map(\.text)), count > 1 else {
+      return nil
+    }
     let end = words[count - 2].end
     guard isEnd(end), isBoundary(end) || index == 0 else { return nil }
-    return Match(finding: .recurrence(recurrence, nil), end: end)
+    return Match(finding: .recurrence(reading, nil, ofDue: false), end: end)
   }
 
   /// Reads recurrences that ``Recurrence/init(phrase:)`` does not: by a day of the year, or with a part of the day.
@@ -389,20 +452,24 @@ extension QuickEntryParser {
         parser.timeInPartOfDay().map { (.day, DateExpression(.time($0))) }
       }
     guard let (unit, expression) = found, isEnd(parser.index), isBoundary(parser.index),
-      !isOneOfSeveral(expression, before: parser.index),
-      let rule = try? RecurrenceRule(every: RecurrenceInterval(1, unit))
+      !isOneOfSeveral(expression, before: parser.index)
     else { return nil }
-    return Match(finding: .recurrence(.rule(rule), expression), end: parser.index)
+    let reading = RecurrencePhrase.Reading(repeats: .init(count: 1, unit: unit))
+    return Match(finding: .recurrence(reading, expression, ofDue: false), end: parser.index)
   }
 
   /// Reads a phrase of ``Recurrence/init(phrase:)``.
   func phrase(at index: Int) -> Match? {
-    let words = phraseWords(from: index)
-    guard let (recurrence, count) = Recurrence.prefix(of: words.map(\.text), today: reference.today), count > 0 else {
-      return nil
+    var words = phraseWords(from: index)
+    var prefix = RecurrencePhrase.prefix(of: words.map(\.text), today: reference.today)
+    // Few recurrences are so long that looking further ahead is needed; a date has at most four words.
+    if let (_, count) = prefix, words.count == Self.mostWords, count + 8 > words.count {
+      words = phraseWords(from: index, upTo: 4 * Self.mostWords)
+      prefix = RecurrencePhrase.prefix(of: words.map(\.text), today: reference.today)
     }
+    guard let (reading, count) = prefix, count > 0 else { return nil }
     let end = words[count - 1].end
-    return isEnd(end) && !isLimited(end) ? Match(finding: .recurrence(recurrence, nil), end: end) : nil
+    return isEnd(end) && !isLimited(end) ? Match(finding: .recurrence(reading, nil, ofDue: false), end: end) : nil
   }
 
   /// Whether a recurrence is limited in a way that was not understood: `except holidays`, `unless it rains`.
@@ -411,21 +478,24 @@ extension QuickEntryParser {
     let hasMonth = index + 1 < tokens.count && CalendarNames.commonMonth(tokens[index + 1].text) != nil
     let text = tokens[index].text
     return ["except", "excluding", "unless"].contains(text) || text == "in" && hasMonth
+      || text == "on" && impossibleDate(at: index) != nil
   }
 
   /// Whether a token is `daily` or the like.
-  func isAdverb(_ index: Int) -> Bool { Self.adverbs.contains(tokens[index].text) }
+  func isAdverb(_ index: Int) -> Bool { RecurrencePhrase.adverbs[tokens[index].text] != nil }
 
   /// The words from a token on as a phrase needs them: split at blanks, with punctuation as separate words.
-  private func phraseWords(from start: Int) -> [(text: String, end: Int)] {
+  ///
+  /// Those before the sentence's recurrence end there.
+  private func phraseWords(from start: Int, upTo count: Int = mostWords) -> [(text: String, end: Int)] {
     var words: [(text: String, end: Int)] = []
-    // No phrase has more than 48 words.
     var index = start
-    while index < tokens.count, words.count < 48 {
+    let end = recurrence.flatMap { start < $0.start ? $0.start : nil } ?? tokens.count
+    while index < end, words.count < count {
       let first = index
       work.stepCount += 1
       // No word of a phrase has more tokens than a date.
-      repeat { index += 1 } while index < min(tokens.count, first + 6) && tokens[index].isGlued && !isEnd(index)
+      repeat { index += 1 } while index < min(end, first + 6) && tokens[index].isGlued && !isEnd(index)
       words.append((tokens[first..<index].map(\.text).joined(), index))
     }
     return words
@@ -436,7 +506,5 @@ extension QuickEntryParser {
     index < tokens.count && ["is", "was", "has", "of", "that", "i", "we", "you", "they"].contains(tokens[index].text)
   }
 
-  private static let adverbs: Set = [
-    "hourly", "daily", "weekly", "fortnightly", "monthly", "quarterly", "yearly", "annually",
-  ]
+  private static let mostWords = 48
 }

@@ -21,6 +21,12 @@ struct QuickEntryParser {
   let work = CaptureWork()
   /// The index of the token after the last part.
   var endOfLastPart = 0
+  /// The first recurrence of the sentence and the index at which it begins.
+  ///
+  /// It is found before the sentence is read, because its clauses may stand before it.
+  private(set) var recurrence: (start: Int, match: Match)?
+  /// Whether the parser looks for the recurrence, on whose days reminders may count that stand before it.
+  private(set) var looksAhead = false
   /// The ranges of the backslashes that escape words.
   private var escapes: [Range<String.Index>] = []
 
@@ -38,6 +44,7 @@ struct QuickEntryParser {
   /// Parses the sentence.
   mutating func read() -> QuickEntry {
     findNamedLists()
+    findRecurrence()
     var index = readRequestToRemind()
     while index < tokens.count {
       index = isStart(index) ? readPart(at: index) : index + 1
@@ -61,6 +68,22 @@ struct QuickEntryParser {
     }
   }
 
+  /// Finds the first recurrence that can be read, and keeps all of it but a time.
+  private mutating func findRecurrence() {
+    var ahead = self
+    ahead.looksAhead = true
+    var index = 0
+    while index < tokens.count, ahead.recurrence == nil {
+      index = ahead.isStart(index) ? ahead.readPart(at: index) : index + 1
+    }
+    guard let found = ahead.recurrence, case .recurrence(let reading, let expression, let isOfDue) = found.match.finding
+    else { return }
+    var day = expression
+    if case .time? = expression?.form { day = nil }
+    recurrence = found
+    _ = dates.add(.recurrence(reading, day, ofDue: isOfDue), reference: reference)
+  }
+
   /// Reads the part that begins at a token, and returns the index at which to continue.
   mutating func readPart(at index: Int) -> Int {
     work.stepCount += 1
@@ -68,14 +91,19 @@ struct QuickEntryParser {
     if tokens[index].text == "\\", index + 1 < tokens.count, tokens[index + 1].isGlued {
       return readEscape(at: index)
     }
-    guard let match = match(at: index) else {
+    let isRecurrence = index == recurrence?.start
+    guard let match = isRecurrence ? recurrence?.match : match(at: index) else {
       guard let (reason, end) = leftover(at: index) else { return endOfLiteralDate(at: index) ?? index + 1 }
       leave(reason, from: index, to: end)
       return end
     }
-    guard add(match.finding) else {
+    if isRecurrence {
+      if case .recurrence(_, let time?, _) = match.finding { _ = dates.add(.schedule(time), reference: reference) }
+    } else if !add(match.finding) {
       leave(.repeated, from: index, to: match.end)
       return match.end
+    } else if case .recurrence = match.finding {
+      recurrence = (index, match)
     }
     if case .span = match.finding {
       leave(.timeSpan, from: index, to: match.end)
@@ -134,9 +162,13 @@ extension QuickEntryParser {
     case due(DateExpression)
     case reminder(DateExpression)
     case relativeReminders([WrittenReminder])
-    /// A recurrence, and the day or the time at which it begins.
-    case recurrence(Recurrence, DateExpression?)
-    case lastDay(DateExpression)
+    /// A recurrence, the day or the time at which it begins, and whether its days are those on which the task is due.
+    case recurrence(RecurrencePhrase.Reading, DateExpression?, ofDue: Bool)
+    /// All clauses of the recurrence so far.
+    case clauses(RecurrencePhrase.Clauses)
+    /// The last day of the recurrence, and perhaps its first one.
+    case lastDay(DateExpression, from: DateExpression?)
+    case duration(DateExpression.Offset)
     /// The start of a time span, whose words stay in the title.
     case span(DateExpression)
     case tag(String)
@@ -149,7 +181,7 @@ extension QuickEntryParser {
       case .schedule, .span: .schedule
       case .due: .due
       case .reminder, .relativeReminders: .reminder
-      case .recurrence, .lastDay: .recurrence
+      case .recurrence, .clauses, .lastDay, .duration: .recurrence
       case .tag: .tag
       case .priority: .priority
       case .list: .list
@@ -172,14 +204,16 @@ extension QuickEntryParser {
     case "!": priority(at: index)
     case "p", "pri", "priority": priority(at: index)
     case "wait", "someday": someday(at: index) ?? date(at: index)
-    default: list(at: index) ?? lastDay(at: index) ?? recurrence(at: index) ?? span(at: index) ?? date(at: index)
+    default:
+      list(at: index) ?? lastDay(at: index) ?? clause(at: index) ?? recurrence(at: index) ?? span(at: index)
+        ?? date(at: index)
     }
   }
 
   /// Stores a finding, unless its field already has a value.
   private mutating func add(_ finding: Finding) -> Bool {
     switch finding {
-    case .schedule, .due, .reminder, .relativeReminders, .recurrence, .lastDay, .span:
+    case .schedule, .due, .reminder, .relativeReminders, .recurrence, .clauses, .lastDay, .duration, .span:
       return dates.add(finding, reference: reference)
     case .tag(let tag):
       guard entry.tags.count < TagSet.maximumCount else { return false }
@@ -376,7 +410,7 @@ extension QuickEntryParser {
     let token = tokens[index]
     switch token.kind {
     case .symbol: return token.text != "\"" && token.text != "&" && token.text != "/"
-    case .number: return isDate(at: index) || dateParser(at: index).isAtTimeSpan
+    case .number: return startsMarker(at: index) || isDate(at: index) || dateParser(at: index).isAtTimeSpan
     case .word:
       return Self.functionWords.contains(token.text) || startsMarker(at: index) || isDate(at: index)
         || dateParser(at: index).isAtTimeSpan
@@ -392,7 +426,7 @@ extension QuickEntryParser {
 
   private func isDate(at index: Int) -> Bool {
     var parser = dateParser(at: index)
-    parser.allowsBareHours = false
+    parser.allowsBareHours = tokens[index].text == "at"
     guard let expression = parser.expression(), isEnd(parser.index) else { return false }
     // `The 13th` alone is not a date: `Friday the 13th` is a film.
     if case .day(let day) = expression.form, case .dayOfMonth = day.base { return false }
@@ -401,10 +435,13 @@ extension QuickEntryParser {
 
   private func startsMarker(at index: Int) -> Bool {
     switch tokens[index].text {
+    case _ where index == recurrence?.start: true
+    case "until", "till", "except", "from": dates.reading != nil
     case "due", "by", "deadline", "every", "remind", "reminder", "repeat", "list", "starting", "ending", "someday": true
     case "for": list(at: index) != nil || duration(at: index) != nil
     case "ev": isEvery(index)
     case "wait": isWait(index)
+    case _ where dates.reading != nil && (isNumberOfTimes(index) || isClause(index)): true
     case "p", "pri", "priority", "project", "proj": index + 1 < tokens.count && tokens[index + 1].isGlued
     default: false
     }
@@ -412,7 +449,18 @@ extension QuickEntryParser {
 
   /// Whether the word before a token shows that a date belongs to the title, as in `the friday report`.
   func isClaimed(at index: Int) -> Bool {
+    isRecurrenceClaimed(at: index)
+      || index > 0 && index != endOfLastPart && Self.namesOfDays.contains(tokens[index - 1].text)
+  }
+
+  /// Whether the word before a token shows that a recurrence belongs to the title, as in `a day of every week`.
+  func isRecurrenceClaimed(at index: Int) -> Bool {
     index > 0 && index != endOfLastPart && Self.claimingWords.contains(tokens[index - 1].text)
+  }
+
+  /// Whether a token comes directly after a part, perhaps with a comma between them.
+  func isAfterPart(_ index: Int) -> Bool {
+    index > 0 && (index == endOfLastPart || index == endOfLastPart + 1 && tokens[index - 1].text == ",")
   }
 
   /// The index of the token after one or more dates that belong to the title, so that no part of them is read
@@ -458,9 +506,11 @@ extension QuickEntryParser {
     index < tokens.count && !tokens[index].isGlued && CalendarNames.commonWeekday(tokens[index].text) != nil
   }
 
-  /// Whether a token joins dates; after a recurrence, `until` begins its end instead.
+  /// Whether a token joins dates; beside a recurrence, `until` begins its end instead.
   private func isJoin(_ index: Int) -> Bool {
-    guard index < tokens.count, dates.recurrence == nil || tokens[index].text != "until" else { return false }
+    guard index < tokens.count, dates.reading == nil || !["until", "till"].contains(tokens[index].text) else {
+      return false
+    }
     return Self.joiningWords.contains(tokens[index].text)
   }
 
@@ -481,12 +531,15 @@ extension QuickEntryParser {
     "regarding", "so", "then", "to", "until", "via", "when", "while", "with", "without",
   ]
 
-  /// Words that make the following date part of the title, including those of names such as Good Friday.
+  /// The words before a weekday in names such as Good Friday.
+  private static let namesOfDays: Set = ["ash", "black", "cyber", "easter", "giving", "good", "palm"]
+
+  /// Words that make the following date part of the title.
   private static let claimingWords: Set = [
     "a", "after", "an", "and", "before", "between", "each", "every", "for", "from", "is", "its", "last",
     "my",
     "not", "of", "or", "our", "past", "since", "than", "that", "the", "their", "this", "through", "till", "to", "until",
-    "versus", "vs", "was", "your", "ash", "black", "cyber", "easter", "giving", "good", "palm", "st", "nd", "rd", "th",
+    "versus", "vs", "was", "your", "st", "nd", "rd", "th",
     "first", "second", "third", "other",
   ]
 

@@ -17,7 +17,7 @@ public struct WrittenRecurrence: Hashable, Sendable {
   private let isRule: Bool
 
   /// Reads a phrase of ``Recurrence/init(phrase:)``, in which dates need no year, and which may have a first day:
-  /// `starting 1 march`, `starting next monday`.
+  /// `starting 1 march`, `starting next monday`, `from 1 april to 10 april`.
   ///
   /// - Throws: `invalidRecurrence` for any other text.
   public init(_ text: String, reference: DateReference) throws(TallyError) {
@@ -28,9 +28,8 @@ public struct WrittenRecurrence: Hashable, Sendable {
     }
     var phrase = RecurrencePhrase(text)
     (phrase.today, phrase.reference) = (reference.today, reference)
-    recurrence = try phrase.recurrence()
-    start = phrase.start
-    guard phrase.isAtEnd else { throw phrase.fault }
+    let reading = try phrase.whole()
+    (recurrence, start) = (try reading.recurrence(), reading.clauses.start)
   }
 
   /// The recurrence of a series that begins on a day.
@@ -54,6 +53,8 @@ extension WrittenRecurrence {
     let earliest = start ?? (isNew ? task.scheduledDate : nil) ?? (own == nil ? reference.today : nil)
     guard task.isOpen, let earliest, let first = recurrence.firstDay(onOrAfter: earliest) else {
       task.recurrence = recurrence(beginningOn: own ?? reference.today)
+      // The transaction refuses a rule without a day from there on.
+      if task.isOpen, let start { task.scheduledDate = start }
       return
     }
     task.recurrence = recurrence(beginningOn: first)

@@ -294,9 +294,7 @@ extension Recurrence: TextCodable {
       return
     }
     var phrase = RecurrencePhrase(text)
-    let recurrence = try phrase.recurrence()
-    guard phrase.isAtEnd else { throw phrase.fault }
-    self = recurrence
+    self = try phrase.whole().recurrence()
   }
 }
 
@@ -310,19 +308,20 @@ extension Recurrence {
   /// ```
   ///
   /// A phrase is one of
-  /// - `daily`, `weekly`, `fortnightly`, `monthly`, `quarterly`, `yearly`; `every 3 days`, `every other week`;
+  /// - `daily`, `weekly`, `biweekly` and `fortnightly` (every 2 weeks), `monthly`, `bimonthly` (every 2 months),
+  ///   `quarterly`, `yearly`; `every 3 days`, `every other week`;
   /// - `every weekday`, `every weekend`, `every monday and thursday`, `every other friday`;
   /// - `every 15th`, `every last friday of the month`, `every last day of the month`;
   /// - `every last weekday of the month`, `every first workday`, `every last friday of november`;
   /// - `every 1 march and 15 september`, `every year on 24 december`, `every last day of february`;
   /// - `every hour`, `hourly`, `every 8 hours`, `every 6 hours on monday and friday`;
   /// - `every 2 weeks on monday and friday`, `every month on the last friday`, `yearly on the 20th monday`;
-  /// - `after 3 days`, `every 3 days after completion`;
+  /// - `after 3 days`, `every 3 days after completion`, `every week when done`.
   ///
-  /// Except after completion, a phrase may go on with months (`in june and july`), with what is left out (`except
-  /// sundays`, `except in august`, `except 24 december 2026`), and with its end: `until 31 December 2026`, `until
-  /// 2026-12-31` or `for 10 times`. Case does not matter, and the names of weekdays and months may be cut after three
-  /// letters. Every text that ``words`` returns is a phrase.
+  /// Except after completion, a phrase may have months (`in june and july`), what is left out (`except sundays`, `except
+  /// in august`, `except 24 december 2026`), and its end: `until 31 December 2026`, `until 2026-12-31` or `for 10 times`.
+  /// They may come in any order, and before the rest, too: `until 2026-12-31 every day`. Case does not matter, and the
+  /// names of weekdays and months may be cut after three letters. Every text that ``words`` returns is a phrase.
   ///
   /// In months that are too short for a day, the phrase means the last day: `every month on the 30th` is February 28,
   /// too, unless `skipping shorter months` follows. What depends on the first day is in ``WrittenRecurrence``.
@@ -334,21 +333,6 @@ extension Recurrence {
       return
     }
     var phrase = RecurrencePhrase(text)
-    self = try phrase.recurrence()
-    guard phrase.isAtEnd else { throw phrase.fault }
-  }
-
-  /// Reads the longest recurrence at the start of some words, where the sentence continues with something else.
-  ///
-  /// - Parameters:
-  ///   - words: The words, with each comma as a separate word.
-  ///   - today: The day from which dates without a year are meant; `nil` if there can be none.
-  /// - Returns: The recurrence and the number of its words; `nil` if the words do not begin with one.
-  package static func prefix(
-    of words: [String], today: CalendarDay? = nil
-  ) -> (recurrence: Recurrence, wordCount: Int)? {
-    var phrase = RecurrencePhrase(words: words)
-    phrase.today = today
-    return (try? phrase.recurrence()).map { ($0, phrase.index) }
+    self = try phrase.whole().recurrence()
   }
 }

@@ -1,8 +1,8 @@
 import TallyEngine
 
 extension RecurrencePhrase {
-  /// What may follow the days of a rule.
-  struct Clauses {
+  /// What may stand before or after a rule.
+  struct Clauses: Equatable {
     var weekNumbers: [Int] = []
     var months: [Int] = []
     var positions: [Int] = []
@@ -13,6 +13,10 @@ extension RecurrencePhrase {
     var withoutWeekdays: [Int] = []
     var withoutMonths: [Int] = []
     var exceptions: [CalendarDay] = []
+    /// The first day, if the words name one.
+    var start: CalendarDay?
+    /// Whether the recurrence counts from each completion.
+    var followsCompletion = false
   }
 
   /// Reads another clause.
@@ -35,8 +39,11 @@ extension RecurrencePhrase {
       clauses.end = end
     } else if let longer = attempt({ $0.exceptions(addedTo: clauses) }) {
       clauses = longer
-    } else if start == nil, let day = attempt({ $0.firstDay() }) {
-      start = day
+    } else if clauses.start == nil, let (start, end) = attempt({ $0.firstDay(mayEnd: clauses.end == .never) }) {
+      clauses.start = start
+      if let end { clauses.end = .until(end) }
+    } else if !clauses.followsCompletion, skipCompletion() {
+      clauses.followsCompletion = true
     } else {
       return nil
     }
@@ -88,20 +95,28 @@ extension RecurrencePhrase {
     } else if let month = word(CalendarNames.month) {
       clauses.withoutMonths.append(month)
     } else {
-      _ = skip("a") || skip("each") || skip("every")
+      // In `except 24 december, every monday`, the rule follows.
+      _ = skip("a") || words[index - 1] != "," && (skip("each") || skip("every"))
       guard let day = weekday() else { return nil }
       clauses.withoutWeekdays.append(day)
     }
     return clauses
   }
 
-  /// Reads `starting 1 march`.
-  mutating func firstDay() -> CalendarDay? {
+  /// Reads `starting 1 march` or `from 1 march to 5 march`.
+  private mutating func firstDay(mayEnd: Bool) -> (start: CalendarDay, end: CalendarDay?)? {
     guard reference != nil,
       skipAfterComma("starting") || skipAfterComma("beginning") || skipAfterComma("from")
     else { return nil }
     _ = skip("on") || skip("from")
-    return writtenDay()
+    let isWeekday = isAtWeekday
+    guard let start = writtenDay() else { return nil }
+    let end = attempt { phrase -> CalendarDay? in
+      // `Monday to friday` are more likely the days of each week.
+      guard mayEnd, phrase.skip("to") || phrase.skip("through"), !isWeekday || !phrase.isAtWeekday else { return nil }
+      return phrase.writtenDay()
+    }
+    return (start, end)
   }
 
   /// Reads the end of a recurrence: a last day, or a number of times.
@@ -139,7 +154,8 @@ extension RecurrencePhrase {
     } else {
       (month, day) = (word(CalendarNames.month), number() ?? word { $0.ordinalNumber })
     }
-    guard let day, let month else { return nil }
+    // In `except in october 17 times`, it is no day.
+    guard let day, let month, !["time", "times"].contains(words.dropFirst(index).first) else { return nil }
     let isYear = { [today] (word: String) in today == nil || word.utf8.count == 4 }
     let year = attempt { phrase in
       _ = phrase.skip(",")

@@ -1,11 +1,13 @@
+import Foundation
 import TallyEngine
 
 /// Reads a recurrence in English, word by word; case does not matter.
 ///
 /// ```
-/// recurrence = "after" interval | ["every"] interval "after completion" | "every!" interval | repeats {clause}
-/// repeats    = every ["on" days] ["if it is" days] | "every" days | "every" dates | "every other" days
-/// every      = "hourly" | "daily" | "weekly" | "fortnightly" | "monthly" | "quarterly" | "yearly" | "annually"
+/// recurrence = {clause} ("after" interval | interval "after completion" | "every!" interval | repeats) {clause}
+/// repeats    = every | "every" days | "every" dates | "every other" days
+/// every      = "hourly" | "daily" | "weekly" | "biweekly" | "fortnightly" | "monthly" | "bimonthly" | "quarterly" | "yearly"
+///            | "annually"
 ///            | "every" interval | "every other" UNIT | "every" ORDINAL UNIT | ["every"] ("weekday" | "workday") | ["every"] "weekend"
 /// interval   = [NUMBER | "a"] UNIT     UNIT: hour (not after completion), day, week, fortnight, month, quarter, year; NUMBER: 2, two
 /// days       = DAY {["," | "and" | "or"] DAY} ["of the month" | ["of"] "each month" | "of the year"]
@@ -16,9 +18,11 @@ import TallyEngine
 ///            | ["the"] ORDINAL ("weekday" | "workday" | "weekend day") | ["the"] ORDINAL "or else the last day"
 /// dates      = date {["," | "and"] date}            date: 1 march, march 1, the 1st of march, the last day of february
 /// ORDINAL    = "first" | "1st" | "last" | "second to last" | …
-/// clause     = "in week" NUMBER | "in" months | [","] "but only" ORDINAL {"and" ORDINAL} "of these"
+/// clause     = "on" days | "if it is" days            after what they limit
+///            | "in week" NUMBER | "in" months | [","] "but only" ORDINAL {"and" ORDINAL} "of these"
 ///            | [","] "skipping shorter months" | [","] "with weeks from" WEEKDAY | [","] "except" exceptions
-///            | [","] "until" DATE | [","] ["for"] NUMBER "times" | "starting" DATE
+///            | [","] "until" DATE | [","] ["for"] NUMBER "times" | ("starting" | "from") DATE ["to" DATE]
+///            | [","] ("after completion" | "when done")
 /// exceptions = WEEKDAY | "weekends" | ["in"] MONTH | DATE, several of them joined by "," or "and"
 /// DATE       = "2026-12-31" | "31 December 2026" | "December 31, 2026"
 /// ```
@@ -26,8 +30,8 @@ import TallyEngine
 /// `ev` is short for `every`, so is `each`, and `every!` counts from each completion. A phrase with two meanings is
 /// refused: `every second Monday` can be every other Monday or the second of each month. `every 3rd friday` means the
 /// third Friday of the month, and `every 3rd day` means every three days. Weekdays may follow each other without a
-/// comma or `and`; no other days may. Only with ``today`` may a date have no year, and only with ``reference`` may the
-/// phrase have a first day.
+/// comma or `and`; no other days may. `from monday to friday` is refused, too: it can be every weekday or a first and a
+/// last day. Only with ``today`` may a date have no year, and only with ``reference`` may the phrase have a first day.
 struct RecurrencePhrase {
   let words: [String]
   /// The next word to read.
@@ -36,8 +40,6 @@ struct RecurrencePhrase {
   var today: CalendarDay?
   /// The reference of other words for days, such as `next monday`; `nil` if there can be none.
   var reference: DateReference?
-  /// The first day, if the words name one.
-  var start: CalendarDay?
   /// Whether a number had more digits than any valid number.
   private var hasTooLargeNumber = false
 
@@ -54,10 +56,106 @@ struct RecurrencePhrase {
     }
   }
 
-  var isAtEnd: Bool { index == words.count }
+  /// A recurrence as it is read: the rule itself, and the clauses before and after it.
+  struct Reading {
+    var repeats: Repeats
+    var clauses = Clauses()
 
-  /// The error for a phrase that cannot be understood.
-  var fault: TallyError {
+    /// Whether one recurrence says all of it.
+    var isPossible: Bool {
+      guard clauses.followsCompletion else { return RecurrenceParts(repeats, clauses) != nil }
+      return repeats.unit != .hour && repeats.days.isEmpty
+        && clauses == Clauses(start: clauses.start, followsCompletion: true)
+    }
+
+    /// The recurrence.
+    ///
+    /// - Throws: `invalidRecurrence` for values that no rule has.
+    func recurrence() throws(TallyError) -> Recurrence {
+      guard !clauses.followsCompletion else {
+        return .afterCompletion(try RecurrenceInterval(repeats.count, repeats.unit))
+      }
+      guard let rule = try RecurrenceParts(repeats, clauses)?.rule() else {
+        throw .invalidRecurrence("No rule says all of the recurrence", remedy: RecurrencePhrase.remedy)
+      }
+      return .rule(clauses.skipsShortMonths ? rule : rule.clamped)
+    }
+  }
+
+  /// Reads all of the words.
+  ///
+  /// - Throws: `invalidRecurrence` if there are others than those of one recurrence.
+  mutating func whole() throws(TallyError) -> Reading {
+    guard let reading = reading() else { throw ambiguity ?? fault }
+    // An error of the values says more than one about the words after them.
+    _ = try reading.recurrence()
+    guard index == words.count else { throw fault }
+    return reading
+  }
+
+  /// Reads the longest recurrence at the start of some words, where the sentence continues with something else.
+  ///
+  /// - Parameters:
+  ///   - words: The words, with each comma as a separate word.
+  ///   - today: The day from which dates without a year are meant; `nil` if there can be none.
+  /// - Returns: The recurrence and the number of its words; `nil` if the words do not begin with one.
+  static func prefix(of words: [String], today: CalendarDay? = nil) -> (reading: Reading, wordCount: Int)? {
+    var phrase = RecurrencePhrase(words: words)
+    phrase.today = today
+    guard let reading = phrase.reading(), (try? reading.recurrence()) != nil else { return nil }
+    return (reading, phrase.index)
+  }
+
+  /// Reads the longest recurrence at the start of the words, with its clauses in any order.
+  private mutating func reading() -> Reading? {
+    // The clauses before the rule limit any of them.
+    var first = Reading(repeats: Repeats(count: 1, unit: .day))
+    while let clauses = attempt({ $0.clauses(addedTo: first.clauses, after: first.repeats) }) {
+      first.clauses = clauses
+    }
+    let start = index
+    _ = skip(",")
+    if let interval = attempt({ $0.intervalAfterCompletion() }) {
+      first.repeats = Repeats(count: interval.count, unit: interval.unit)
+      first.clauses.followsCompletion = true
+    } else if let repeats = attempt({ $0.repeats() }) {
+      first.repeats = repeats
+    } else {
+      index = start
+      return nil
+    }
+    var (end, reading, possible) = (index, first, first.isPossible ? first : nil)
+    while let longer = attempt({ $0.longer(reading) }) {
+      reading = longer
+      if reading.isPossible { (end, possible) = (index, reading) }
+    }
+    index = possible == nil && start > 0 ? 0 : end
+    return possible
+  }
+
+  /// Reads one more clause after the rule.
+  private mutating func longer(_ reading: Reading) -> Reading? {
+    var longer = reading
+    let unit = reading.repeats.unit
+    if reading.repeats.days.isEmpty, let days = attempt({ $0.days(after: "on", where: { $0.canFollow(unit) }) }) {
+      longer.repeats.days = days
+    } else if reading.repeats.canHaveCondition,
+      let days = attempt({ $0.days(after: "if", "it", "is", where: \.areCondition) })
+    {
+      longer.repeats.hasCondition = true
+      longer.repeats.days.weekdays += days.weekdays
+      longer.repeats.days.monthDays += days.monthDays
+      longer.repeats.days.months += days.months
+    } else if let clauses = attempt({ $0.clauses(addedTo: reading.clauses, after: reading.repeats) }) {
+      longer.clauses = clauses
+    } else {
+      return nil
+    }
+    return longer
+  }
+
+  /// The error for the words that cannot be understood.
+  private var fault: TallyError {
     guard !hasTooLargeNumber else {
       return .invalidRecurrence("A number of the recurrence is too large", remedy: "Give a number from 1 to 9999")
     }
@@ -69,43 +167,36 @@ struct RecurrencePhrase {
       return .invalidRecurrence(
         "Hours are not counted from a completion", remedy: "Write 'every 8 hours', or count in days: 'after 1 day'")
     }
-    let count = words.prefix(index).count { $0 != "," }
-    return .invalidRecurrence(
-      count == 0 ? "The text is not a way to repeat" : "The recurrence is not understood after word \(count)",
-      remedy: "Write it as in 'every 2 weeks on monday', 'every month on the last friday', 'every day until 2026-12-31'"
-        + " or 'after 3 days'")
+    let unread = unreadWords
+    let text = unread.joined(separator: " ").replacing(" ,", with: ",").trimmingCharacters(in: [",", " "])
+    guard unread.count < words.count, let first = unread.first else {
+      return .invalidRecurrence("The text is not a way to repeat", remedy: Self.remedy)
+    }
+    let remedy =
+      first == "at"
+      ? "Give the task a due time or a reminder instead"
+      : Self.wordsBeforeDays.contains(first) ? "Write a day, as in '\(first) 2026-12-31'" : Self.remedy
+    return .invalidRecurrence("“\(text)” is not understood as a part of a recurrence", remedy: remedy)
   }
 
-  /// Reads the longest recurrence at the start of the words.
-  ///
-  /// - Throws: `invalidRecurrence` if there is none.
-  mutating func recurrence() throws(TallyError) -> Recurrence {
-    if let interval = attempt({ $0.intervalAfterCompletion() }) {
-      guard interval.unit != .hour else {
-        index = 0
-        throw fault
-      }
-      start = attempt { $0.firstDay() }
-      return .afterCompletion(try RecurrenceInterval(interval.count, interval.unit))
+  private static let remedy =
+    "Write it as in 'every 2 weeks on monday', 'every month on the last friday', 'every day until 2026-12-31'"
+    + " or 'after 3 days'"
+  private static let wordsBeforeDays: Set = ["until", "till", "ending", "from", "starting", "beginning", "to"]
+  private static let mostUnreadWords = 12
+
+  /// The words from the next one up to one that can be understood again.
+  private var unreadWords: ArraySlice<String> {
+    let rest = words[index...].drop { $0 == "," }.prefix(Self.mostUnreadWords)
+    let end = rest.indices.dropFirst().first { place in
+      var phrase = self
+      phrase.index = place
+      let isClause = phrase.clauses(addedTo: Clauses(), after: Repeats(count: 1, unit: .day)) != nil
+      phrase.index = place
+      let isRule = ["every", "every!", "each"].contains(words[place]) || Self.adverbs[words[place]] != nil
+      return !["and", "or"].contains(words[place - 1]) && (isClause || isRule && phrase.reading() != nil)
     }
-    guard var repeats = attempt({ $0.repeats() }) else { throw ambiguity ?? fault }
-    if repeats.days.isEmpty, let days = attempt({ $0.days(after: "on", where: { $0.canFollow(repeats.unit) }) }) {
-      repeats.days = days
-    }
-    if repeats.canHaveCondition, let days = attempt({ $0.days(after: "if", "it", "is", where: \.areCondition) }) {
-      repeats.days.weekdays += days.weekdays
-      repeats.days.monthDays += days.monthDays
-      repeats.days.months += days.months
-    }
-    let end = index
-    var clauses = Clauses()
-    while let more = attempt({ $0.clauses(addedTo: clauses, after: repeats) }) { clauses = more }
-    guard let parts = RecurrenceParts(repeats, clauses) else {
-      index = end
-      throw fault
-    }
-    let rule = try parts.rule()
-    return .rule(clauses.skipsShortMonths ? rule : rule.clamped)
+    return rest[..<(end ?? rest.endIndex)]
   }
 
   private var ambiguity: TallyError? {
@@ -200,6 +291,7 @@ extension RecurrencePhrase {
 
   /// Reads some words and then a list of days that satisfies a condition.
   mutating func days(after expected: String..., where isRight: (Days) -> Bool) -> Days? {
+    _ = skip(",")
     guard expected.allSatisfy({ skip($0) }), let days = days(), isRight(days) else { return nil }
     return days
   }
@@ -232,7 +324,7 @@ extension RecurrencePhrase {
     return days
   }
 
-  private var isAtWeekday: Bool { words.dropFirst(index).first.flatMap(CalendarNames.weekday) != nil }
+  var isAtWeekday: Bool { words.dropFirst(index).first.flatMap(CalendarNames.weekday) != nil }
 
   /// Skips a comma, `and` or `or`, or a comma before one of these words.
   mutating func skipJoint() -> Bool {
@@ -428,26 +520,32 @@ extension RecurrencePhrase {
     var count: Int
     var unit: RecurrenceUnit
     var days = Days()
+    var hasCondition = false
 
     /// Whether `if it is` may follow: only if the rule is by days, or by days of the month, since those are not
     /// limited to weekdays.
     var canHaveCondition: Bool {
-      unit == .day || (unit != .week && ![days.monthDays, days.yearDays].joined().isEmpty)
+      !hasCondition && (unit == .day || unit != .week && ![days.monthDays, days.yearDays].joined().isEmpty)
     }
   }
 
-  /// Reads `after 3 days` or `every 3 days after completion`.
-  mutating func intervalAfterCompletion() -> (count: Int, unit: RecurrenceUnit)? {
+  /// Reads `after 3 days`, `every! 3 days` or `3 days after completion`.
+  private mutating func intervalAfterCompletion() -> (count: Int, unit: RecurrenceUnit)? {
     if skip("after") || skip("every!") { return interval() }
-    _ = skip("every")
-    guard let interval = interval(), skip("after", "completion") else { return nil }
+    guard let interval = interval(), skipCompletion() else { return nil }
     return interval
+  }
+
+  /// Skips `after completion` or `when done`.
+  mutating func skipCompletion() -> Bool {
+    skipAfterComma("after", "completion") || skipAfterComma("when", "done")
   }
 
   /// Whether the words begin with hours after completion, which are no recurrence.
   private var areHoursAfterCompletion: Bool {
     var phrase = RecurrencePhrase(words: words)
-    return phrase.intervalAfterCompletion()?.unit == .hour
+    let interval = phrase.attempt { $0.intervalAfterCompletion() }
+    return interval.map { $0.unit == .hour } ?? (phrase.repeats()?.unit == .hour && phrase.skipCompletion())
   }
 
   /// Reads how often something repeats.
@@ -492,9 +590,10 @@ extension RecurrencePhrase {
     return skip("fortnight") || skip("fortnights") ? (2, .week) : nil
   }
 
-  private static let adverbs: [String: (count: Int, unit: RecurrenceUnit)] = [
-    "hourly": (1, .hour), "daily": (1, .day), "weekly": (1, .week), "fortnightly": (2, .week), "monthly": (1, .month),
-    "quarterly": (3, .month), "yearly": (1, .year), "annually": (1, .year),
+  static let adverbs: [String: (count: Int, unit: RecurrenceUnit)] = [
+    "hourly": (1, .hour), "daily": (1, .day), "weekly": (1, .week), "biweekly": (2, .week), "fortnightly": (2, .week),
+    "monthly": (1, .month), "bimonthly": (2, .month), "quarterly": (3, .month), "yearly": (1, .year),
+    "annually": (1, .year),
   ]
 
   static let groups: [String: ClosedRange<Int>] = [

@@ -97,12 +97,13 @@ enum SharedHelp {
     """
   static let remind = "A day alone means 09:00."
   /// The forms of a reminder that counts from a date of its task.
-  static let relativeReminders = "'1 day before', '2 hours before it is due' or '9:00 on the day'"
+  static let relativeReminders =
+    "'1 day before', '2 hours before it is due', '1 day before it is planned' or '9:00 on the day'"
   static let reminders = "\(remind) Or before the task is due or planned, as in \(relativeReminders)."
   static let repeats = """
     How it repeats, or none: 'every 2 weeks', 'every monday', 'every month on the last friday', 'every weekday except in \
     august', 'every 1 march and 15 september', 'every 8 hours' with a due time, '3 days after completion', or an RRULE; \
-    perhaps with 'starting', 'until' or 'for 10 times'. Words mean the last day of a month that is too short; an RRULE \
+    perhaps with 'from 1 april', 'until', 'for 10 times' or 'except', in any order. Words mean the last day of a month that is too short; an RRULE \
     leaves that month out. Once it is done, \
     the next one is there.
     """

@@ -10,7 +10,8 @@ struct QuickCommand: TextCommand {
     discussion: """
       Understands days and times, 'due', 'by' and 'deadline' before them, 'remind me', tags as +home or @home, \
       priorities as p:high or p1, 'for', 'list:' or 'project:' before a list's name, 'every month', \
-      'every day except sunday', 'every! 3 days' (after each completion) and the like; the rest is the title. No shell \
+      'every day except sunday', 'every! 3 days' (after each completion), 'due every friday' and the like, with 'from', \
+      'until', 'except' or '10 times' before or after them; the rest is the title. No shell \
       changes these spellings; #home and !high need quotation marks. What a task cannot have, as 'for 1h', stays in \
       the title and is named. A backslash before a word, or quotation marks around some, keep them there.
 
@@ -136,10 +137,15 @@ extension QuickDraft {
       let text = String(sentence[leftover.range]).escapedForDisplay()
       return leftover.reason == .timeSpan ? "the end of \(text)" : text
     }
-    let isDate = entry.leftovers.contains { $0.reason == .date }
-    let isRow = entry.leftovers.contains { leftover in
-      leftover.reason == .recurrence && !sentence[leftover.range].lowercased().hasPrefix("ev")
+    func contains(_ reason: QuickEntry.Reason, beginningWith words: [String]) -> Bool {
+      entry.leftovers.contains { leftover in
+        leftover.reason == reason && words.contains { sentence[leftover.range].lowercased().hasPrefix($0) }
+      }
     }
+    let isDate =
+      entry.leftovers.contains { $0.reason == .date }
+      || contains(.recurrence, beginningWith: ["until", "till", "from", "to "])
+    let isRow = contains(.recurrence, beginningWith: CalendarNames.weekdays.map { $0.prefix(3).lowercased() })
     let remedy =
       (isDate ? "; a date can always be written as YYYY-MM-DD" : "")
       + (isRow ? "; to repeat on several weekdays, write every before them" : "")

@@ -39,6 +39,45 @@ struct QuickEntryTests {
     #expect(entry.reminderDate?.iso8601 == "2026-11-21T08:00:00Z")
   }
 
+  /// The parts of a repetition mean the same in any order.
+  @Test(
+    arguments: [
+      (
+        ["every weekday", "from 1 april", "until 30 april", "at 9", "except 23 april"],
+        "Call Ann | on 2027-04-01 | remind 2027-04-01 09:00 | every weekday, until 30 April 2027, except 23 April 2027"
+      ),
+      (
+        ["biweekly", "3 times", "starting monday", "#home"],
+        "Call Ann | on 2026-11-23 | #home | every 2 weeks, 3 times"
+      ),
+      (
+        ["due daily", "except sundays", "till 12 dec", "5pm"],
+        "Call Ann | due 2026-11-21 17:00 | every day except Sunday, until 12 December 2026"
+      ),
+      (
+        ["every 3 days", "after completion", "from friday", "!high"],
+        "Call Ann | on 2026-11-27 | !high | 3 days after completion"
+      ),
+    ])
+  func theOrderOfThePartsOfARepetitionDoesNotMatter(parts: [String], summary: String) throws {
+    let reference = try DateExpressionTests.reference()
+    for order in Self.orders(of: parts) {
+      let sentence = "Call Ann " + order.joined(separator: " ")
+      let entry = QuickEntry.parse(sentence, reference: reference)
+      #expect(entry.summary(in: reference.timeZone) == summary, "\(sentence)")
+      #expect(entry.leftovers.isEmpty, "\(sentence)")
+    }
+  }
+
+  private static func orders(of parts: [String]) -> [[String]] {
+    guard parts.count > 1 else { return [parts] }
+    return parts.indices.flatMap { index in
+      var others = parts
+      let part = others.remove(at: index)
+      return orders(of: others).map { [part] + $0 }
+    }
+  }
+
   @Test func aTimeThatTheClocksSkipIsMovedForward() throws {
     let entry = try parse("Feed the cat tomorrow 2:30", now: "2026-03-28T12:00:00Z")
     #expect(entry.reminderDate?.iso8601 == "2026-03-29T01:30:00Z")
@@ -58,7 +97,10 @@ struct QuickEntryTests {
     "p:high ", "+home ", "@home", "deadline ", "someday ", "half an ", "a couple of ", "2 days before ",
     "next week on ",
     "end of next ", "the 15th of ", "between 2 and ", "tom ", "ev ", "monday next week ", "3 days after 3 days ",
-    "deadline 31 nov ", "for 3 weeks ", "every day for 3 weeks ", "mid-",
+    "deadline 31 nov ", "for 3 weeks ", "every day for 3 weeks ", "mid-", "due every ", "deadline due ",
+    "until easter ",
+    "every day until easter ", "from 1 april to ", "3 times ", "except sunday ", "every day except ",
+    "3 times every day ",
   ])
   func aLongSentenceTakesTimeInProportionToItsLength(words: String) throws {
     let byteCount = TestSize.pick(quick: 2_000, long: 4_000)

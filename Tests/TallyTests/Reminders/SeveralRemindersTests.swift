@@ -23,6 +23,9 @@ import Testing
     ("18:30 2 weeks before", "P14D", 1_110, "18:30 14 days before it is due"),
     ("1h30m before", "PT1H30M", nil, "1h30m before it is due"), ("1d2h before", "P1DT2H", nil, "1d2h before it is due"),
     ("half an hour before it is due", "PT30M", nil, "30 minutes before it is due"),
+    ("1 day before it is planned", "P1D", nil, "1 day before its day"),
+    ("9:00 the day before it is scheduled", "P1D", 540, "09:00 the day before its day"),
+    ("30 minutes before it is planned", "PT30M", nil, "30 minutes before its day"),
     ("a week before its day", "P7D", nil, "1 week before its day"), ("7:15 on its day", "P0D", 435, "07:15 on its day"),
     ("when due", "P0D", nil, "when it is due"), ("day before at 9", "P1D", 540, "09:00 the day before it is due"),
   ])
@@ -38,7 +41,7 @@ import Testing
 
   @Test(arguments: [
     "1 month before", "before", "9:00 2 hours before", "tomorrow", "1 day before tomorrow", "30 seconds before", "",
-    "on the day it rains", "9999 days before", "1 day after", "25:00 on the day",
+    "on the day it rains", "9999 days before", "1 day after", "1 day before it is", "25:00 on the day",
   ])
   func otherWordsAreNone(words: String) {
     #expect((try? Reminder(text: words)) == nil)
@@ -54,6 +57,8 @@ import Testing
         generator.oneIn(2) ? .due : .scheduled, atMinute: minute)
       let reminder = Reminder.before(relative)
       #expect(try Reminder(text: reminder.text) == reminder, "\(reminder.text)")
+      let entry = QuickEntry.parse("Call friday remind me \(relative)", reference: try DateExpressionTests.reference())
+      #expect(entry.relativeReminders == [relative] && entry.title == "Call", "\(relative)")
       #expect(Reminder(storedBytes: reminder.storedBytes) == reminder)
       #expect(try JSONDecoder().decode(Reminder.self, from: JSONEncoder().encode(reminder)) == reminder)
     }
