@@ -9,10 +9,8 @@ final class CalendarSource: ForeignSource {
   private var hasBegun = false
   /// The name of the calendar, which is the list of its to-dos.
   private var calendarName: String?
-  /// A to-do that was read ahead and is not part of the series.
-  private var pending: ToDo?
-  /// Occurrences of the series that was returned last.
-  private var waiting: [(TaskDocument, TextPosition)] = []
+  /// The series, which come last: their occurrences may be described anywhere in the document.
+  private var series: ArraySlice<ToDo> = []
 
   init(_ input: consuming JSONInput, _ context: FormatContext) {
     lines = ContentLineReader(input, context)
@@ -22,25 +20,18 @@ final class CalendarSource: ForeignSource {
   override var byteCount: Int64 { lines.byteCount }
 
   override func nextTask() throws -> (TaskDocument, TextPosition)? {
-    if !waiting.isEmpty { return waiting.removeFirst() }
-    guard let first = try nextToDo() else { return nil }
-    // A series is followed by those of its occurrences that differ from it.
-    guard first.record.first("RRULE") != nil, let uid = first.record.first("UID")?.value else { return task(first) }
-    var occurrences: [ToDo] = []
     while let next = try nextToDo() {
-      guard next.record.first("UID")?.value == uid, next.record.first("RECURRENCE-ID") != nil else {
-        pending = next
-        break
+      let uid = next.record.first("UID")?.unescaped
+      if let uid, let occurrence = next.record.first("RECURRENCE-ID") {
+        // An occurrence that is described, open or closed, is a task of its own.
+        context.occurrences[uid, default: []].append(occurrence)
+      } else if uid != nil, next.record.first("RRULE") != nil {
+        series.append(next)
+        continue
       }
-      occurrences.append(next)
+      return task(next)
     }
-    var series = task(first)
-    // An occurrence that is described, open or closed, is a task of its own.
-    let described = occurrences.compactMap { $0.record.first("RECURRENCE-ID") }
-    let days = first.record.days(described, context)
-    series.0.advance(past: Set(days), context)
-    waiting = occurrences.map(task)
-    return series
+    return series.popFirst().map(task)
   }
 
   /// A to-do with its place.
@@ -52,7 +43,6 @@ final class CalendarSource: ForeignSource {
 
   /// The next to-do; the other components are zones, or are named in the account.
   private func nextToDo() throws -> ToDo? {
-    if let next = pending.take() { return next }
     while let (line, number) = try lines.next() {
       guard hasBegun || line.name == "BEGIN" && line.value.trimmed.uppercased() == "VCALENDAR" else {
         throw TallyError.malformed("The document does not begin with BEGIN:VCALENDAR", line: number)
@@ -110,12 +100,18 @@ final class CalendarSource: ForeignSource {
     context.remarks.position = place
     var record = toDo.record
     record.zones = zones
-    var document = record.importing(context)
-    record.remark(context)
+    let zone = record.seriesZone(context)
+    let local = context.in(zone?.identifier)
+    var document = record.importing(local)
+    record.remark(local)
     // A to-do needs no summary (RFC 5545, section 3.6.2), a task does.
     if document[.text]?.text?.isBlank ?? true { document[.text] = .text("Untitled") }
     document.listName = document.listName ?? calendarName
     identity.identify(&document, by: toDo.contents)
+    if record.first("RRULE") != nil {
+      let described = record.days(context.occurrences[record.first("UID")?.unescaped ?? ""] ?? [], local)
+      document.describeSeries(besides: Set(described), isFixed: zone != nil, local)
+    }
     context.remarks.position = nil
     return (document, place)
   }
@@ -123,54 +119,9 @@ final class CalendarSource: ForeignSource {
   private static func place(_ line: Int) -> TextPosition { TextPosition(line: line, column: 1) }
 }
 
-extension TaskDocument {
-  /// Advances an open series and its dates to the first occurrence that is neither in `days` nor left out by the rule.
-  fileprivate mutating func advance(past days: Set<CalendarDay>, _ context: FormatContext) {
-    guard case .recurrence(.rule(let rule))? = self[.recurrence], rule.interval.unit != .hour,
-      self[.state].flatMap(\.state)?.isClosed != true,
-      let start = firstDay(context)
-    else { return }
-    let days = days.union(rule.exceptions)
-    guard !days.isEmpty else { return }
-    guard case .rule(let all)? = try? Recurrence(text: rule.textWithoutExceptions) else { return }
-    var (day, count) = (start, 0)
-    while days.contains(day), let next = all.next(after: day, from: start) { (day, count) = (next, count + 1) }
-    var text = rule.textWithoutExceptions
-    if case .count(let whole) = rule.end, whole > count {
-      text = text.replacingOccurrences(of: "COUNT=\(whole)", with: "COUNT=\(whole - count)")
-    }
-    self[.recurrence] = Self.recurrence(text, except: rule.exceptions.filter { $0 > day }).map { .recurrence($0) }
-    let distance = Int(day.dayNumber) - Int(start.dayNumber)
-    guard distance > 0 else { return }
-    for field in [TaskField.scheduledDate, .dueDay, .startDay] {
-      if case .day(let day)? = self[field] { self[field] = (try? day.adding(days: distance)).map { .day($0) } }
-    }
-    for field in [TaskField.dueDate, .reminderDate] {
-      guard case .instant(let instant)? = self[field] else { continue }
-      // By the clock of the person's zone.
-      let moved = context.calendar.date(byAdding: .day, value: distance, to: instant.date)
-      self[field] = moved.map { .instant(Timestamp(clamping: $0)) }
-    }
-  }
-
-  /// A rule without some days; `nil` if the text is not a rule.
-  static func recurrence(
-    _ text: String, except days: [CalendarDay], in timeZone: TimeZone = .gmt
-  ) -> Recurrence? {
-    let exceptions = days.isEmpty ? "" : ";EXDATE=\(days.map(BasicDate.text).joined(separator: ","))"
-    return try? Recurrence(text: text + exceptions, timeZone: timeZone)
-  }
-
-  private func firstDay(_ context: FormatContext) -> CalendarDay? {
-    if case .day(let day)? = self[.scheduledDate] ?? self[.dueDay] { return day }
-    if case .instant(let instant)? = self[.dueDate] { return context.day(of: instant) }
-    return nil
-  }
-}
-
 /// Writes a calendar of to-dos.
 struct CalendarWriter: DocumentWriter {
-  private let context: FormatContext
+  private var context: FormatContext
   /// The zones that have been described.
   private var described: Set<String> = []
   /// The UIDs of tasks on which others depend, as far as they are not their ids.
@@ -182,6 +133,13 @@ struct CalendarWriter: DocumentWriter {
   mutating func begin() {
     let product = "-//Tally//Tally \(TaskStore.libraryVersion)//EN"
     append([ContentLine("BEGIN", "VCALENDAR"), ContentLine("VERSION", "2.0"), ContentLine("PRODID", product)])
+  }
+
+  mutating func prepare(_ task: TaskItem) {
+    guard case .text(let text)? = task.attributes["RECURRENCE-ID"], case .text(let uid)? = task.attributes["UID"],
+      CalendarRecord.uid(of: task) == uid, let lines = CalendarRecord.written(text, of: "RECURRENCE-ID")
+    else { return }
+    context.occurrences[uid, default: []] += lines
   }
 
   mutating func prepare(dependency task: TaskItem) {
@@ -222,6 +180,11 @@ struct CalendarRecord: ForeignRecord {
   var components: [[ContentLine]]
   /// The zones of the document.
   var zones = CalendarZones()
+
+  /// A planned day or a start beside a due time is written as its midnight.
+  static func isLocal(_ task: TaskItem) -> Bool {
+    task.dueDate != nil && (task.scheduledDate ?? task.start?.day) != nil
+  }
 
   static let extensionName = "X-TALLY"
   static let listName = "X-TALLY-LIST"
@@ -285,8 +248,9 @@ extension CalendarRecord {
     if let list { lines.append(ContentLine(Self.listName, ContentLine.escape(list))) }
     if let rule = Self.writtenRule(of: task, context) {
       let series = CalendarSeries(task, context)
-      lines.append(ContentLine("RRULE", series?.text(context) ?? text(of: rule, context)))
-      lines += exceptions(series, of: rule, from: task, context)
+      let local = context.inZone(ofSeriesOf: task)
+      lines.append(ContentLine("RRULE", text(of: series?.rule ?? rule, local)))
+      lines += exceptions(series, of: rule, from: task, local)
     }
     for (name, value) in task.attributes.sorted(by: { $0.key < $1.key }) {
       guard case .text(let text) = value else { continue }
@@ -339,7 +303,8 @@ extension CalendarRecord {
     let day = (repeats ? nil : task.start?.day) ?? task.scheduledDate
     // Both dates have times or neither, and the due date is the later one (RFC 5545, section 3.8.2.3).
     let time = task.recurrence?.hours == nil ? nil : task.timeOfStep
-    let isSame = { (date: WrittenDate) in time.map { $0 == date.instant(context) } ?? (date.day(context) == day) }
+    let local = context.inZone(ofSeriesOf: task)
+    let isSame = { (date: WrittenDate) in time.map { $0 == date.instant(local) } ?? (date.day(local) == day) }
     if let start = imported("DTSTART", of: task, where: isSame, context) {
       lines.append(start)
     } else if let series {
@@ -568,25 +533,31 @@ extension CalendarRecord {
       document[.dueDate] = .instant(instant)
     }
     let exceptions = lines.filter { $0.name == "EXDATE" && $0.parameter("VALUE")?.uppercased() != "DATE" }
-    let hours = Dictionary(grouping: days(exceptions, context)) { $0 }
+    let described = context.occurrences[first("UID")?.unescaped ?? ""] ?? []
+    let hours = Dictionary(grouping: days(exceptions + described, context)) { $0 }
     let areDays = hours.allSatisfy { $0.value.count >= 24 }
     if document.task.timeOfStep == nil || !areDays { document[.recurrence] = nil }
   }
 
+  /// The state; a status that is not known leaves a remark.
+  func state(_ context: FormatContext) -> TaskState {
+    let status = first("STATUS")?.value.trimmed.uppercased() ?? ""
+    let known = [
+      "COMPLETED": TaskState.completed, "IN-PROCESS": .active, "NEEDS-ACTION": .notStarted, "CANCELLED": .cancelled,
+    ]
+    if let state = known[status] { return state }
+    if !status.isEmpty { context.remarks.add("state", status) }
+    let percent = first("PERCENT-COMPLETE").flatMap { Int($0.value) } ?? 0
+    let isCompleted = first("COMPLETED").flatMap { WrittenDate($0, zones: zones, context) } != nil || percent == 100
+    return isCompleted ? .completed : (1..<100).contains(percent) ? .active : .notStarted
+  }
+
   private func readState(into document: inout TaskDocument, _ context: FormatContext) {
     let completed = date("COMPLETED", context)?.instant(context)
-    let status = first("STATUS")?.value.trimmed.uppercased()
-    let percent = first("PERCENT-COMPLETE").flatMap { Int($0.value) } ?? 0
-    // A person closed it without doing it: not today, but when the document was changed last.
-    let isCancelled = status == "CANCELLED"
-    let isKnown = ["COMPLETED", "IN-PROCESS", "NEEDS-ACTION", "CANCELLED"].contains(status)
-    if let status, !isKnown { context.remarks.add("state", status) }
-    let isCompleted = status == "COMPLETED" || !isKnown && (completed != nil || percent == 100)
-    let isActive = status == "IN-PROCESS" || !isKnown && (1..<100).contains(percent)
-    let open: TaskState = isActive ? .active : .notStarted
+    // What a person closed without doing it was closed not today, but when the document was changed last.
     let instant = completed ?? (document.has(.updatedAt) ? document.task.updatedAt : nil)
     document.setState(
-      isCancelled ? .cancelled : isCompleted ? .completed : open,
+      state(context),
       at: instant.map { OffsetTimestamp($0, in: context.timeZone) } ?? context.undatedCompletion)
   }
 }

@@ -252,7 +252,8 @@ extension CalendarRecord {
     let areDaysLeftOut = leavesDaysOut(context)
     for line in lines where line.name != Self.extensionName && line.name != Self.listName {
       if line.name == "EXDATE", areDaysLeftOut, Self.isWellFormed(line) { continue }
-      if !Self.mapped.contains(line.name), !Self.understood.contains(line.name) {
+      let isRange = line.name == "RECURRENCE-ID" && line.parameter("RANGE") != nil
+      if isRange || !Self.mapped.contains(line.name) && !Self.understood.contains(line.name) {
         context.remarks.add("property", line.text)
       }
     }
@@ -354,6 +355,23 @@ struct CalendarZones: Sendable {
       return zone.instant(ofWallSeconds: wall)
     }
     return (locations[name].flatMap(Self.named) ?? Self.named(name)).flatMap { BasicDate.instant(local, in: $0) }
+  }
+
+  /// The zone of the tz database whose clock is that of a name in the document, from a local time on for a year.
+  ///
+  /// - Returns: the zone that is described elsewhere; the given one if the name is not known, or has its clock; `nil` if the
+  ///   document describes another clock.
+  func zone(named name: String, at local: String, or home: TimeZone) -> TimeZone? {
+    let candidates = [locations[name].flatMap(Self.named), Self.named(name), home].compactMap(\.self)
+    guard let zone = described[name], let start = DescribedZone.wallSeconds(local[...]) else { return candidates.first }
+    // Clocks change at night.
+    let noons = (0..<12).map { (start / 86_400 + 30 * $0) * 86_400 + 43_200 }
+    return candidates.first { candidate in
+      noons.allSatisfy { noon in
+        let wall = Timestamp(clamping: noon.multipliedReportingOverflow(by: 1_000_000).partialValue)
+        return zone.instant(ofWallSeconds: noon) == Timestamp(wallClock: wall, in: candidate)
+      }
+    }
   }
 
   /// A zone of the tz database, whose name may follow a prefix, as in `/example.org/20260101/Europe/Berlin`, or one

@@ -8,8 +8,6 @@ import TallyEngine
 /// of its zone: a time that the clock skips on that day is written as it is on all others (RFC 5545, section 3.3.5). Only
 /// a task that a person has moved begins where it is.
 struct CalendarSeries {
-  /// The zone of the times.
-  let zone: TimeZone
   /// The line of the start.
   let start: ContentLine
   /// The line of the due date; `nil` for a task without one.
@@ -55,7 +53,6 @@ extension CalendarSeries {
       start = ContentLine("DTSTART", parameters: ";VALUE=DATE", BasicDate.text(first))
       due = task.dueDay.map { ContentLine("DUE", parameters: ";VALUE=DATE", BasicDate.text($0)) }
     }
-    self.zone = zone
     self.rule = Self.rule(rule, number: series.number(of: place), from: place, isExplicit: first != place.occurrence)
     let skipped = series.skippedDays.suffix(max(0, RecurrenceRule.mostExceptions - rule.exceptions.count))
     exceptions = Set(rule.exceptions + skipped).sorted()
@@ -75,43 +72,32 @@ extension CalendarSeries {
   private static func rule(
     _ rule: RecurrenceRule, number: Int?, from place: RecurrenceSeries, isExplicit: Bool
   ) -> RecurrenceRule {
-    var text = rule.textWithoutExceptions
-    guard case .rule(let whole)? = try? Recurrence(text: text) else { return rule }
+    let whole = rule.with(exceptions: [])
+    var rest = whole
     let isHourly = rule.interval.unit == .hour
     if case .count(let count) = rule.end,
       let number = isHourly ? number : whole.number(of: place.occurrence, from: place.start)
     {
-      text = text.replacingOccurrences(of: "COUNT=\(count)", with: "COUNT=\(max(1, count - number + 1))")
+      rest = rest.with(end: .count(max(1, count - number + 1)))
     }
     let hasDays = ![rule.monthDays, rule.yearDays].allSatisfy(\.isEmpty) || !rule.weekdays.isEmpty
-    if isExplicit, !hasDays {
-      let start = place.start
-      let weekday = ";BYDAY=" + ["MO", "TU", "WE", "TH", "FR", "SA", "SU"][start.weekday - 1]
-      switch rule.interval.unit {
-      case .hour, .day: break
-      case .week: text += weekday
-      case .month: text += ";BYMONTHDAY=\(start.day)"
-      case .year where !rule.weekNumbers.isEmpty: text += weekday
-      case .year: text += (rule.months.isEmpty ? ";BYMONTH=\(start.month)" : "") + ";BYMONTHDAY=\(start.day)"
-      }
+    guard isExplicit, !hasDays, let weekday = try? RecurrenceWeekday(place.start.weekday) else { return rest }
+    switch rule.interval.unit {
+    case .hour, .day: return rest
+    case .week: return rest.with(weekdays: [weekday])
+    case .month: return rest.with(monthDays: [place.start.day])
+    case .year where !rule.weekNumbers.isEmpty: return rest.with(weekdays: [weekday])
+    case .year:
+      let months = rule.months.isEmpty ? [place.start.month] : rule.months
+      return rest.with(monthDays: [place.start.day], months: months)
     }
-    guard case .rule(let rest)? = try? Recurrence(text: text) else { return whole }
-    return rest
   }
 
-  /// The text of the rule; its last day is the last second of it in UTC if the start has a time (section 3.3.10).
-  func text(_ context: FormatContext) -> String {
-    guard case .until(let day) = rule.end, BasicDate.day(start.value) == nil, let next = try? day.adding(days: 1) else {
-      return rule.textWithoutExceptions
-    }
-    let end = next.start(in: context.calendar(in: zone)).adding(microseconds: -1)
-    return rule.textWithoutExceptions.replacingOccurrences(
-      of: "UNTIL=\(BasicDate.text(day))", with: "UNTIL=\(BasicDate.text(end))")
-  }
-
-  /// The line of the days that are left out, in the form of the start (section 3.8.5.1); `nil` for a start in UTC.
-  var exceptionLine: ContentLine? {
-    if rule.interval.unit == .hour { return hourlyExceptionLine }
+  /// The line of days that are left out, in the form of the start (section 3.8.5.1); `nil` for a start in UTC.
+  ///
+  /// The context has the zone of the series.
+  func exceptionLine(of exceptions: [CalendarDay], _ context: FormatContext) -> ContentLine? {
+    if rule.interval.unit == .hour { return hourlyExceptionLine(of: exceptions, context) }
     guard BasicDate.instant(start.value) == nil else { return nil }
     let time = start.value.dropFirst(8)
     return ContentLine(
@@ -121,7 +107,8 @@ extension CalendarSeries {
 
 extension CalendarSeries {
   /// The line of the days that a rule for hours leaves out: each hour of them, as the rule gives no others.
-  private var hourlyExceptionLine: ContentLine? {
+  private func hourlyExceptionLine(of exceptions: [CalendarDay], _ context: FormatContext) -> ContentLine? {
+    let zone = context.timeZone
     guard BasicDate.day(start.value) == nil else { return nil }
     let instant = BasicDate.instant(start.value)
     let local = instant.map { BasicDate.text($0.wallClock(in: zone)) } ?? start.value
@@ -146,29 +133,32 @@ extension CalendarRecord {
     return rule
   }
 
-  /// The rule; its last day is an instant in UTC if the start has a time (RFC 5545, section 3.3.10).
+  /// The rule; its last day is the last second of it in UTC if the start has a time (RFC 5545, section 3.3.10).
   func text(of rule: RecurrenceRule, _ context: FormatContext) -> String {
     guard case .until(let day) = rule.end, first("DTSTART").map({ BasicDate.day($0.value) == nil }) ?? false else {
       return rule.textWithoutExceptions
     }
-    return rule.textWithoutExceptions.replacingOccurrences(
-      of: "UNTIL=\(BasicDate.text(day))", with: "UNTIL=\(BasicDate.text(context.end(of: day)))")
+    return "\(rule.with(end: .never).textWithoutExceptions);UNTIL=\(BasicDate.text(context.end(of: day)))"
   }
 
   /// The days that a rule leaves out: the imported lines, if they still say these days, else one line.
   ///
-  /// They have the time of the start if it has one (RFC 5545, section 3.8.5.1).
+  /// They have the time of the start if it has one (RFC 5545, section 3.8.5.1). A day that the document describes beside
+  /// the series is none of them: readers would leave it out, too. The context has the zone of the series.
   func exceptions(
     _ series: CalendarSeries?, of rule: RecurrenceRule, from task: TaskItem, _ context: FormatContext
   ) -> [ContentLine] {
-    let exceptions = series?.exceptions ?? rule.exceptions
+    let described = Set(days(context.occurrences[Self.uid(of: task)] ?? [], context))
+    let exceptions = (series?.exceptions ?? rule.exceptions).filter { !described.contains($0) }
     if case .text(let text)? = task.attributes["EXDATE"], let lines = Self.written(text, of: "EXDATE"),
       Set(days(lines, context).filter { $0 > task.series?.start ?? .earliest }) == Set(exceptions)
     {
       return lines
     }
     guard !exceptions.isEmpty else { return [] }
-    if let line = series?.exceptionLine, line.parameters == first("DTSTART")?.parameters { return [line] }
+    if let line = series?.exceptionLine(of: exceptions, context), line.parameters == first("DTSTART")?.parameters {
+      return [line]
+    }
     guard let start = first("DTSTART") ?? first("DUE"), BasicDate.day(start.value) == nil,
       let instant = WrittenDate(start, zones: zones, context)?.instant(context)
     else {
@@ -197,6 +187,19 @@ extension CalendarRecord {
     }
   }
 
+  /// The zone to which a document of another program fixes the times of a series, if it is not the person's.
+  ///
+  /// A zone whose clock is not known leaves a remark: the times of the series are then by the person's clock.
+  func seriesZone(_ context: FormatContext) -> TimeZone? {
+    guard exact == nil, first("RRULE") != nil, context.remarks.discarding({ !state(context).isClosed }),
+      let line = [first("DTSTART"), first("DUE")].compactMap(\.self).first(where: { $0.parameter("TZID") != nil }),
+      let name = line.parameter("TZID"), BasicDate.day(line.value) == nil
+    else { return nil }
+    let zone = zones.zone(named: name, at: line.value, or: context.timeZone)
+    if zone == nil { context.remarks.add("zone", name) }
+    return zone == context.timeZone ? nil : zone
+  }
+
   /// Whether `DTSTART` is the day before which the task waits, and not the day for which it is planned.
   var startIsOwn: Bool { first(Self.startName) != nil && first("RRULE") == nil }
 
@@ -208,6 +211,92 @@ extension CalendarRecord {
     let isLeftOut = own.map { day in document.task.dueDay(in: context.timeZone).map { $0 <= day } ?? false } ?? false
     let day = startIsOwn ? written ?? (isLeftOut ? own : nil) : own
     document.start = day.map { .day($0) }
+  }
+}
+
+extension TaskDocument {
+  /// Leaves the days out of an open series that a document describes beside it, and fixes its times to a zone.
+  ///
+  /// - Parameters:
+  ///   - days: The described days.
+  ///   - isFixed: Whether the times are fixed to the context's zone.
+  ///   - context: The context, in the zone of the series.
+  mutating func describeSeries(besides days: Set<CalendarDay>, isFixed: Bool, _ context: FormatContext) {
+    guard let day = advance(past: days, context) else { return }
+    let later = days.filter { $0 > day }
+    guard isFixed || !later.isEmpty else { return }
+    let values = seriesValues ?? SeriesValues(describedIn: context.timeZone, isFixed: isFixed)
+    seriesValues = values.leavingOut(later)
+  }
+
+  /// Advances an open series and its dates to the first occurrence that is neither in `days` nor left out by the rule.
+  ///
+  /// - Returns: The day of that occurrence; `nil` if it is no open task that repeats by a rule.
+  private mutating func advance(past days: Set<CalendarDay>, _ context: FormatContext) -> CalendarDay? {
+    let place = self[.series]?.series
+    guard case .recurrence(.rule(let rule))? = self[.recurrence], self[.state].flatMap(\.state)?.isClosed != true,
+      let first = place?.occurrence ?? firstDay(context)
+    else { return nil }
+    let days = days.union(rule.exceptions)
+    guard !days.isEmpty, rule.interval.unit != .hour else { return first }
+    let all = rule.with(exceptions: [])
+    var (day, count) = (first, 0)
+    while days.contains(day), let next = all.next(after: day, from: place?.start ?? first) {
+      (day, count) = (next, count + 1)
+    }
+    if let place {
+      self[.series] = .series(
+        RecurrenceSeries(id: place.id, start: place.start, occurrence: day, index: place.index))
+    } else {
+      var rest = rule.with(exceptions: rule.exceptions.filter { $0 > day })
+      if case .count(let whole) = rule.end, whole > count { rest = rest.with(end: .count(whole - count)) }
+      self[.recurrence] = .recurrence(.rule(rest))
+    }
+    let distance = Int(day.dayNumber) - Int(first.dayNumber)
+    guard distance > 0 else { return day }
+    // By the clock of the series' zone.
+    let moved = { (instant: Timestamp) in
+      context.calendar.date(byAdding: .day, value: distance, to: instant.date).map { Timestamp(clamping: $0) }
+        ?? instant
+    }
+    for field in [TaskField.scheduledDate, .dueDay, .startDay] {
+      if case .day(let day)? = self[field] { self[field] = (try? day.adding(days: distance)).map { .day($0) } }
+    }
+    for field in [TaskField.dueDate, .reminderDate] {
+      if case .instant(let instant)? = self[field] { self[field] = .instant(moved(instant)) }
+    }
+    if case .reminders(let reminders)? = self[.reminders] {
+      self[.reminders] = .reminders(ReminderSet(reminders.map { $0.instant.map { .at(moved($0)) } ?? $0 }))
+    }
+    return day
+  }
+
+  /// A rule without some days; `nil` if the text is not a rule.
+  static func recurrence(
+    _ text: String, except days: [CalendarDay], in timeZone: TimeZone = .gmt
+  ) -> Recurrence? {
+    let exceptions = days.isEmpty ? "" : ";EXDATE=\(days.map(BasicDate.text).joined(separator: ","))"
+    return try? Recurrence(text: text + exceptions, timeZone: timeZone)
+  }
+
+  private func firstDay(_ context: FormatContext) -> CalendarDay? {
+    if case .day(let day)? = self[.scheduledDate] ?? self[.dueDay] { return day }
+    if case .instant(let instant)? = self[.dueDate] { return context.day(of: instant) }
+    return nil
+  }
+}
+
+extension RecurrenceRule {
+  /// The same rule with other parts; itself if they cannot be together.
+  func with(
+    weekdays: [RecurrenceWeekday]? = nil, monthDays: [Int]? = nil, months: [Int]? = nil,
+    exceptions: [CalendarDay]? = nil, end: RecurrenceEnd? = nil
+  ) -> RecurrenceRule {
+    let rule = try? RecurrenceRule(
+      every: interval, on: weekdays ?? self.weekdays, onMonthDays: monthDays ?? self.monthDays, onYearDays: yearDays,
+      inWeeks: weekNumbers, inMonths: months ?? self.months, atPositions: positions,
+      except: exceptions ?? self.exceptions, end: end ?? self.end, weekStart: weekStart)
+    return rule ?? self
   }
 }
 

@@ -282,7 +282,7 @@ extension TaskStore {
     try format.checkExported()
     return try exportRecords(
       to: descriptor, matching: filter, in: [.markdown, .todotxt].contains(format) ? .place : .id,
-      isPrepared: format == .csv,
+      isPrepared: [.csv, .ical].contains(format),
       progress: progress
     ) { calendar, now, lists, series in
       format.writer(

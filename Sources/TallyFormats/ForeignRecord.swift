@@ -35,8 +35,12 @@ extension ForeignRecord {
 
   /// The record of a task, with everything that the format's own words lose.
   static func exporting(_ task: TaskItem, in list: String?, _ context: FormatContext) -> Self {
+    if context.options.isPlain {
+      var plain = task
+      plain.attributes = plain.attributes.filter { !$0.key.isNameOfTally }
+      return Self(plain, in: list, context)
+    }
     var record = Self(task, in: list, context)
-    guard !context.options.isPlain else { return record }
     let plain = context.remarks.discarding { record.document(context) }
     let lost = TaskField.shown.filter { field in
       !omits(field, of: task, context) && !task.documentValue(of: field).isIdentical(to: plain[field])
@@ -178,6 +182,9 @@ extension TaskDocument {
 }
 
 extension String {
+  /// Whether an attribute of the name is a note of Tally's own, such as that of a snooze.
+  var isNameOfTally: Bool { hasPrefix("tally.") }
+
   /// The text with a blank in place of each of some scalars.
   func blanking(_ isReplaced: (Unicode.Scalar) -> Bool) -> String {
     String(String.UnicodeScalarView(unicodeScalars.map { isReplaced($0) ? " " : $0 }))
@@ -197,6 +204,8 @@ struct FormatContext: Sendable {
   var ambiguousLists: Set<UUID> = []
   /// The series that are stored, or come with the record that is read, by their ids.
   var series: [UUID: TaskSeries] = [:]
+  /// The `RECURRENCE-ID` of the to-dos that the document describes beside their series, by the series' UID.
+  var occurrences: [String: [ContentLine]] = [:]
   /// Whether the caller has said how dates are written.
   let hasDateOrder: Bool
   /// The facts about the document that the caller knows.
@@ -230,6 +239,9 @@ struct FormatContext: Sendable {
     context.calendar.timeZone = zone
     return context
   }
+
+  /// The same in the zone to which the stored series of a task is fixed, if it is.
+  func inZone(ofSeriesOf task: TaskItem) -> FormatContext { self.in(series(of: task)?.timeZoneIdentifier) }
 
   /// The first instant of a day.
   func start(of day: CalendarDay) -> Timestamp { day.start(in: calendar) }

@@ -87,7 +87,7 @@ final class OrgSource: LineSource {
         pending = (heading, line)
         break
       }
-      entry.read(line.text)
+      entry.read(line)
     }
     entry.finish()
     return entry
@@ -104,6 +104,7 @@ final class OrgSource: LineSource {
     readPriority(heading, into: &document)
     readState(heading, entry, into: &document)
     readDates(entry, into: &document)
+    for (kind, line) in entry.remarks { context.remarks.add(kind, line.text.trimmed, at: line.position) }
     document.listName = ancestors.last { $0.list != nil }?.list
     document[.parentID] = ancestors.last?.task.map { .id($0) }
     if let text = entry.id { document[.id] = .id(UUID(uuidString: text) ?? UUID(namedBy: "org", text)) }
@@ -132,6 +133,7 @@ final class OrgSource: LineSource {
     guard isClosed else { return }
     let closed = entry.dates["CLOSED"].flatMap { OrgDate($0, context) }
     if closed == nil, let text = entry.dates["CLOSED"] {
+      context.remarks.position = entry.positions["CLOSED"]
       document.store(text, as: "CLOSED", remark: "date", "CLOSED: \(text)", context)
     }
     document.setState(
@@ -143,14 +145,15 @@ final class OrgSource: LineSource {
   private func readDates(_ entry: OrgEntry, into document: inout TaskDocument) {
     for (name, text) in entry.dates.sorted(by: { $0.key < $1.key }) where name != "CLOSED" {
       let date = OrgDate(text, context)
-      if date?.isUnderstood != true {
-        document.store(text, as: name, remark: date == nil ? "date" : "recurrence", "\(name): \(text)", context)
+      context.remarks.position = entry.positions[name]
+      if let fault = date == nil ? "date" : date?.fault {
+        document.store(text, as: name, remark: fault, "\(name): \(text)", context)
       }
       guard let date else { continue }
       if let recurrence = date.recurrence {
         if document[.recurrence] == nil {
           document[.recurrence] = .recurrence(recurrence)
-        } else if document[.recurrence] != .recurrence(recurrence) {
+        } else if document[.recurrence] != .recurrence(recurrence), date.fault == nil {
           document.store(text, as: name, remark: "recurrence", "\(name): \(text)", context)
         }
       }
@@ -228,6 +231,10 @@ struct OrgEntry {
   private(set) var id: String?
   private(set) var attributes: [String: AttributeValue] = [:]
   private(set) var notes: [String] = []
+  /// Where the dates are.
+  private(set) var positions: [String: TextPosition] = [:]
+  /// The lines that are kept and mean more than a text, each with the kind of its remark.
+  private(set) var remarks: [(kind: String, line: TextLine)] = []
   /// The drawer that is being read, and its lines.
   private var drawer: (name: String, lines: [String])?
 
@@ -245,8 +252,11 @@ struct OrgEntry {
   }
 
   /// Reads a line.
-  mutating func read(_ line: String) {
-    let text = line.trimmed
+  mutating func read(_ line: TextLine) {
+    let text = line.text.trimmed
+    // Times of work, and dates of the agenda that are neither of the planning.
+    if text.hasPrefix("CLOCK:") { remarks.append(("clock", line)) }
+    if text.prefixMatch(of: /<\d{4}-\d{2}-\d{2}/) != nil { remarks.append(("date", line)) }
     if var open = drawer {
       open.lines.append(text)
       drawer = open
@@ -257,12 +267,13 @@ struct OrgEntry {
       var rest = text
       for match in text.matches(of: Self.planning).reversed() {
         dates[String(match.1)] = String(match.2)
+        positions[String(match.1)] = line.position
         rest.removeSubrange(match.range)
       }
       // A person has written the words beside the dates: they are notes.
       if !rest.trimmed.isEmpty { notes.append(rest.trimmed) }
     } else if !notes.isEmpty || !text.isEmpty {
-      notes.append(line)
+      notes.append(line.text)
     }
   }
 
@@ -291,28 +302,33 @@ struct OrgEntry {
 struct OrgDate {
   let date: WrittenDate
   private(set) var recurrence: Recurrence?
-  /// Whether everything in it is in the date and the recurrence.
-  private(set) var isUnderstood = true
+  /// What is not in the date and the recurrence, as the kind of a remark; `nil` for nothing.
+  private(set) var fault: String?
 
   /// `nil` unless the text begins with a day.
   init?(_ text: String, _ context: FormatContext) {
     let words = text.drop { "<[".contains($0) }.prefix { !">]".contains($0) }.split(separator: " ").map(String.init)
     guard let first = words.first, let day = try? CalendarDay(iso8601: first) else { return nil }
     var date = WrittenDate.day(day)
-    isUnderstood = !text.contains("--")
+    // The end of a range has no field.
+    if text.contains("--") { fault = "date" }
     for word in words.dropFirst() {
-      if word.wholeMatch(of: /\d{1,2}:\d{2}/) != nil, let time = WrittenDate("\(first) \(word)", context) {
+      if let match = word.wholeMatch(of: /(\d{1,2}:\d{2})(-\d{1,2}:\d{2})?/),
+        let time = WrittenDate("\(first) \(match.1)", context)
+      {
         date = time
+        if match.2 != nil { fault = "date" }
       } else if let match = word.wholeMatch(of: /(\+|\+\+|\.\+)(\d+)([hdwmy])(?:\/\d+[hdwmy])?/) {
         recurrence = Self.recurrence(String(match.1), String(match.2), String(match.3))
-        if recurrence == nil || word.contains("/") { isUnderstood = false }
+        // After `+`, org comes to each day that was missed, and habits have a second interval.
+        if recurrence == nil || match.1 == "+" || word.contains("/") { fault = "recurrence" }
       } else if word.contains(where: \.isNumber) {
-        isUnderstood = false
+        fault = "recurrence"
       }
     }
     self.date = date
     // An entry without a time cannot say at which hours it repeats.
-    if case .day = date, recurrence?.hours != nil { (recurrence, isUnderstood) = (nil, false) }
+    if case .day = date, recurrence?.hours != nil { (recurrence, fault) = (nil, "recurrence") }
   }
 
   private static func recurrence(_ mark: String, _ count: String, _ unit: String) -> Recurrence? {

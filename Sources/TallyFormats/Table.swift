@@ -107,7 +107,7 @@ struct TableWriter: DocumentWriter {
   init(_ context: FormatContext) { self.context = context }
 
   mutating func prepare(_ task: TaskItem) {
-    for (name, value) in task.attributes {
+    for (name, value) in task.attributes where !context.options.isPlain || !name.isNameOfTally {
       if case .text = value, TableRecord.isColumn(name) { attributes.insert(name) }
     }
     for field in TableRecord.fields where !field.isAlwaysWritten && task[field] != nil {
@@ -117,7 +117,8 @@ struct TableWriter: DocumentWriter {
   }
 
   mutating func begin() {
-    columns = TableRecord.columns + attributes.sorted() + [TableRecord.extensionColumn]
+    let own = context.options.isPlain ? [] : [TableRecord.extensionColumn]
+    columns = TableRecord.columns + attributes.sorted() + own
     append(columns)
   }
 

@@ -107,6 +107,11 @@ struct TaskwarriorRecord: ForeignRecord {
 
   var values: [String: TaskwarriorValue]
 
+  /// Days are written as midnights.
+  static func isLocal(_ task: TaskItem) -> Bool {
+    task.dueDay != nil || task.scheduledDate != nil || task.start?.day != nil
+  }
+
   /// Whether the extension leaves a field out, so that a task from Taskwarrior is written as it was.
   ///
   /// Taskwarrior orders tasks by urgency, and the name of a project identifies its list unless two lists have that

@@ -325,7 +325,7 @@ enum TodoTxtRecurrence {
 
 /// Decides whether a text in no recognized format is a list of tasks, one on each line.
 ///
-/// Any text has lines, but a program, a log or a table of users must not become a thousand tasks. Therefore a text
+/// Any text has lines, but a program, a log, a table of users or a list of words must not become a thousand tasks. Therefore a text
 /// whose lines look like one of these is refused, unless its format is named.
 enum TodoTxtGuess {
   /// Throws `malformedDocument` unless the beginning of a document may be a list of tasks.
@@ -336,7 +336,10 @@ enum TodoTxtGuess {
     if lines.count > 1, head.utf8.count > 4_000 { lines.removeLast() }
     let strange = lines.count { isStrange($0) && !isMarked($0) }
     let isMostlyStrange = strange * 2 >= max(lines.count, 1) || strange > 2 && strange * 4 > lines.count
-    guard isBinary || isOfAnotherKind(lines) || isMostlyStrange else { return }
+    // One word may be a task, but many are a list of words.
+    let words = lines.count { $0.split(whereSeparator: \.isWhitespace).count < 2 && !isMarked($0) }
+    let isListOfWords = lines.count > 1 && words * 20 >= lines.count * 19
+    guard isBinary || isOfAnotherKind(lines) || isMostlyStrange || isListOfWords else { return }
     throw TallyError(
       .malformedDocument, "The document does not look like a list of tasks",
       remedy: "Check the file, or name its format, as in --format todotxt")

@@ -10,6 +10,8 @@ final class TodoistSource: RowSource {
   private var section: String?
   /// The tasks above the next one, outermost first.
   private var ancestors: [UUID] = []
+  /// The columns without a field that have been named.
+  private var namedColumns: Set<String> = []
   /// A task whose notes may follow.
   private var pending: (document: TaskDocument, position: TextPosition)?
 
@@ -134,6 +136,9 @@ final class TodoistSource: RowSource {
     document[.dueDay] = .day(recurrence.firstDay(onOrAfter: today) ?? today)
   }
 
+  /// The columns that are kept and need no remark: those of the date, and what concerns Todoist alone.
+  private static let understood: Set = ["DATE", "TIMEZONE", "DEADLINE", "DEADLINE_LANG", "AUTHOR", "IS_COLLAPSED"]
+
   /// Adds attributes for the columns that Tally has no field for.
   ///
   /// They include a date that was not understood, or that counts from the day of the import.
@@ -151,7 +156,13 @@ final class TodoistSource: RowSource {
     }
     if let zone = row["TIMEZONE"], TimeZone(identifier: zone) == nil { context.remarks.add("zone", zone) }
     if let deadline = row["DEADLINE"] { context.remarks.add("date", "DEADLINE: \(deadline)") }
-    document.attributes = row.filter { !known.contains($0.key) && !$0.key.isEmpty }.mapValues { .text($0) }
+    // Todoist writes a unit without a duration.
+    let isUnit = { (cell: (key: String, value: String)) in cell.key == "DURATION_UNIT" && row["DURATION"] == nil }
+    let others = row.filter { !known.contains($0.key) && !$0.key.isEmpty && !isUnit($0) }
+    for name in others.keys.sorted() where !Self.understood.contains(name) && namedColumns.insert(name).inserted {
+      context.remarks.add("column", name, isListed: true)
+    }
+    document.attributes = others.mapValues { .text($0) }
     if let section, project != nil { document.attributes["section"] = .text(section) }
   }
 }

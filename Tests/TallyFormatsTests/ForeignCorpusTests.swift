@@ -143,9 +143,9 @@ struct ForeignCorpusTests {
       ]),
     Form(
       format: .org, head: "* Home\n",
-      task: "** TODO [#A] Task % :home:\n   DEADLINE: <2026-12-24 Thu +1w>", separator: "\n", end: "\n",
+      task: "** TODO [#A] Task % :home:\n   DEADLINE: <2026-12-24 Thu ++1w>", separator: "\n", end: "\n",
       faults: [
-        Fault(part: "2026-12-24 Thu +1w", faulty: "next week", kinds: ["date"]),
+        Fault(part: "2026-12-24 Thu ++1w", faulty: "next week", kinds: ["date"]),
         Fault(part: "+1w", faulty: "+2h", kinds: ["recurrence"]),
         Fault(part: "+1w", faulty: "+1w -3d", kinds: ["recurrence"]),
         Fault(part: "TODO", faulty: "WAITING", kinds: ["state"]), Fault(part: "#A", faulty: "#Q", kinds: ["priority"]),

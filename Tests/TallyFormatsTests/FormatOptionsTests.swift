@@ -118,6 +118,43 @@ struct FormatOptionsTests {
     }
   }
 
+  /// A plain export has no notes of Tally's own either, as that of a snooze, and says the same when it is read.
+  @Test(arguments: DocumentFormat.allCases.filter { $0.isExported && ![.json, .ndjson].contains($0) })
+  func aPlainExportHasNoNoteOfTally(format: DocumentFormat) throws {
+    let clock = TestClock.noon
+    try withStore(.testing(clock: clock)) { store in
+      let now = clock.now
+      try store.writeAndWait { transaction in
+        let task = try transaction.add("Water the plants", to: .inbox) { task in
+          (task.dueDate, task.recurrence) = (now.adding(seconds: 7_200), try Recurrence(text: "FREQ=WEEKLY"))
+          task.reminders = [.at(now.adding(seconds: 600)), .at(now.adding(seconds: 1_200))]
+          (task.tags, task.attributes["colour"]) = (["home"], "blue")
+        }
+        try transaction.snooze(task.id, until: now.adding(seconds: 900))
+      }
+      let task = try #require(try store.tasks.first)
+      #expect(task.attributes.keys.contains { $0.hasPrefix("tally.") })
+      let whole = try store.exportedText(as: format)
+      #expect(format == .ical || whole.contains("tally.snoozed"))
+      try withTemporaryDirectory { directory in
+        let file = directory.appending("plain")
+        try store.export(to: file, as: format, formatOptions: FormatOptions(isPlain: true))
+        let text = try String(contentsOfFile: file.string, encoding: .utf8)
+        #expect(!text.replacing("//Tally//Tally", with: "").lowercased().contains(/tally[.:"\s{,]/), "\(text)")
+        try withStore(.testing(clock: clock)) { copy in
+          try copy.importText(text, as: format)
+          let found = try #require(try copy.tasks.first)
+          #expect(found.title == task.title && found.tags == task.tags)
+          #expect(!found.attributes.keys.contains { $0.hasPrefix("tally") })
+          #expect(
+            found.dueDay(in: copy.configuration.calendar.timeZone)
+              == task.dueDay(in: store.configuration.calendar.timeZone))
+          if ![.ical, .markdown].contains(format) { #expect(found.attributes["colour"] == "blue") }
+        }
+      }
+    }
+  }
+
   @Test func linesKeepTheirOrder() throws {
     let lines = (0..<40).map { "line \(($0 * 17) % 40)" }
     try withStore { (store: TaskStore) throws in

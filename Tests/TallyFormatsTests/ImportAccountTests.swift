@@ -77,7 +77,7 @@ struct ImportAccountTests {
     Case(.org, "* Shopping\n* TODO a\n", ["heading"], ["a"]),
     Case(.org, "* DONE a\n  CLOSED: [once]\n", ["date"], ["a"]),
     Case(.org, "* TODO\n", ["title"], ["Untitled"]),
-    Case(.org, "* TODO a\n  SCHEDULED: <2026-04-15 +1w> DEADLINE: <2026-04-20 +1m>\n", ["recurrence"], ["a"]),
+    Case(.org, "* TODO a\n  SCHEDULED: <2026-04-15 ++1w> DEADLINE: <2026-04-20 ++1m>\n", ["recurrence"], ["a"]),
     Case(.todoist, todoist("task,a,,4,1, from ,en"), ["date"], ["a"]),
     Case(.todoist, todoist("task,a,,4,1,every day starting nonsense,en"), ["date"], ["a"]),
     Case(.todoist, todoist("task,a,,4,1, starting monday,en"), ["date"], ["a"]),
@@ -97,6 +97,19 @@ struct ImportAccountTests {
     Case(.markdown, "- [?] a\n", ["state"], ["a"]),
     Case(.markdown, "Some words\n\n- [ ] a\n", ["text"], ["a"]),
     Case(.todoist, todoist("task,a,,4,1,every 5 hours,en"), ["recurrence"], ["a"]),
+    Case(.todoist, "TYPE,CONTENT,RESPONSIBLE\ntask,a,Ann (1)\n", ["column"], ["a"]),
+    Case(.todoist, "TYPE,CONTENT,DURATION,DURATION_UNIT\ntask,a,,None\n", [], ["a"]),
+    Case(.todoist, "TYPE,CONTENT,SOMETHING\ntask,a,\ntask,b,1\ntask,c,2\n", ["column"], ["a", "b", "c"]),
+    Case(.ical, calendar("SUMMARY:a\nRECURRENCE-ID;RANGE=THISANDFUTURE:20260105T090000Z"), ["property"], ["a"]),
+    Case(.org, "* TODO a\n  SCHEDULED: <2026-04-15 Wed .+1w/2w>\n", ["recurrence"], ["a"]),
+    Case(.org, "* TODO a\n  DEADLINE: <2026-04-15 Wed +1m>\n", ["recurrence"], ["a"]),
+    Case(.org, "* TODO a\n  DEADLINE: <2026-04-15 Wed ++1m>\n", [], ["a"]),
+    Case(.org, "* TODO a\n  SCHEDULED: <2026-04-15 Wed>--<2026-04-17 Fri>\n", ["date"], ["a"]),
+    Case(.org, "* TODO a\n  SCHEDULED: <2026-04-15 Wed 09:00-10:30>\n", ["date"], ["a"]),
+    Case(.org, "* TODO a\n  words\n  <2026-04-15 Wed>--<2026-04-17 Fri>\n", ["date"], ["a"]),
+    Case(.org, "* TODO a\n  CLOCK: [2026-04-15 Wed 09:00]--[2026-04-15 Wed 10:00] =>  1:00\n", ["clock"], ["a"]),
+    Case(
+      .org, "* TODO a\n  :LOGBOOK:\n  CLOCK: [2026-04-15 Wed 09:00]\n  - Note\n  :END:\n", ["clock"], ["a"]),
     Case(.todoist, todoist("task,a,,4,1,whenever,en"), ["date"], ["a"]),
     Case(.todoist, todoist("task,a,,4,1,mañana,es"), ["date"], ["a"]),
     Case(.org, "* WAITING a\n", ["state"], ["a"]),
@@ -179,7 +192,9 @@ struct ImportAccountTests {
   /// Lists of tasks that look a little like something else are lists of tasks; what is something else is refused.
   @Test(
     arguments: [
-      ("buy milk\nreturn books (library)\ncall mom\n", 3),
+      ("buy milk\nreturn books (library)\ncall mom\n", 3), ("Milk\nEggs\nBread and butter\n", 3), ("Milk\n", 1),
+      ("@ann\n+Garden\n", 2), ("apple\nbanana's\n\ncherry\n", nil), ("a@b.c\r\nd@e.f\r\n", nil),
+      ((0..<60).map { $0 % 30 == 0 ? "ice cream\n" : "word\($0)\n" }.joined(), nil),
       ("if it rains: umbrella\nbuy milk, eggs, and a lot of other things\n", 2),
       ("Dear Ann,\n\nthank you for the flowers, which are so very beautiful. We like them. See you soon.\n", nil),
       ("From: a@b.c\nTo: d@e.f\nSubject: hello\n\nwords\n", nil), ("BEGIN:VCARD\nFN:Ann\nEND:VCARD\n", nil),
@@ -192,6 +207,48 @@ struct ImportAccountTests {
       } else {
         #expect(throws: TallyError.self) { try store.importText(text, as: nil) }
       }
+    }
+  }
+
+  /// What is not understood of an entry is named with its own line, and stays with its task.
+  @Test func aRemarkOfAnEntryHasItsLine() throws {
+    let text =
+      "* Home\n** TODO a\n   words\n** TODO b\n   SCHEDULED: <2026-04-15 Wed 09:15-10:30>\n   :LOGBOOK:\n"
+      + "   CLOCK: [2026-04-14 Tue 09:00]\n   :END:\n** TODO c\n\n   DEADLINE: <2026-04-15 Wed .+2d/4d>\n"
+    try withStore { (store: TaskStore) throws in
+      let account = try store.importText(text, as: .org).account
+      let found = Set(account.map { "\($0.line ?? 0) \($0.kind) \($0.example)" })
+      #expect(
+        found == [
+          "5 date SCHEDULED: <2026-04-15 Wed 09:15-10:30>", "7 clock CLOCK: [2026-04-14 Tue 09:00]",
+          "11 recurrence DEADLINE: <2026-04-15 Wed .+2d/4d>",
+        ])
+      let tasks = Dictionary(uniqueKeysWithValues: try store.tasks.map { ($0.title, $0) })
+      #expect(tasks["b"]?.attributes["SCHEDULED"] == "<2026-04-15 Wed 09:15-10:30>")
+      #expect(tasks["b"]?.attributes["LOGBOOK"] == "CLOCK: [2026-04-14 Tue 09:00]")
+      #expect(tasks["b"]?.reminderDate?.iso8601 == "2026-04-15T06:15:00Z")
+      #expect(tasks["c"]?.recurrence?.text == "after 2 days")
+      #expect(tasks["c"]?.attributes["DEADLINE"] == "<2026-04-15 Wed .+2d/4d>")
+    }
+  }
+
+  /// All columns of Todoist's template: what has no field stays with the task, and each such column is named once.
+  @Test func aColumnOfTodoistWithoutAFieldIsKeptAndNamed() throws {
+    let head =
+      "TYPE,CONTENT,DESCRIPTION,IS_COLLAPSED,PRIORITY,INDENT,AUTHOR,RESPONSIBLE,DATE,DATE_LANG,TIMEZONE,DURATION,"
+      + "DURATION_UNIT,DEADLINE,DEADLINE_LANG\n"
+    let rows =
+      "meta,view_style=list,,,,,,,,,,,,,\n,,,,,,,,,,,,,,\ntask,Plan,,,4,1,Ann (1),,2026-12-01,en,,45,minute,,\n"
+      + "task,Pack,,,4,1,Ann (1),Bob (2),,en,,2,day,,\ntask,Rest,,,4,1,Ann (1),,,en,,,None,,\n"
+    try withStore { (store: TaskStore) throws in
+      let account = try store.importText(head + rows, as: .todoist).account
+      #expect(
+        account == [ImportRemark(kind: "column", count: 3, example: "DURATION, DURATION_UNIT, RESPONSIBLE", line: 4)])
+      let tasks = Dictionary(uniqueKeysWithValues: try store.tasks.map { ($0.title, $0) })
+      #expect(tasks["Plan"]?.attributes["DURATION"] == "45" && tasks["Plan"]?.attributes["DURATION_UNIT"] == "minute")
+      #expect(
+        tasks["Pack"]?.attributes["RESPONSIBLE"] == "Bob (2)" && tasks["Pack"]?.attributes["DURATION_UNIT"] == "day")
+      #expect(tasks["Rest"]?.attributes == ["AUTHOR": "Ann (1)"])
     }
   }
 

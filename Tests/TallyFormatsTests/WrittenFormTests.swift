@@ -84,6 +84,20 @@ struct WrittenFormTests {
 
         """
       try store.importText(text, as: .taskwarrior)
+      // Midnights are days elsewhere only with their zone.
+      let written = try store.exportedText(as: .taskwarrior)
+      let zone = #"status":"waiting","tags":["b"],"tally":"{\"zone\":\"Europe/Istanbul\"}","#
+      #expect(written == text.replacing(#"status":"waiting","tags":["b"],"#, with: zone))
+    }
+    try withStore { (store: TaskStore) throws in
+      let text = """
+        [
+        {"description":"a","due":"20261130T093000Z","entry":"20260101T000000Z","modified":"20260102T000000Z",\
+        "project":"Home","status":"pending","uuid":"00000000-0000-4000-8000-000000000001"}
+        ]
+
+        """
+      try store.importText(text, as: .taskwarrior)
       #expect(try store.exportedText(as: .taskwarrior) == text)
     }
   }

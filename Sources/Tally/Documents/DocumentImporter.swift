@@ -149,6 +149,9 @@ extension DocumentImporter where Source: ~Copyable {
       replacing: old, id: id, now: transaction.now, date: merge.date, in: transaction.calendar
     ) { try placement.orderAtEnd(for: $0, in: transaction) }
     let series = document.seriesValues?.series(of: task)
+    if let series, document.seriesValues?.describedZone != nil {
+      task.letFloat(in: series, transaction.calendar.timeZone)
+    }
     let outcome = merge.outcome(of: document, &task, replacing: old)
     if outcome == .keptNewer { subtasks.hasKept = true }
     if let listID = task.listID { try references.record(listID, at: position, in: transaction) }

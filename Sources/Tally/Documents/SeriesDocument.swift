@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 import LMDB
 import TallyEngine
 
@@ -77,9 +77,27 @@ package final class SeriesValues {
   static let key = "seriesValues"
 
   private let parts: SeriesDocument.Parts
+  /// The zone of the task's times if the task alone describes the series, as in documents of other programs.
+  let describedZone: TimeZone?
+
+  private init(_ parts: SeriesDocument.Parts, describedIn zone: TimeZone? = nil) {
+    (self.parts, describedZone) = (parts, zone)
+  }
+
+  /// The values of a series that its task describes by its times in a zone, to which the series may be fixed.
+  package convenience init(describedIn zone: TimeZone, isFixed: Bool) {
+    self.init(SeriesDocument.Parts(timeZone: isFixed ? zone.identifier : nil), describedIn: zone)
+  }
+
+  /// The same values with further days left out.
+  package func leavingOut(_ days: Set<CalendarDay>) -> SeriesValues {
+    var parts = parts
+    parts.skippedDays = days.union(parts.skippedDays).sorted()
+    return SeriesValues(parts, describedIn: describedZone)
+  }
 
   /// Compares a series with the one that its task describes; `nil` if the task does not repeat.
-  package init?(of series: TaskSeries, besides task: TaskItem) {
+  package convenience init?(of series: TaskSeries, besides task: TaskItem) {
     guard let described = TaskSeries(describedBy: task, in: .gmt)?.template else { return nil }
     var fields = TaskDocument()
     for field in TaskField.all where field != .id {
@@ -89,21 +107,22 @@ package final class SeriesValues {
         fields[field] = series.template.documentValue(of: field)
       }
     }
-    parts = SeriesDocument.Parts(
-      task: fields, timeZone: series.timeZoneIdentifier, skippedDays: series.skippedDays)
+    self.init(
+      SeriesDocument.Parts(task: fields, timeZone: series.timeZoneIdentifier, skippedDays: series.skippedDays))
   }
 
   /// Reads the values, whose key has been read.
-  init(from reader: inout JSONReader) throws {
+  convenience init(from reader: inout JSONReader) throws {
     guard try reader.next() == .beginObject else { throw reader.fault("The values of a series are not an object") }
-    parts = try SeriesDocument.parts(from: &reader, isLenient: true) { reader in
-      try TaskDocument(fieldsFrom: &reader, isLenient: true)
-    }
+    self.init(
+      try SeriesDocument.parts(from: &reader, isLenient: true) { reader in
+        try TaskDocument(fieldsFrom: &reader, isLenient: true)
+      })
   }
 
   /// The series of a task; `nil` if the task does not repeat, or cannot have such a series.
   package func series(of task: TaskItem) -> TaskSeries? {
-    guard var template = TaskSeries(describedBy: task, in: .gmt)?.template else { return nil }
+    guard var template = TaskSeries(describedBy: task, in: describedZone ?? .gmt)?.template else { return nil }
     if let fields = parts.task {
       for field in TaskField.all where fields.has(field) { template[field] = fields[field] }
     }
@@ -130,5 +149,13 @@ package final class SeriesValues {
       writer.entry("skippedDays", .tags(TagSet(parts.skippedDays.map(\.iso8601))))
     }
     writer.endObject()
+  }
+}
+
+extension TaskItem {
+  /// Lets the times of an open task float that are those of its series in a zone.
+  mutating func letFloat(in series: TaskSeries, _ zone: TimeZone) {
+    guard isOpen, let place = self.series, place.id == series.id else { return }
+    float(as: series.task(at: place, in: zone, createdAt: createdAt))
   }
 }

@@ -86,13 +86,11 @@ package struct TaskDocument {
   ///
   /// - Parameter zone: the zone in which the document was written.
   package mutating func letFloat(in zone: TimeZone) {
-    guard values.isOpen, let place = values.series, let series = seriesValues?.series(of: values),
-      place.id == series.id
-    else { return }
+    guard let series = seriesValues?.series(of: values), series.id == values.series?.id, values.isOpen else { return }
     var task = values
     task.dropRepeatedReminder()
     values.otherReminders = task.otherReminders
-    task.float(as: series.task(at: place, in: zone, createdAt: task.createdAt))
+    task.letFloat(in: series, zone)
     for field in TaskField.all where field.part == .floating {
       if let time = task[field] { self[field] = time }
     }
@@ -139,7 +137,11 @@ extension TaskDocument {
     if old == nil, !has(.createdAt) { task.createdAt = min(now, completion ?? now) }
     if old == nil, !has(.updatedAt) { task.updatedAt = max(task.createdAt, completion ?? task.createdAt) }
     if has(.series), task.recurrence != nil, let old { task.keepRestart(replacing: old, in: calendar) }
-    if !has(.series) || task.recurrence == nil { task.updateSeries(replacing: old, in: calendar) }
+    if !has(.series) || task.recurrence == nil {
+      var calendar = calendar
+      calendar.timeZone = seriesValues?.describedZone ?? calendar.timeZone
+      task.updateSeries(replacing: old, in: calendar)
+    }
     task.dropStrayStep()
     try task.validate()
     if !has(.sortOrder), old.map({ Place(of: $0) }) != Place(of: task) { task.sortOrder = try sortOrder(task) }
