@@ -100,8 +100,10 @@ final class CalendarSource: ForeignSource {
     context.remarks.position = place
     var record = toDo.record
     record.zones = zones
-    let zone = record.seriesZone(context)
-    let local = context.in(zone?.identifier)
+    let zone = record.seriesZone(context)?.identifier
+    // What Tally has written says itself whether its times are fixed to a zone.
+    let isFixed = zone != nil && record.exact == nil
+    let local = isFixed ? context.in(zone) : context
     var document = record.importing(local)
     record.remark(local)
     // A to-do needs no summary (RFC 5545, section 3.6.2), a task does.
@@ -109,8 +111,8 @@ final class CalendarSource: ForeignSource {
     document.listName = document.listName ?? calendarName
     identity.identify(&document, by: toDo.contents)
     if record.first("RRULE") != nil {
-      let described = record.days(context.occurrences[record.first("UID")?.unescaped ?? ""] ?? [], local)
-      document.describeSeries(besides: Set(described), isFixed: zone != nil, local)
+      let described = record.days(context.occurrences[record.first("UID")?.unescaped ?? ""] ?? [], context.in(zone))
+      document.describeSeries(besides: Set(described), isFixed: isFixed, context.in(zone))
     }
     context.remarks.position = nil
     return (document, place)

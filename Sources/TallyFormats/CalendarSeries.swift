@@ -43,7 +43,9 @@ extension CalendarSeries {
       let zoned = Self.line("DUE", String(BasicDate.text(wall).dropLast()), instant, in: zone)
       due = task.dueDate == nil ? nil : zoned ?? ContentLine("DUE", BasicDate.text(instant))
       let beginning = first == day ? instant : first.start(in: context.calendar(in: zone))
-      let zonedStart = first == day ? zoned : Self.line("DUE", BasicDate.text(first) + "T000000", beginning, in: zone)
+      let own = isMoved || isHourly ? nil : Self.start(of: task, on: first, in: zone, context)
+      let zonedStart =
+        own ?? (first == day ? zoned : Self.line("DUE", BasicDate.text(first) + "T000000", beginning, in: zone))
       start =
         zonedStart.map { ContentLine("DTSTART", parameters: $0.parameters, $0.value) }
         ?? ContentLine("DTSTART", BasicDate.text(beginning))
@@ -56,6 +58,21 @@ extension CalendarSeries {
     self.rule = Self.rule(rule, number: series.number(of: place), from: place, isExplicit: first != place.occurrence)
     let skipped = series.skippedDays.suffix(max(0, RecurrenceRule.mostExceptions - rule.exceptions.count))
     exceptions = Set(rule.exceptions + skipped).sorted()
+  }
+
+  /// The start on a day at the imported time of the clock; `nil` without one, or if the task is due before.
+  private static func start(
+    of task: TaskItem, on day: CalendarDay, in zone: TimeZone, _ context: FormatContext
+  ) -> ContentLine? {
+    guard case .text(let text)? = task.attributes["DTSTART"], let due = task.dueDate,
+      let imported = CalendarRecord.written(text, of: "DTSTART")?.first,
+      case .instant(let instant)? = context.remarks.discarding({
+        WrittenDate(imported, zones: CalendarZones(), context)
+      }),
+      case let time = BasicDate.text(instant.wallClock(in: zone)).dropFirst(8).dropLast(),
+      let start = BasicDate.instant(BasicDate.text(day) + time, in: zone), start <= due
+    else { return nil }
+    return line("DTSTART", BasicDate.text(day) + time, start, in: zone)
   }
 
   /// A local time in a zone; `nil` if its description gives another instant than the one that is meant.
@@ -187,11 +204,12 @@ extension CalendarRecord {
     }
   }
 
-  /// The zone to which a document of another program fixes the times of a series, if it is not the person's.
+  /// The zone of the times of an open series.
   ///
-  /// A zone whose clock is not known leaves a remark: the times of the series are then by the person's clock.
+  /// - Returns: `nil` if the times are those of the person's clock. That is so, too, if the clock of a zone is not known,
+  ///   which leaves a remark.
   func seriesZone(_ context: FormatContext) -> TimeZone? {
-    guard exact == nil, first("RRULE") != nil, context.remarks.discarding({ !state(context).isClosed }),
+    guard first("RRULE") != nil, context.remarks.discarding({ !state(context).isClosed }),
       let line = [first("DTSTART"), first("DUE")].compactMap(\.self).first(where: { $0.parameter("TZID") != nil }),
       let name = line.parameter("TZID"), BasicDate.day(line.value) == nil
     else { return nil }

@@ -136,8 +136,11 @@ final class TodoistSource: RowSource {
     document[.dueDay] = .day(recurrence.firstDay(onOrAfter: today) ?? today)
   }
 
-  /// The columns that are kept and need no remark: those of the date, and what concerns Todoist alone.
-  private static let understood: Set = ["DATE", "TIMEZONE", "DEADLINE", "DEADLINE_LANG", "AUTHOR", "IS_COLLAPSED"]
+  /// The columns that are kept and need no remark: those that have a remark of their own if they are not
+  /// understood, and those of Todoist alone.
+  private static let understood: Set = [
+    "DATE", "TIMEZONE", "DEADLINE", "DEADLINE_LANG", "AUTHOR", "IS_COLLAPSED", "PRIORITY", "INDENT",
+  ]
 
   /// Adds attributes for the columns that Tally has no field for.
   ///

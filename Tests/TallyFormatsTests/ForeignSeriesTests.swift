@@ -151,7 +151,10 @@ import Testing
         #expect(try store.importText(exported, as: .ical).tasks == ImportSummary.Counts(unchanged: 1))
         let (task, series) = (try store.tasks, try store.read { try $0.storedSeries() })
         #expect(try openTasks(in: store, 25).map(\.dueDate) == expected, "\(home) \(document)")
-        for text in [exported, exported.replacing("\r\n ", with: "").replacing(/X-TALLY:[^\r]*\r\n/, with: "")] {
+        // A zone whose changes follow no rule goes out in UTC, which only Tally reads as a series of the zone.
+        let isDescribed = exported.contains("BEGIN:VTIMEZONE\r\nTZID:\(zone)\r\n")
+        let bare = exported.replacing("\r\n ", with: "").replacing(/X-TALLY:[^\r]*\r\n/, with: "")
+        for text in isDescribed ? [exported, bare] : [exported] {
           try withStore(try Self.configuration(in: home)) { (copy: TaskStore) throws in
             try copy.importText(text, as: .ical)
             if text == exported {
@@ -261,9 +264,7 @@ import Testing
         try transaction.complete(open.id)
       }
       let later = unfolded(try store.exportedText(as: .ical))
-      #expect(
-        later.contains("\r\nEXDATE;TZID=America/New_York:20260108T213000,20260107T213000")
-          || later.contains("20260110T213000"))
+      #expect(later.contains(";TZID=America/New_York:20260107T213000,20260108T213000,20260110T213000\r\n"), "\(later)")
       #expect(try store.importText(later, as: .ical).tasks.changed == 0)
     }
   }
