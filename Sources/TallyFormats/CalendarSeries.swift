@@ -247,6 +247,13 @@ extension TaskDocument {
     seriesValues = values.leavingOut(later)
   }
 
+  /// Fixes the times of an open series to a zone that is known, and is not the person's.
+  mutating func fixSeries(to zone: String?, _ context: FormatContext) {
+    let local = context.in(zone)
+    guard local.timeZone != context.timeZone, task.timeOfStep != nil else { return }
+    describeSeries(besides: [], isFixed: true, local)
+  }
+
   /// Advances an open series and its dates to the first occurrence that is neither in `days` nor left out by the rule.
   ///
   /// - Returns: The day of that occurrence; `nil` if it is no open task that repeats by a rule.

@@ -95,11 +95,15 @@ struct ContentLine: Equatable {
   }
 
   /// Appends the line in pieces of at most 75 octets, none of which cuts a scalar, with CRLF.
+  ///
+  /// No piece begins with a colon: Radicale takes it for a blank too much after a `TZID`.
   func append(to bytes: inout [UInt8]) {
     var length = 0
-    for scalar in text.unicodeScalars {
-      let octets = UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter
-      if length + octets.count > 75 {
+    let scalars = text.unicodeScalars
+    for index in scalars.indices {
+      let octets = UTF8.encode(scalars[index]) ?? UTF8.encodedReplacementCharacter
+      let isBeforeColon = scalars[scalars.index(after: index)...].first == ":"
+      if length + octets.count > (isBeforeColon ? 74 : 75) {
         bytes += [0x0D, 0x0A, 0x20]
         length = 1
       }

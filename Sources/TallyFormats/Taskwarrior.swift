@@ -108,8 +108,12 @@ struct TaskwarriorRecord: ForeignRecord {
   var values: [String: TaskwarriorValue]
 
   /// Days are written as midnights.
+  ///
+  /// A task with a random id (RFC 9562, section 5.4) may be one of Taskwarrior's, which is written as it was: with another
+  /// attribute, Taskwarrior would take it for changed.
   static func isLocal(_ task: TaskItem) -> Bool {
-    task.dueDay != nil || task.scheduledDate != nil || task.start?.day != nil
+    let isRandom = task.id.uuid.6 >> 4 == 4
+    return !isRandom && (task.dueDay != nil || task.scheduledDate != nil || task.start?.day != nil)
   }
 
   /// Whether the extension leaves a field out, so that a task from Taskwarrior is written as it was.

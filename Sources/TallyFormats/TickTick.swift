@@ -45,6 +45,7 @@ final class TickTickSource: RowSource {
     }
     if let taskID = row["taskId"] { document[.id] = .id(id(taskID)) }
     identity.identify(&document, by: row["List Name"] ?? "", row["Title"] ?? "", row["Created Time"] ?? "")
+    if row["Is Floating"]?.lowercased() != "true" { document.fixSeries(to: row["Timezone"], context) }
     return document
   }
 

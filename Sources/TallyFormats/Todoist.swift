@@ -78,6 +78,7 @@ final class TodoistSource: RowSource {
     ancestors = Array(ancestors.prefix(depth))
     if let parent = ancestors.last { document[.parentID] = .id(parent) }
     identity.identify(&document, by: section ?? "", "\(ancestors)", content, row["DATE"] ?? "")
+    document.fixSeries(to: row["TIMEZONE"], context)
     if let id = document[.id]?.id { ancestors.append(id) }
     return document
   }

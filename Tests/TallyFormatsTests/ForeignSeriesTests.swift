@@ -115,6 +115,34 @@ import Testing
     }
   }
 
+  /// Other programs name the zone in a column.
+  @Test(arguments: [
+    (
+      DocumentFormat.ticktick,
+      "List Name,Title,Due Date,Repeat,Timezone,Is Floating\n"
+        + "Home,a,2026-01-02T14:00:00+0000,RRULE:FREQ=DAILY,America/New_York,%\n", true
+    ),
+    (
+      .todoist,
+      "TYPE,CONTENT,DATE,DATE_LANG,TIMEZONE,IS_COLLAPSED\n"
+        + "task,a,every day at 9:00,en,America/New_York,%\n", false
+    ),
+  ])
+  func theZoneOfARowFixesItsSeries(format: DocumentFormat, text: String, canFloat: Bool) throws {
+    for isFloating in canFloat ? [false, true] : [false] {
+      try withStore(try Self.configuration(in: "Europe/Berlin")) { (store: TaskStore) throws in
+        let text = text.replacing("%", with: "\(isFloating)")
+        #expect(try store.importText(text, as: format).account.isEmpty)
+        let zones = try store.read { try $0.storedSeries() }.map(\.timeZoneIdentifier)
+        #expect(zones == (isFloating ? [] : ["America/New_York"]))
+        let dues = try openTasks(in: store, 80).compactMap(\.dueDate?.iso8601)
+        // Two weeks after New York's change, and before that of Berlin.
+        #expect(dues.first?.hasSuffix("T14:00:00Z") == true, "\(dues)")
+        #expect(dues.last?.hasSuffix(isFloating ? "T14:00:00Z" : "T13:00:00Z") == true, "\(dues)")
+      }
+    }
+  }
+
   /// Random series of any zone, read in any other: every task is at the series' time by the clock of its zone, on the days
   /// of its rule there, and an export gives the same.
   @Test func randomSeriesKeepTheClockOfTheirZone() throws {
@@ -298,6 +326,24 @@ import Testing
         }
         #expect(next?.dueDate?.iso8601 == "2026-01-08T08:00:00Z")
       }
+    }
+  }
+
+  /// The reminders of a series that moves on past a described day move on by its clock, over a change of the clock, too.
+  @Test func remindersMoveOnWithTheSeries() throws {
+    try Self.withBerlin { (store: TaskStore) throws in
+      let alarm = { (time: String) in
+        "BEGIN:VALARM\nACTION:DISPLAY\nDESCRIPTION:a\nTRIGGER;VALUE=DATE-TIME:\(time)\nEND:VALARM\n"
+      }
+      let series =
+        "UID:s\nSUMMARY:a\nRRULE:FREQ=WEEKLY\nDTSTART;TZID=Europe/Berlin:20260323T090000\n"
+        + "DUE;TZID=Europe/Berlin:20260323T090000\n" + alarm("20260323T070000Z") + alarm("20260322T160000Z")
+      let moved = "UID:s\nSUMMARY:b\nRECURRENCE-ID;TZID=Europe/Berlin:20260323T090000\nDUE:20260324T080000Z"
+      try store.importText(Self.document([moved, String(series.dropLast())]), as: .ical)
+      let task = try #require(try store.tasks.first { $0.title == "a" })
+      #expect(task.dueDate?.iso8601 == "2026-03-30T07:00:00Z" && task.scheduledDate?.iso8601 == "2026-03-30")
+      let reminders = task.reminderInstants(in: try #require(TimeZone(identifier: "Europe/Berlin"))).map(\.iso8601)
+      #expect(reminders == ["2026-03-29T15:00:00Z", "2026-03-30T06:00:00Z"])
     }
   }
 

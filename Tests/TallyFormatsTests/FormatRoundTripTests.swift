@@ -133,23 +133,21 @@ struct FormatRoundTripTests {
     let zones = ["Pacific/Apia", "Pacific/Pago_Pago", "Europe/Berlin", "Asia/Kathmandu", "America/Havana", "Etc/UTC"]
     for _ in 0..<4 {
       let (here, there) = (zones.randomElement(using: &generator) ?? "", zones.randomElement(using: &generator) ?? "")
-      var tasks: [TaskItem] = []
-      for number in 0..<30 {
-        let day = CalendarDay(clamping: .random(in: 15_000...22_000, using: &generator))
-        let created = Timestamp(clamping: 1_700_000_000_000_000 + Int64(number) * 1_000_000)
-        var task = TaskItem(id: generator.uuid(), title: "task \(number)", createdAt: created)
-        if generator.oneIn(2) { task.scheduledDate = day }
-        if generator.oneIn(2) { task.dueDay = try day.adding(days: .random(in: 0...3, using: &generator)) }
-        if task.dueDay == nil, generator.oneIn(2) {
-          task.dueDate = Timestamp(clamping: Int64(day.dayNumber) * 86_400_000_000).adding(seconds: 100_000)
-        }
-        if generator.oneIn(3) { task.start = .day(try day.adding(days: -1)) }
-        tasks.append(task)
-      }
       try withStore(.testing(timeZone: here)) { store in
-        let written = tasks
-        try store.writeAndWait { try $0.insert(contentsOf: written) }
-        let text = try store.exportedText(as: format)
+        try store.writeAndWait { transaction in
+          for number in 0..<30 {
+            let day = CalendarDay(clamping: .random(in: 15_000...22_000, using: &generator))
+            try transaction.add("task \(number)") { task in
+              if generator.oneIn(2) { task.scheduledDate = day }
+              if generator.oneIn(2) { task.dueDay = try day.adding(days: .random(in: 0...3, using: &generator)) }
+              if task.dueDay == nil, generator.oneIn(2) {
+                task.dueDate = Timestamp(clamping: Int64(day.dayNumber) * 86_400_000_000).adding(seconds: 100_000)
+              }
+              if generator.oneIn(3) { task.start = .day(try day.adding(days: -1)) }
+            }
+          }
+        }
+        let (tasks, text) = (try store.tasks, try store.exportedText(as: format))
         try withStore(.testing(timeZone: there)) { copy in
           try copy.importText(text, as: format)
           for task in tasks {
