@@ -252,6 +252,40 @@ def check_with_khal(khal, text, lives):
         assert not missing and not extra, f"khal: {sorted(missing)[:3]} and not {sorted(extra)[:3]} of {series.title}"
 
 
+def check_described(folder, khal):
+    """A day that a calendar describes beside its series is there once in khal, wherever the to-dos are in the calendar.
+
+    khal reads what Tally writes of the calendar as events, each at its own start.
+    """
+    zone, rule = "America/New_York", "FREQ=DAILY;COUNT=6"
+    head = "BEGIN:VTODO\nUID:series\nDTSTAMP:20270101T000000Z\n"
+    master = f"SUMMARY:series\nRRULE:{rule}\nDTSTART;TZID={zone}:20270310T213000\nDUE;TZID={zone}:20270310T220000\n"
+    described = [
+        f"SUMMARY:{name}\nRECURRENCE-ID;TZID={zone}:{day}T213000\nDTSTART;TZID={zone}:{day}T100000\n"
+        f"DUE;TZID={zone}:{day}T110000\n" for name, day in [("first", "20270310"), ("moved", "20270314")]]
+    for place, parts in enumerate([[master, *described], [*described, master], [described[1], master, described[0]]]):
+        inner = folder / f"described-{place}"
+        inner.mkdir()
+        file = inner / "described.ics"
+        todos = "".join(head + part + "END:VTODO\n" for part in parts)
+        file.write_text(f"BEGIN:VCALENDAR\nVERSION:2.0\n{todos}END:VCALENDAR\n", encoding="utf-8")
+        tally, copy = Tally(inner / "store", zone="Europe/Berlin"), Tally(inner / "copy", zone="Asia/Tokyo")
+        assert tally.load(file, "ical")["added"] == 3
+        text = tally("export", "-o", "-", "--format", "ical").replace("\n ", "")
+        assert "EXDATE" not in text, text
+        file.write_text(text, encoding="utf-8")
+        assert copy.load(file, "ical")["added"] == 3 and kept(copy) == kept(tally)
+        program = khal(inner / "khal", zone)
+        body = re.sub(r"(?m)^(DUE|STATUS|X-TALLY).*\n", "", text).replace("VTODO", "VEVENT")
+        file.write_text(body, encoding="utf-8", newline="\r\n")
+        program("import", "--batch", "-a", "work", file)
+        lines = program("list", "--format", "{title} {start-long}", "--day-format", "", "2027-03-01", "30d").splitlines()
+        expected = [f"series 2027-03-{day} 21:30" for day in (11, 12, 13, 15)]
+        expected += ["first 2027-03-10 10:00", "moved 2027-03-14 10:00"]
+        assert sorted(lines) == sorted(expected), f"khal: {lines} of {body}"
+    print("described occurrences: in khal once, in any order")
+
+
 LATER = datetime.timedelta(hours=1)
 
 
@@ -305,6 +339,7 @@ def kept(tally):
 
 def check(seed, folder, programs):
     """Series of persons in each zone; `programs` makes khal, todoman, and a calendar's to-dos one by one."""
+    check_described(folder, programs.khal)
     numbers, number, count = random.Random(seed), 0, 0
     for place, person in enumerate(ZONES):
         inner = folder / f"series-{place}"

@@ -68,6 +68,19 @@ import Testing
         "RRULE:FREQ=WEEKLY;BYDAY=MO",
       ]),
     Example(
+      testDescription: "a task that was moved keeps the rule's day of the month", rule: "FREQ=MONTHLY;UNTIL=20261001",
+      due: "2026-03-02T09:00:00+01:00",
+      change: { id, transaction in
+        let later = try Timestamp(iso8601: "2026-03-05T11:30:00+01:00")
+        try transaction.update(id) { $0.dueDate = later }
+      },
+      lines: ["DTSTART;TZID=Europe/Berlin:20260305T113000", "RRULE:FREQ=MONTHLY;BYMONTHDAY=2;UNTIL=20261001T215959Z"]),
+    Example(
+      testDescription: "a task that was moved keeps the rule's day of the year", rule: "FREQ=YEARLY;COUNT=3",
+      due: "2026-03-02",
+      change: { id, transaction in try transaction.update(id) { $0.dueDay = try Self.day("2026-02-27") } },
+      lines: ["DTSTART;VALUE=DATE:20260227", "RRULE:FREQ=YEARLY;BYMONTH=3;BYMONTHDAY=2;COUNT=3"]),
+    Example(
       testDescription: "a due day", rule: "FREQ=MONTHLY;BYMONTHDAY=-1", due: "2026-03-31",
       lines: ["DTSTART;VALUE=DATE:20260331", "DUE;VALUE=DATE:20260331", "RRULE:FREQ=MONTHLY;BYMONTHDAY=-1"]),
     Example(
