@@ -364,12 +364,11 @@ struct CalendarZones: Sendable {
   func zone(named name: String, at local: String, or home: TimeZone) -> TimeZone? {
     let candidates = [locations[name].flatMap(Self.named), Self.named(name), home].compactMap(\.self)
     guard let zone = described[name], let start = DescribedZone.wallSeconds(local[...]) else { return candidates.first }
-    // Clocks change at night.
-    let noons = (0..<12).map { (start / 86_400 + 30 * $0) * 86_400 + 43_200 }
+    // Clocks change at night, so the noon of each day tells two clocks apart.
+    let noons = (0..<366).map { (start / 86_400 + $0) * 86_400 + 43_200 }
     return candidates.first { candidate in
       noons.allSatisfy { noon in
-        let wall = Timestamp(clamping: noon.multipliedReportingOverflow(by: 1_000_000).partialValue)
-        return zone.instant(ofWallSeconds: noon) == Timestamp(wallClock: wall, in: candidate)
+        zone.instant(ofWallSeconds: noon) == Timestamp(wallClock: Timestamp(clampingSeconds: noon), in: candidate)
       }
     }
   }

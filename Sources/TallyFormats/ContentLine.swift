@@ -96,7 +96,7 @@ struct ContentLine: Equatable {
 
   /// Appends the line in pieces of at most 75 octets, none of which cuts a scalar, with CRLF.
   ///
-  /// No piece begins with a colon: Radicale takes it for a blank too much after a `TZID`.
+  /// No piece begins with a single colon: Radicale takes the blank before it for a part of a value after a `TZID`.
   func append(to bytes: inout [UInt8]) {
     var length = 0
     let scalars = text.unicodeScalars

@@ -36,6 +36,10 @@ struct SeriesTests {
       (["--on", "2026-12-01", "--repeat", "every week"], ["--due", "8:15"], "1 Dec 08:15"),
       (["--on", "2026-12-01", "--due", "2026-12-01", "--repeat", "every week"], ["--remind", "7:00"], "1 Dec 07:00"),
       (["--on", "2026-12-01", "--repeat", "every week"], ["--on", "2026-12-04", "--due", "7:00"], "4 Dec 07:00"),
+      (
+        ["--on", "2026-12-01", "--due", "2026-12-03", "--repeat", "every week"], ["--on", "none", "--due", "7:00"],
+        "3 Dec 07:00"
+      ),
       (["--due", "2026-12-03", "--repeat", "every week"], ["--due", "tomorrow 9:00"], "22 Nov 09:00"),
     ] as [([String], [String], String)])
   func aTimeAloneIsOnTheDayOfTheTaskOfASeries(new: [String], edit: [String], time: String) throws {
@@ -54,7 +58,7 @@ struct SeriesTests {
       let rows: [([String], String)] = [
         (["--title", "Water all"], ", this time only."), (["--title", "Water it", "--series"], ", from now on."),
         (["--after", parent], ", this time only."), (["--not-after", parent, "--series"], ", this time only."),
-        (["--series", "--after", parent, "--tag", "a"], ", from now on; it waits this time only."),
+        (["--series", "--after", parent, "--tag", "a"], ", from now on; what it waits for, this time only."),
         (["--after", "none"], ", this time only."), (["--parent", parent], ", from now on."),
         (["--parent", "none", "--tag", "b"], ", this time only; its parent from now on."),
         (["--series", "--on", "2026-11-25"], "every Monday → every Wednesday, from now on."),

@@ -132,7 +132,7 @@ struct ModelSeries: Hashable, Sendable {
 extension ModelSeries {
   /// A rule whose series moves to a day, found in its text: one that names a single day names that day.
   static func rule(_ recurrence: Recurrence, movedTo day: CalendarDay) -> Recurrence {
-    guard case .rule(let rule) = recurrence, rule.interval.unit != .hour else { return recurrence }
+    guard case .rule(let rule) = recurrence else { return recurrence }
     let text = rule.text
     let isOpen = !text.contains("BY")
     if !isOpen, rule.occurrences(from: day).first(where: { _ in true }) == day { return recurrence }

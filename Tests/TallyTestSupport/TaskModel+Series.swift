@@ -66,9 +66,9 @@ extension TaskModel {
     return self.task(after: series).flatMap { openTask(ofSeriesWith: $0) }
   }
 
-  /// The next task of a series; up to seven in between may have been deleted.
+  /// The next task of a series; those in between may have been deleted.
   private func task(after series: RecurrenceSeries) -> TaskItem? {
-    (1..<9).lazy.compactMap { tasks[series.later(by: $0, of: series.id).taskID] }.first
+    (1..<100).lazy.compactMap { tasks[series.later(by: $0, of: series.id).taskID] }.first
   }
 
   /// Keeps what a series has in common, before its next task is made from it.

@@ -380,10 +380,11 @@ struct QuickEntryDates {
     recurrence?.firstDay(onOrAfter: reference.today) != nil
   }
 
-  /// Lets the recurrence end after its duration, of which the planned day is the first.
+  /// Lets the recurrence end after its duration, which begins on its first day.
   private mutating func endAfterSpan(reference: DateReference) {
-    guard let span else { return }
-    var day = schedule.day ?? DateExpression.Day(.today)
+    let planned = try? schedule.day.map { try DateExpression(.day($0)).day(against: reference) }
+    guard let span, let first = recurrence?.firstDay(onOrAfter: planned ?? reference.today) else { return }
+    var day = DateExpression.Day(.date(first))
     day.offset = day.offset.adding(span, times: 1).adding(.init(days: 1), times: -1)
     if let last = try? DateExpression(.day(day)).day(against: reference) { reading?.clauses.end = .until(last) }
   }

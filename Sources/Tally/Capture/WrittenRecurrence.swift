@@ -66,6 +66,8 @@ extension WrittenRecurrence {
     guard own != first else { return }
     let place = RecurrenceSeries(startingWith: task.id, on: own)
     let new = RecurrenceSeries(startingWith: task.id, on: first)
+    let start = task.start
     OccurrenceMove(from: place, to: new, by: recurrence, in: reference.timeZone).apply(toPart: &task)
+    if start == .someday { task.start = start }
   }
 }

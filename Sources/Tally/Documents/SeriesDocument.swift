@@ -71,6 +71,7 @@ enum SeriesDocument {
 /// A stored series beside its open task, in formats that have no series of their own: what the task does not say.
 ///
 /// The times are wall-clock times, and the comparison is made in UTC, so nothing depends on where it is written or read.
+/// Only values that describe a series of another program have a zone of their own.
 /// A reference, as its fields are those of a document, which may have such values.
 package final class SeriesValues {
   /// The key of the values in an extension.

@@ -72,8 +72,9 @@ extension SnoozedOtherReminders {
 }
 
 extension TaskItem {
-  /// Whether a reminder of a repeating task, or of a sub-task, which may repeat with its parent, was snoozed or dismissed
-  /// once, so that the next task gets a different one.
+  /// Whether a reminder of a repeating task was snoozed or dismissed once, so that the next task gets a different one.
+  ///
+  /// A sub-task counts in any case, as the task alone does not know whether its parent repeats.
   public var isReminderSnoozed: Bool {
     (recurrence != nil || parentID != nil)
       && (SnoozedReminder(of: self) != nil || SnoozedOtherReminders(of: self) != nil)

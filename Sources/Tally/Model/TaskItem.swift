@@ -366,7 +366,7 @@ extension TaskItem {
     guard first == nil else { return }
     throw .invalidRecurrence(
       "The recurrence never gives a day from \(own ?? today) on",
-      remedy: "Give it days that exist, unlike 30 February, and an end after its first day")
+      remedy: "Check its days (there is no 30 February), what it leaves out, and that it ends after its first day")
   }
 
   /// Plans a task without a day for the first day of the rule that it has just been given.

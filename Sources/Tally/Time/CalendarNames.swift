@@ -10,7 +10,7 @@ public enum CalendarNames {
 
   /// The number of a weekday, from 1 for Monday, given its name in any case: in full, in the plural, or cut
   /// after three or more letters (`mon`, `tues`).
-  static func weekday(_ word: String) -> Int? {
+  package static func weekday(_ word: String) -> Int? {
     number(of: word, among: weekdays)
       ?? (word.hasSuffix("s") ? number(of: String(word.dropLast()), among: weekdays) : nil)
   }

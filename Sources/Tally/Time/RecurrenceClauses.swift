@@ -131,7 +131,7 @@ extension RecurrencePhrase {
   }
 
   /// Reads a date, or another expression for a day if there is a reference.
-  private mutating func writtenDay() -> CalendarDay? {
+  mutating func writtenDay() -> CalendarDay? {
     if let day = attempt({ $0.date() }) { return day }
     guard let reference else { return nil }
     for count in stride(from: min(4, words.count - index), to: 0, by: -1) {

@@ -20,9 +20,11 @@ import TallyEngine
 /// ORDINAL    = "first" | "1st" | "last" | "second to last" | …
 /// clause     = "on" days | "if it is" days            after what they limit
 ///            | "in week" NUMBER | "in" months | [","] "but only" ORDINAL {"and" ORDINAL} "of these"
-///            | [","] "skipping shorter months" | [","] "with weeks from" WEEKDAY | [","] "except" exceptions
-///            | [","] "until" DATE | [","] ["for"] NUMBER "times" | ("starting" | "from") DATE ["to" DATE]
+///            | [","] "skipping shorter months" | [","] "with weeks from" WEEKDAY | [","] except exceptions
+///            | [","] ("until" | "till" | "ending") DATE | [","] ["for"] NUMBER "times"
+///            | ("starting" | "beginning" | "from") DATE [("to" | "through") DATE]
 ///            | [","] ("after completion" | "when done")
+/// except     = "except" ["for"] | "excluding" | "but not"
 /// exceptions = WEEKDAY | "weekends" | ["in"] MONTH | DATE, several of them joined by "," or "and"
 /// DATE       = "2026-12-31" | "31 December 2026" | "December 31, 2026"
 /// ```
@@ -172,11 +174,20 @@ struct RecurrencePhrase {
     guard unread.count < words.count, let first = unread.first else {
       return .invalidRecurrence("The text is not a way to repeat", remedy: Self.remedy)
     }
-    let remedy =
-      first == "at"
-      ? "Give the task a due time or a reminder instead"
-      : Self.wordsBeforeDays.contains(first) ? "Write a day, as in '\(first) 2026-12-31'" : Self.remedy
-    return .invalidRecurrence("“\(text)” is not understood as a part of a recurrence", remedy: remedy)
+    return .invalidRecurrence(
+      "“\(text)” is not understood as a part of a recurrence",
+      remedy: remedy(beginningWith: first, at: unread.startIndex))
+  }
+
+  /// What to do about words that are not understood, the first of which is at an index.
+  private func remedy(beginningWith first: String, at place: Int) -> String {
+    if first == "at" { return "Give the task a due time or a reminder instead" }
+    guard Self.wordsBeforeDays.contains(first) else { return Self.remedy }
+    var phrase = self
+    phrase.index = place + 1
+    if first == "to", phrase.isAtWeekday { return "Write 'every weekday', or each day: 'every monday and tuesday'" }
+    guard phrase.writtenDay() != nil else { return "Write a day, as in '\(first) 2026-12-31'" }
+    return "Leave it out: what counts from a completion has no end, and a recurrence has one first and one last day"
   }
 
   private static let remedy =

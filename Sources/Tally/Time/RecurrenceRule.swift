@@ -516,7 +516,7 @@ extension RecurrenceRule {
     let days = daysOrElseLast ?? (positions.isEmpty ? monthDays : [])
     guard let last = days.first, days.count == 1, weekdays.isEmpty else { return self }
     (rule.monthDays, rule.positions) = ([day.day], [])
-    if interval.unit == .year, (day.month, day.day) == (2, 29) { rule.monthDays = [-1] }
+    if interval.unit == .year, rule.months == [2], day.day == 29 { rule.monthDays = [-1] }
     // A rule that leaves short months out goes on doing so.
     let skipsShortMonths = daysOrElseLast == nil && last > 28
     return skipsShortMonths ? rule : rule.clamped

@@ -103,9 +103,8 @@ enum SharedHelp {
   static let repeats = """
     How it repeats, or none: 'every 2 weeks', 'every monday', 'every month on the last friday', 'every weekday except in \
     august', 'every 1 march and 15 september', 'every 8 hours' with a due time, '3 days after completion', or an RRULE; \
-    perhaps with 'from 1 april', 'until', 'for 10 times' or 'except', in any order. Words mean the last day of a month that is too short; an RRULE \
-    leaves that month out. Once it is done, \
-    the next one is there.
+    perhaps with 'from 1 april', 'until', 'for 10 times' or 'except', in any order. Words mean the last day of a month \
+    that is too short; an RRULE leaves that month out. Once it is done, the next one is there.
     """
   static let day = """
     DAY is today, tomorrow, yesterday, a weekday or 'next monday', YYYY-MM-DD, '25 nov', +3d or 'in 2 weeks', eow, eom or \

@@ -149,18 +149,18 @@ struct EditCommand: SelectionCommand {
   ///   - old: the task before the edit.
   ///   - new: the task after it.
   ///   - former: the series before the edit.
-  ///   - series: the series after it.
+  ///   - current: the series after it.
   /// - Returns: the words.
   private func scope(
-    from old: TaskItem, to new: TaskItem, _ former: TaskSeries?, _ series: TaskSeries?
+    from old: TaskItem, to new: TaskItem, _ former: TaskSeries?, _ current: TaskSeries?
   ) -> String {
-    guard let former, let series, old.isOpen else { return "" }
+    guard let former, let current, old.isOpen else { return "" }
+    if !former.makesSameTasks(as: current) {
+      return old.dependsOn == new.dependsOn ? ", from now on" : ", from now on; what it waits for, this time only"
+    }
     var rest = old
     // The tasks that follow are created below the parent of the one before.
     (rest.parentID, rest.listID, rest.updatedAt) = (new.parentID, new.listID, new.updatedAt)
-    if !former.makesSameTasks(as: series) {
-      return old.dependsOn == new.dependsOn ? ", from now on" : ", from now on; it waits this time only"
-    }
     guard old.parentID != new.parentID else { return ", this time only" }
     return rest == new ? ", from now on" : ", this time only; its parent from now on"
   }

@@ -59,8 +59,8 @@ struct FieldChange {
     setOthers = { task in
       if let day { task.scheduledDate = day }
       if let due {
-        let day = day ?? task.dueDay(in: clock.timeZone) ?? task.scheduledDate
-        task.setDue(dueMinute.flatMap { day?.instant(atMinute: $0, in: clock.timeZone) }.map { .instant($0) } ?? due)
+        let own = (day ?? nil) ?? task.dueDay(in: clock.timeZone) ?? task.scheduledDate
+        task.setDue(dueMinute.flatMap { own?.instant(atMinute: $0, in: clock.timeZone) }.map { .instant($0) } ?? due)
       }
       for tag in tags {
         if tag.isNone { task.tags = [] } else { task.tags.insert(tag.withoutNumberSign) }

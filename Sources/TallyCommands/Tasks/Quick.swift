@@ -137,15 +137,13 @@ extension QuickDraft {
       let text = String(sentence[leftover.range]).escapedForDisplay()
       return leftover.reason == .timeSpan ? "the end of \(text)" : text
     }
-    func contains(_ reason: QuickEntry.Reason, beginningWith words: [String]) -> Bool {
-      entry.leftovers.contains { leftover in
-        leftover.reason == reason && words.contains { sentence[leftover.range].lowercased().hasPrefix($0) }
-      }
+    let firstWords = entry.leftovers.filter { $0.reason == .recurrence }.map { leftover in
+      sentence[leftover.range].lowercased().prefix(while: \.isLetter)
     }
     let isDate =
       entry.leftovers.contains { $0.reason == .date }
-      || contains(.recurrence, beginningWith: ["until", "till", "from", "to "])
-    let isRow = contains(.recurrence, beginningWith: CalendarNames.weekdays.map { $0.prefix(3).lowercased() })
+      || firstWords.contains { ["until", "till", "from", "to"].contains($0) }
+    let isRow = firstWords.contains { CalendarNames.weekday(String($0)) != nil }
     let remedy =
       (isDate ? "; a date can always be written as YYYY-MM-DD" : "")
       + (isRow ? "; to repeat on several weekdays, write every before them" : "")

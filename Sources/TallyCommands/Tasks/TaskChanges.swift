@@ -212,8 +212,7 @@ extension TaskChanges {
     } else if old.isEmpty, let new {
       let named = try transaction.name(new)
       if let series = try transaction.series(of: new) {
-        let skipped = try transaction.skippedPlaces(between: task, and: new)
-          .map { clock.name(of: $0, in: series) }
+        let skipped = try transaction.skippedPlaces(between: task, and: new).map { clock.name(of: $0, in: series) }
         if !skipped.isEmpty { report.messages.append(clock.sentence(aboutSkipped: skipped)) }
       }
       report.messages.append(clock.sentence(aboutNext: named))

@@ -219,7 +219,8 @@ struct RecurrencePhraseTests {
     arguments: [
       ("every day until easter", "“until easter”", "until 2026-12-31"),
       ("from easter every day", "“from easter”", "from 2026"),
-      ("every day from monday to friday", "“to friday”", "to 2026-12-31"),
+      ("every day from monday to friday", "“to friday”", "'every weekday'"),
+      ("after 3 days until 2026-12-31", "“until 2026-12-31”", "Leave it out"),
       ("every day from 1 april to easter", "“to easter”", "to 2026-12-31"),
       ("every day at 9 until friday", "“at 9”", "due time"),
       ("every day until friday in berlin", "“in berlin”", "every 2 weeks"),

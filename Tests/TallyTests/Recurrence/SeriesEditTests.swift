@@ -45,6 +45,7 @@ import Testing
       ("FREQ=MONTHLY", "2026-12-31", "FREQ=MONTHLY;BYMONTHDAY=-1"),
       ("FREQ=YEARLY", "2028-02-29", "FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=-1"),
       ("FREQ=YEARLY;BYMONTH=12;BYMONTHDAY=24", "2027-03-05", "FREQ=YEARLY"),
+      ("FREQ=YEARLY;BYMONTHDAY=15", "2028-02-29", "FREQ=YEARLY;BYMONTHDAY=29"),
       // Several days, a day that the rule gives, and what follows from the start.
       ("FREQ=WEEKLY;BYDAY=MO,TH", "2026-11-25", "FREQ=WEEKLY;BYDAY=MO,TH"),
       ("FREQ=MONTHLY;BYMONTHDAY=1,15", "2026-12-09", "FREQ=MONTHLY;BYMONTHDAY=1,15"),
@@ -115,7 +116,8 @@ import Testing
         return task
       }
       try store.writeAndWait { transaction in
-        #expect(throws: TallyError.self) { try transaction.update(task.id) { $0.recurrence = rule } }
+        let error = #expect(throws: TallyError.self) { try transaction.update(task.id) { $0.recurrence = rule } }
+        #expect(error?.code == .invalidRecurrence)
         let next = try #require(try transaction.successor(of: task))
         #expect(try transaction.update(next.id) { $0.recurrence = rule }.recurrence == rule)
         // What is no rule can be changed, and the rule can be removed.

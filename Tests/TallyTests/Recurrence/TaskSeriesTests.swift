@@ -238,7 +238,9 @@ import Testing
   }
 
   /// The task before a deleted one is reopened and done again: the series has gone on already.
-  @Test(arguments: [("FREQ=DAILY", 1), ("after 2 days", 2), ("FREQ=HOURLY;INTERVAL=6", 7)])
+  @Test(arguments: [
+    ("FREQ=DAILY", 1), ("FREQ=DAILY", 20), ("after 2 days", 2), ("after 1 week", 9), ("FREQ=HOURLY;INTERVAL=6", 7),
+  ])
   func aSeriesBeyondDeletedTasksHasOneOpenTask(rule: String, count: Int) throws {
     try withStore { store in
       try store.writeAndWait { transaction in

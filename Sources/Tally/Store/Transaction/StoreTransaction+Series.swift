@@ -34,9 +34,18 @@ extension StoreTransaction where Base: ~Copyable {
     return next
   }
 
-  /// The next task that exists after a place of a series, as some may have been deleted; `nil` if there is none.
+  /// The next task that exists after a place of a series; `nil` if there is none.
+  ///
+  /// The tasks between may have been deleted: as many as the series leaves days out, and a few more, as a rule for hours
+  /// leaves none out.
   func task(after place: RecurrenceSeries) throws -> TaskItem? {
-    for distance in 1...Self.mostDeleted {
+    if let near = try task(after: place, distances: 1...Self.mostDeleted) { return near }
+    guard let count = try storedSeries(place.id)?.skippedDays.count, count > 0 else { return nil }
+    return try task(after: place, distances: Self.mostDeleted + 1...Self.mostDeleted + count)
+  }
+
+  private func task(after place: RecurrenceSeries, distances: ClosedRange<Int>) throws -> TaskItem? {
+    for distance in distances {
       let next = RecurrenceSeries(
         id: place.id, start: place.start, occurrence: place.occurrence, index: place.index + distance)
       if try tables.tasks.contains(IDKey(next.taskID), in: base) { return try task(next.taskID) }
@@ -44,7 +53,7 @@ extension StoreTransaction where Base: ~Copyable {
     return nil
   }
 
-  /// How many places in a row are looked at for a task.
+  /// How many places in a row are looked at in every series.
   private static var mostDeleted: Int { 8 }
 
   /// The days of a series between two of its tasks that have no task: they had passed when the first one was closed.

@@ -18,8 +18,8 @@ extension StoreTransaction where Base == WriteTransaction {
   ///   - edit: sets further fields. If it completes the task without a completion time, the task gets one.
   /// - Returns: the task as stored.
   /// - Throws: `blankTitle`, `listNotFound`, `duplicateID` or `valueOutOfRange`, `invalidRecurrence` if a rule has
-  ///   already ended or never gives a day, `inconsistentTask` if the closure replaces the task with another one, or what the closure throws.
-  ///   On an error nothing is stored.
+  ///   already ended or never gives a day, `inconsistentTask` if the closure replaces the task with another one, or what
+  ///   the closure throws. On an error nothing is stored.
   @discardableResult
   public mutating func add(
     _ title: String, to place: CapturePlace = .inbox, id: UUID? = nil,
