@@ -169,8 +169,13 @@ extension CalendarRecord {
 
   /// Whether an alarm is what Tally writes for a reminder.
   private static func isPlainAlarm(_ component: [ContentLine]) -> Bool {
-    component.map(\.name) == ["BEGIN", "ACTION", "DESCRIPTION", "TRIGGER", "END"]
-      && component[1].value == "DISPLAY" && component[3].parameters == ";VALUE=DATE-TIME"
+    isDisplayAlarm(component) && component.first { $0.name == "TRIGGER" }?.parameters == ";VALUE=DATE-TIME"
+  }
+
+  /// Whether an alarm shows a text and does nothing else; its lines may be in any order.
+  private static func isDisplayAlarm(_ component: [ContentLine]) -> Bool {
+    component.map(\.name).sorted() == ["ACTION", "BEGIN", "DESCRIPTION", "END", "TRIGGER"]
+      && component.first { $0.name == "ACTION" }?.value == "DISPLAY"
   }
 
   /// The alarm that is the task's reminder: the first one as Tally writes it, else the first one that has an instant.
@@ -186,8 +191,7 @@ extension CalendarRecord {
     let own = reminder(context)?.index
     let others = components.indices.filter { index in
       let component = components[index]
-      return index != own && component.map(\.name) == ["BEGIN", "ACTION", "DESCRIPTION", "TRIGGER", "END"]
-        && component[1].value == "DISPLAY" && reminder(ofAlarm: component, context) != nil
+      return index != own && Self.isDisplayAlarm(component) && reminder(ofAlarm: component, context) != nil
     }
     return Array(others.prefix(ReminderSet.maximumCount))
   }

@@ -92,22 +92,29 @@ final class TodoistSource: RowSource {
     context.remarks.add(text.lowercased().hasPrefix("ev") ? "recurrence" : "date", text)
   }
 
-  /// Reads a phrase such as `every 2 weeks starting 5 May` or `every! monday 9:00`.
-  private func readRecurrence(_ text: String, into document: inout TaskDocument, _ context: FormatContext) -> Bool {
-    let parts = text.split(separator: #/(?i) (?:starting|from) /#, maxSplits: 1)
-    guard let phrase = parts.first.map(String.init) else { return false }
-    let former = document
+  /// Reads a recurrence with its first day and its time; quick entry reads more than the phrases of a recurrence.
+  private func readRepetition(_ phrase: String, into document: inout TaskDocument, _ context: FormatContext) -> Bool {
     let reference = DateReference(now: context.now, calendar: context.calendar)
     if let written = try? WrittenRecurrence(phrase, reference: reference) {
       document[.recurrence] = .recurrence(written.recurrence)
       document[.dueDay] = written.start.map { .day(written.recurrence.firstDay(onOrAfter: $0) ?? $0) }
-    } else {
-      // Quick entry reads more: times, abbreviations and what counts from the completion.
-      let entry = QuickEntry.parse("task " + phrase, reference: reference)
-      guard let recurrence = entry.recurrence, entry.title == "task" else { return false }
-      document[.recurrence] = .recurrence(recurrence)
-      document[.dueDate] = (entry.dueDate ?? entry.reminderDate).map { .instant($0) }
-      if document[.dueDate] == nil { document[.dueDay] = (entry.dueDay ?? entry.scheduledDate).map { .day($0) } }
+      return true
+    }
+    let entry = QuickEntry.parse("task " + phrase, reference: reference)
+    guard let recurrence = entry.recurrence, entry.title == "task" else { return false }
+    document[.recurrence] = .recurrence(recurrence)
+    document[.dueDate] = (entry.dueDate ?? entry.reminderDate).map { .instant($0) }
+    if document[.dueDate] == nil { document[.dueDay] = (entry.dueDay ?? entry.scheduledDate).map { .day($0) } }
+    return true
+  }
+
+  /// Reads a phrase such as `every 2 weeks starting 5 May` or `every! monday 9:00`.
+  private func readRecurrence(_ text: String, into document: inout TaskDocument, _ context: FormatContext) -> Bool {
+    let former = document
+    var parts = [text[...]]
+    if !readRepetition(text, into: &document, context) {
+      parts = text.split(separator: #/(?i) (?:starting|from) /#, maxSplits: 1)
+      guard parts.count > 1, readRepetition(String(parts[0]), into: &document, context) else { return false }
     }
     if case .recurrence(let recurrence)? = document[.recurrence], recurrence.hours != nil, document[.dueDate] == nil {
       document = former

@@ -143,6 +143,24 @@ import Testing
     }
   }
 
+  /// A first day and a time belong together: the first task is on a day of the rule, at its time.
+  @Test(arguments: [
+    ("every monday at 9am starting 1 dec 2026", "2026-12-07T08:00:00Z", "FREQ=WEEKLY;BYDAY=MO"),
+    ("every day at 9am starting 1 dec 2026", "2026-12-01T08:00:00Z", "FREQ=DAILY"),
+    ("every monday starting 1 dec 2026", "2026-12-07", "FREQ=WEEKLY;BYDAY=MO"),
+    ("every month on the 15th at 8pm from 1 jan 2027", "2027-01-15T19:00:00Z", "FREQ=MONTHLY;BYMONTHDAY=15"),
+    ("every day from 1 april 2027 to 10 april 2027", "2027-04-01", "FREQ=DAILY;UNTIL=20270410"),
+  ])
+  func aRowHasItsFirstDayAndItsTime(date: String, due: String, rule: String) throws {
+    let text = "TYPE,CONTENT,DATE,DATE_LANG,TIMEZONE\ntask,a,\(date),en,Europe/Berlin\n"
+    try withStore(try Self.configuration(in: "Europe/Berlin")) { (store: TaskStore) throws in
+      #expect(try store.importText(text, as: .todoist).account.isEmpty)
+      let task = try #require(try store.tasks.first)
+      #expect(task.dueDate?.iso8601 ?? task.dueDay?.iso8601 == due)
+      #expect(task.recurrence?.text == rule)
+    }
+  }
+
   /// Random series of any zone, read in any other: every task is at the series' time by the clock of its zone, on the days
   /// of its rule there, and an export gives the same.
   @Test func randomSeriesKeepTheClockOfTheirZone() throws {

@@ -171,7 +171,7 @@ extension TaskModel {
   }
 
   private mutating func deleteSuccessor(of task: TaskItem, now: Timestamp, _ timeZone: TimeZone) {
-    guard let series = task.series, let successor = tasks[series.later(by: 1, of: series.id).taskID],
+    guard let series = task.series, let successor = self.task(after: series),
       let place = successor.series
     else { return }
     let copies = copies(of: task, at: place, now: now, timeZone).map(\.copy)

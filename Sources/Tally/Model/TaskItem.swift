@@ -337,8 +337,13 @@ extension TaskItem {
   /// Lets the series go on from the task's day if a change meant for the series has moved that day, or the time of a rule
   /// for hours; a rule that names one day names the new one.
   mutating func moveSeries(from old: TaskItem, in timeZone: TimeZone) {
-    guard extrasBox != nil, let place = series, place == old.series, let day = ownFirstDay(in: timeZone),
-      day != old.ownFirstDay(in: timeZone) || recurrence?.hours != nil && timeOfStep != old.timeOfStep
+    // A day that is planned for a task that was only due leaves the day of the series where it is.
+    let isOfDue = old.scheduledDate == nil && old.dueDay(in: timeZone) != nil
+    func firstDay(of task: TaskItem) -> CalendarDay? {
+      (isOfDue ? task.dueDay(in: timeZone) : nil) ?? task.ownFirstDay(in: timeZone)
+    }
+    guard extrasBox != nil, let place = series, place == old.series, let day = firstDay(of: self),
+      day != firstDay(of: old) || recurrence?.hours != nil && timeOfStep != old.timeOfStep
     else { return }
     begin(place, on: day)
     if recurrence == old.recurrence { recurrence = recurrence?.moved(to: day) }

@@ -58,10 +58,9 @@ struct SnoozeCommand: SelectionCommand {
     "snooze", "Postpone the reminders of tasks.", usage: "<task> ... | --where <filter> --until <when>",
     discussion: """
       Replaces the reminder of each task; of several, those that have passed, or else the next one. 'tally edit <task> \
-      --remind none' removes all. Of a repeating task the next one has \
-      its own reminder again; 'tally edit <task> --remind <when>' holds from now on. The time may also come last, without \
-      --until. Completed tasks have no reminders; a \
-      filter leaves them out.
+      --remind none' removes all. Of a repeating task the next one has its own reminder again; 'tally edit <task> --series \
+      --remind <when>' holds from now on. The time may also come last, without --until. Completed tasks have no reminders; \
+      a filter leaves them out.
 
       \(SharedHelp.day) \(SharedHelp.when)
 

@@ -86,13 +86,20 @@ struct EditCommand: SelectionCommand {
 
   private func change(_ fields: FieldChange, _ edited: EditedNotes?, _ session: Session) throws {
     try session.write { transaction in
-      let tasks = try openTasks(of: selection.tasks(in: transaction), in: transaction)
+      let selected = try selection.tasks(in: transaction)
+      let tasks = try openTasks(of: selected, in: transaction)
       if title != nil { _ = try only(tasks, "--title") }
       if let edited { try edited.checkUnchanged(in: transaction) }
       let set = try fields.resolved(in: transaction)
       let removed = try notAfter.map { try dependency(named: $0, of: tasks, in: transaction) }
       let words = ChangeWords(clock: session.clock)
       var changes = try TaskChanges(session.clock, of: selection, in: transaction)
+      let ended =
+        try series && selection.filter != nil
+        ? selected.count { try transaction.openTask(ofSeriesWith: $0) == nil } : 0
+      if ended > 0 {
+        changes.say("\(ended.counted("task")) \(ended == 1 ? "is" : "are") left out: no task of the series is open.")
+      }
       for task in changesOnlyZone ? [] : tasks {
         var times: String?
         let former = try transaction.series(of: task)
@@ -135,12 +142,15 @@ struct EditCommand: SelectionCommand {
   }
 
   /// The tasks that an edit changes: with --series, the open ones of their series, each once.
+  ///
+  /// Of those that a filter finds, ended series are left out; one that is named is an error later.
   private func openTasks(
     of tasks: [TaskItem], in transaction: borrowing StoreWriteTransaction
   ) throws -> [TaskItem] {
     guard series else { return tasks }
     var seen: Set<UUID> = []
-    return try tasks.map { try transaction.openTask(ofSeriesWith: $0) ?? $0 }.filter { seen.insert($0.id).inserted }
+    return try tasks.compactMap { try transaction.openTask(ofSeriesWith: $0) ?? (selection.filter == nil ? $0 : nil) }
+      .filter { seen.insert($0.id).inserted }
   }
 
   /// Which tasks of a series an edit has changed, in words: `, this time only`; none for a task that does not repeat.

@@ -46,7 +46,7 @@ struct TaskChanges {
     _ change: (TaskItem, inout StoreWriteTransaction) throws -> TaskItem
   ) throws {
     guard let before = try transaction.task(task.id) else { return }
-    let oldNext = try transaction.successor(of: before)
+    let oldNext = try before.series.flatMap { try transaction.task(after: $0) }
     let oldNextIDs = try oldNext.map { try [$0.id] + transaction.descendants(of: $0.id).map(\.id) } ?? []
     let oldParts = try transaction.descendants(of: before.id)
     let after = try change(before, &transaction)
@@ -205,7 +205,7 @@ extension TaskChanges {
     if task.isClosed, before.isOpen, task.recurrence != nil, try transaction.placeOfSuccessor(of: task) == nil {
       report.messages.append("The series has ended.")
     }
-    let new = try transaction.successor(of: task)
+    let new = try task.series.flatMap { try transaction.task(after: $0) }
     if !old.isEmpty, new == nil {
       report.deleted += try old.filter { try transaction.task($0) == nil }
       report.messages.append("Deleted the next task in the series.")

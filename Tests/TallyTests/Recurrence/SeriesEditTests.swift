@@ -85,6 +85,43 @@ import Testing
     }
   }
 
+  /// A planned day beside the due date does not move the series.
+  @Test func aDayThatIsPlannedForADueTaskLeavesTheRule() throws {
+    try withStore { store, _ in
+      let task = try store.writeAndWait { transaction in
+        try transaction.add("Bins") { task in
+          (task.recurrence, task.dueDay) = (try Recurrence(phrase: "every monday"), try Self.day("2026-11-30"))
+        }
+      }
+      let next = try store.writeAndWait { transaction in
+        let planned = try transaction.updateSeries(of: task.id) { $0.scheduledDate = try Self.day("2026-11-27") }
+        #expect(planned.recurrence == task.recurrence && planned.series == task.series)
+        try transaction.complete(task.id)
+        return try #require(try transaction.successor(of: planned))
+      }
+      #expect(next.dueDay == (try Self.day("2026-12-07")))
+      #expect(next.scheduledDate == (try Self.day("2026-12-04")))
+    }
+  }
+
+  @Test func aSeriesDoesNotMoveBeyondTheEndOfItsRule() throws {
+    try withStore { store, _ in
+      let task = try store.writeAndWait { transaction in
+        try transaction.add("Bins") { $0.recurrence = try Recurrence(text: "FREQ=WEEKLY;BYDAY=MO;UNTIL=20261214") }
+      }
+      let error = #expect(throws: TallyError.self) {
+        try store.writeAndWait { transaction in
+          _ = try transaction.updateSeries(of: task.id) { $0.scheduledDate = try Self.day("2026-12-18") }
+        }
+      }
+      #expect(error?.code == .invalidRecurrence)
+      let moved = try store.writeAndWait { transaction in
+        try transaction.updateSeries(of: task.id) { $0.scheduledDate = try Self.day("2026-12-11") }
+      }
+      #expect(moved.recurrence?.text == "FREQ=WEEKLY;BYDAY=FR;UNTIL=20261214")
+    }
+  }
+
   // MARK: A closed task stands for the open one.
 
   @Test func aClosedTaskStandsForTheOpenOneOfItsSeries() throws {

@@ -255,6 +255,13 @@ import Testing
           try transaction.deleteOccurrence(open.id)
           open = try #require(try transaction.successor(of: open))
         }
+        // Nobody has touched the one beyond the deleted ones.
+        try transaction.reopen(first.id)
+        #expect(try transaction.view(.all).tasks.map(\.id) == [first.id])
+        try transaction.complete(first.id)
+        let place = try #require(first.series)
+        open = try #require(try transaction.task(after: place))
+        try transaction.start(open.id)
         try transaction.reopen(first.id)
         let done = try transaction.complete(first.id)
         #expect(try transaction.view(.all).tasks.filter(\.isOpen).map(\.id) == [open.id])

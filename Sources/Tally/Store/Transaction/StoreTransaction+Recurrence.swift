@@ -60,10 +60,12 @@ extension StoreTransaction where Base == WriteTransaction {
 
   /// Deletes the next task with its sub-tasks, unless any of them has been changed.
   private mutating func deleteSuccessor(of task: TaskItem) throws {
-    guard let successor = try successor(of: task), let series = successor.series else { return }
+    guard let own = task.series, let successor = try self.task(after: own), let series = successor.series else {
+      return
+    }
     let repetitions = try repetitions(of: task, at: series)
-    let own = try parts(of: task.id)
-    let moved = try parts(of: successor.id).filter { part in own.contains { part.isLater(than: $0) } }
+    let parts = try parts(of: task.id)
+    let moved = try self.parts(of: successor.id).filter { part in parts.contains { part.isLater(than: $0) } }
     let records = try ([successor] + descendants(of: successor.id, without: Set(moved.map(\.id)))).map {
       try require(TaskRecord.self, $0.id)
     }

@@ -38,7 +38,7 @@ extension StoreTransaction where Base: ~Copyable {
   ///
   /// The tasks between may have been deleted: as many as the series leaves days out, and a few more, as a rule for hours
   /// leaves none out.
-  func task(after place: RecurrenceSeries) throws -> TaskItem? {
+  package func task(after place: RecurrenceSeries) throws -> TaskItem? {
     if let near = try task(after: place, distances: 1...Self.mostDeleted) { return near }
     guard let count = try storedSeries(place.id)?.skippedDays.count, count > 0 else { return nil }
     return try task(after: place, distances: Self.mostDeleted + 1...Self.mostDeleted + count)

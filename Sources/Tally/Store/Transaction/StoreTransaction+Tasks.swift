@@ -103,7 +103,10 @@ extension StoreTransaction where Base == WriteTransaction {
     task.planFirstOccurrence(replacing: old, today: today)
     let generatedFields: SyncFields = isPlanned || task.scheduledDate == nil ? [] : .scheduledDate
     task.updateSeries(replacing: old, in: calendar)
-    if isForSeries { task.moveSeries(from: old, in: calendar.timeZone) }
+    if isForSeries {
+      task.moveSeries(from: old, in: calendar.timeZone)
+      try task.checkRecurrence(replacing: old, today: today, in: calendar.timeZone)
+    }
     try adoptList(of: &task, replacing: old)
     if Place(of: task) != Place(of: old), task.sortOrder == old.sortOrder {
       task.sortOrder = try lastSortOrder(ofPlacesOf: task)
