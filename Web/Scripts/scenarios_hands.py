@@ -196,11 +196,10 @@ def keys(page, tally, name):
     page.press("i")
     page.wait("location.pathname === '/inbox' && document.documentElement.classList.contains('scripted')", "the inbox")
     page.press("?")
-    page.wait("location.pathname === '/keyboard'", "the sheet of keys")
+    page.wait("location.pathname === '/keyboard' && document.documentElement.classList.contains('scripted')", "the sheet of keys")
     broken = page.evaluate("[...document.querySelectorAll('.keys kbd')].filter(key => key.getClientRects().length > 1).map(key => key.textContent)")
     assert not broken, f"keys on several lines: {broken}"
     listed = page.evaluate("[...document.querySelectorAll('.keys kbd')].map(key => key.textContent)")
-    page.wait("document.documentElement.classList.contains('scripted')", "the scripts")
     known = page.evaluate("import(document.querySelector('script').src.replace('app.js', 'keyboard.js')).then(keys => keys.KEYS)", awaits=True)
     assert sorted(listed) == sorted(known), (listed, known)
 
