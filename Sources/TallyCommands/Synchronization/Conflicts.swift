@@ -13,7 +13,8 @@ struct ConflictsCommand: SessionCommand {
       """,
     discussion: """
       Two devices wrote the same field, and neither had the other's value yet: the later value stays, and the other one is \
-      kept here for 90 days, or until somebody restores or dismisses it on any device.
+      kept here for 90 days, or until somebody restores or dismisses it on any device. One that is marked with (series) is \
+      that of the tasks to come.
 
       With --plain, a line has these columns: \(Conflict.columns.joined(separator: ", ")).
       """,
@@ -26,9 +27,7 @@ struct ConflictsCommand: SessionCommand {
       let ids = conflicts.map { "\($0.id)" }.numberColumn
       let members = try session.wait { try await StoreSync(store).members() }
       for (id, conflict) in zip(ids, conflicts) {
-        let name = try store.read { transaction in
-          try transaction.task(conflict.objectID)?.title ?? transaction.list(conflict.objectID)?.name
-        }
+        let name = try store.read { try $0.name(of: conflict) }
         let device = members.first { $0.replica == conflict.lostReplica }
         let author = device.map { " by \(members.label(of: $0).escapedForDisplay())" } ?? ""
         let lost = conflict.lost.isEmpty ? "(empty)" : conflict.lost.quotedForMessage
@@ -77,8 +76,10 @@ struct RestoreConflictCommand: SessionCommand {
       try await StoreSync(store).restoreConflict(id)
     }
     let name = try store.read { transaction in
-      try transaction.task(conflict.objectID).map { try transaction.name($0).inWords }
-        ?? transaction.list(conflict.objectID).map { "list \($0.name.quotedForMessage)" }
+      if conflict.isSeries || conflict.isList {
+        return try transaction.name(of: conflict).map { (conflict.isList ? "list " : "") + $0.quotedForMessage }
+      }
+      return try transaction.task(conflict.objectID).map { try transaction.name($0).inWords }
     }
     try session.answer(["conflict": conflict.facts], plain: .records([("conflict", Conflict.columns)])) {
       let field = conflict.field == "savedFilter" ? "saved filter" : conflict.field

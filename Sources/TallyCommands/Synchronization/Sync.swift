@@ -391,7 +391,7 @@ extension Conflict {
   var facts: Facts {
     [
       "id": .integer(Int64(clamping: id)), "taskID": .id(isList ? nil : objectID),
-      "listID": .id(isList ? objectID : nil),
+      "listID": .id(isList ? objectID : nil), .init("isSeries", onlyIn: .json): .flag(isSeries),
       "field": .text(field), "lost": .text(lost), "lostReplica": .text(lostReplica.description),
       "lostAt": .instant(lostAt), "winningReplica": .text(winningReplica.description), "wonAt": .instant(wonAt),
       "noticedAt": .instant(noticedAt),

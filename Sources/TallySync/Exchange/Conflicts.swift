@@ -5,10 +5,12 @@ public import Tally
 public struct Conflict: Hashable, Sendable, Identifiable {
   /// The number of the conflict, which this store never uses again.
   public let id: UInt64
-  /// The task or list.
+  /// The task or list; of a series, its first task.
   public let objectID: UUID
   /// Whether the object is a list.
   public let isList: Bool
+  /// Whether the object is a series: the value is that of its tasks to come.
+  public let isSeries: Bool
   /// The field, as the export calls it.
   public let field: String
   /// The value that lost, as the field's text.
@@ -68,8 +70,7 @@ struct ConflictDetector {
   ) -> [StoredConflict] {
     guard object.isOfPeople else { return [] }
     return state.registers.compactMap { field, new in
-      // What people change of a series, they change of one of its tasks, too, except the zone.
-      guard field.isJournaled, !object.isSeries || field == .timeZone, let old = known.registers[field], old != new,
+      guard field.isJournaled, let old = known.registers[field], old != new,
         old.value != new.value,
         old.replica == own || former.contains(old.replica), new.replica != own, new.replica != old.replica,
         // Nobody misses a generated value.
@@ -124,14 +125,22 @@ extension ObjectState.Field {
     try task.set(self, to: bytes)
     switch self {
     case .scheduledDate: return task.scheduledDate.map(\.description) ?? ""
-    case .due: return task.dueDay.map(\.description) ?? task.dueDate.map(\.description) ?? ""
-    case .reminder: return task.reminderDate.map(\.description) ?? ""
+    case .due: return task.dueDay.map(\.description) ?? text(of: task.dueDate, in: object)
+    case .reminder: return text(of: task.reminderDate, in: object)
     case .priority: return task.priority.name
     case .cancellation: return task.cancelledAt?.iso8601 ?? ""
     case .recurrence, .rule: return task.recurrence?.text ?? ""
     case .start: return task.start.map { $0.day?.description ?? "someday" } ?? ""
     default: return task.attributes[name]?.text ?? ""
     }
+  }
+}
+
+extension ObjectState.Field {
+  /// An instant; in a series, the wall-clock time of its first day.
+  private func text(of instant: Timestamp?, in object: ObjectKey) -> String {
+    guard let instant else { return "" }
+    return object.isSeries ? String(instant.iso8601.dropLast()) : instant.description
   }
 }
 
@@ -249,8 +258,24 @@ extension StoreTransaction where Base: ~Copyable {
   /// The conflicts whose overwritten value is not in its field again, oldest first.
   ///
   /// A restored value settles its conflict on all devices when it is sent: until then an undo brings the conflict back.
+  /// A value that a person wrote into a task and its series at once is one conflict as long as that of the task is open.
   func openConflicts() throws -> [(id: UInt64, conflict: StoredConflict)] {
-    try storedConflicts().filter { try !isRestored($0.conflict) }
+    let open = try storedConflicts().filter { try !isRestored($0.conflict) }
+    let told = try Set(open.flatMap { try seriesConflicts(with: $0.conflict, among: open).map(\.id) })
+    return open.filter { !told.contains($0.id) }
+  }
+
+  /// The conflicts about the values of a series that were written, and lost, with the value of one of its tasks.
+  fileprivate func seriesConflicts(
+    with conflict: StoredConflict, among others: [(id: UInt64, conflict: StoredConflict)]
+  ) throws -> [(id: UInt64, conflict: StoredConflict)] {
+    let object = try conflict.key
+    let found = try others.filter {
+      try $0.conflict.key.isSeries && $0.conflict.stateField == conflict.stateField
+        && $0.conflict.lostStamp == conflict.lostStamp
+    }
+    guard object.isTask, !found.isEmpty, let series = try storedTask(object.id)?.series?.id else { return [] }
+    return try found.filter { try $0.conflict.key.id == series }
   }
 
   /// The conflicts whose overwritten value is in its field again.
@@ -348,8 +373,13 @@ extension StoreWriteTransaction {
     return open.filter { ids.contains($0.id) }
   }
 
-  /// Writes the value of a conflict as a local change.
+  /// Writes the value of a conflict as a local change, into the task and the series for which it stands.
   fileprivate mutating func restore(_ conflict: StoredConflict) throws {
+    let others = try seriesConflicts(with: conflict, among: storedConflicts())
+    for conflict in [conflict] + others.map(\.conflict) { try restoreValue(of: conflict) }
+  }
+
+  private mutating func restoreValue(of conflict: StoredConflict) throws {
     let (object, field, bytes) = (try conflict.key, conflict.stateField, [UInt8](conflict.value))
     if object.isFilter {
       guard let key = try StateTable(in: self).state(of: object, in: self).registers[.filterKey]?.value else { return }
@@ -363,6 +393,9 @@ extension StoreWriteTransaction {
     if object.isSeries {
       guard var series = try storedSeries(object.id) else { throw TallyError.taskNotFound(object.id) }
       try series.set(field, to: bytes)
+      if field == .list, let list = series.template.listID, try self.list(list) == nil {
+        throw TallyError.listNotFound(list)
+      }
       return try write(series)
     }
     guard var task = try task(object.id) else { throw TallyError.taskNotFound(object.id) }
@@ -374,6 +407,15 @@ extension StoreWriteTransaction {
       throw TallyError.taskNotFound(parent)
     }
     try update(object.id) { [task] stored in stored = task }
+  }
+}
+
+extension StoreTransaction where Base: ~Copyable {
+  /// The title or name of what a conflict is about; `nil` if it does not exist any more.
+  package func name(of conflict: Conflict) throws -> String? {
+    if conflict.isSeries { return try storedSeries(conflict.objectID).map { "\($0.template.title) (series)" } }
+    if conflict.isList { return try list(conflict.objectID)?.name }
+    return try task(conflict.objectID)?.title
   }
 }
 
@@ -448,8 +490,9 @@ extension StoreSync {
   @discardableResult
   public func dismissConflicts(_ ids: [UInt64]? = nil) async throws -> [Conflict] {
     try await store.write { transaction in
-      let stored = try transaction.conflicts(numbered: ids)
-      try transaction.settle(stored)
+      let (stored, all) = (try transaction.conflicts(numbered: ids), try transaction.storedConflicts())
+      try transaction.settle(
+        stored + stored.flatMap { try transaction.seriesConflicts(with: $0.conflict, among: all) })
       return try stored.map { try Conflict($0.id, $0.conflict) }
     }
   }
@@ -486,7 +529,8 @@ extension Conflict {
   init(_ id: UInt64, _ stored: StoredConflict) throws {
     let object = try stored.key
     self.init(
-      id: id, objectID: object.id, isList: object.isList, field: stored.stateField.exportName(in: object),
+      id: id, objectID: object.id, isList: object.isList, isSeries: object.isSeries,
+      field: stored.stateField.exportName(in: object),
       lost: try stored.stateField.text(of: [UInt8](stored.value), in: object),
       lostReplica: ReplicaID(stored.lostReplica), lostAt: Timestamp(clamping: stored.lostTime),
       winningReplica: ReplicaID(stored.winningReplica), wonAt: Timestamp(clamping: stored.winningTime),

@@ -312,8 +312,73 @@ struct SeriesMergeTests {
       for store in space.stores {
         #expect(try store.read { try $0.storedSeries(id)?.timeZoneIdentifier } == "Asia/Tokyo")
         #expect(try store.read { try $0.task(id)?.title } == "Asia/Tokyo")
+        #expect(try store.read { try $0.storedSeries(id)?.template.title } == "Asia/Tokyo")
       }
+      for number in 0...1 { #expect(try await space.sync(number).conflicts().isEmpty) }
     }
   }
 
+  /// Both devices write a part of the series; the one that loses then writes another value into its own task alone.
+  @Test(arguments: [
+    SyncFields.title: ["first", "later", "own"], .notes: ["first", "later", "own"],
+    .due: ["2026-11-21T06:00:00Z", "2026-11-21T07:00:00Z", "2026-11-21T08:00:00Z"],
+  ])
+  func aValueOfASeriesOutlivesThatOfItsTask(part: SyncFields, values: [String]) async throws {
+    @Sendable func set(_ task: inout TaskItem, _ number: Int) throws {
+      switch part {
+      case .title: task.title = values[number]
+      case .notes: task.notes = values[number]
+      default: task.dueDate = try Timestamp(iso8601: values[number])
+      }
+    }
+    try await withSeries { space, id in
+      for (number, store) in space.stores.enumerated() {
+        try await store.write { try $0.updateSeries(of: id) { try set(&$0, number) } }
+        space.clock.now = space.clock.now.adding(seconds: 60)
+      }
+      try await space.stores[0].write { try $0.update(id) { try set(&$0, 2) } }
+      try await settle(space)
+      for number in 0...1 {
+        let conflicts = try await space.sync(number).conflicts()
+        let lost = conflicts.filter(\.isSeries)
+        #expect(lost.count == 1 && lost[0].lost == (part == .due ? "2026-11-21T09:00:00" : "first"))
+        let name = try space.stores[number].read { try $0.name(of: lost[0]) }
+        #expect(lost[0].objectID == id && name?.hasSuffix(" (series)") == true)
+      }
+      let conflict = try #require(try await space.sync(1).conflicts().first(where: \.isSeries))
+      try await space.sync(1).restoreConflict(conflict.id)
+      try await settle(space)
+      for number in 0...1 { #expect(try await space.sync(number).conflicts().allSatisfy { !$0.isSeries }) }
+      try await space.stores[0].write { try $0.complete(id) }
+      try await settle(space)
+      var expected = try #require(try openTasks(space.stores[1]).first)
+      let shown = expected
+      try set(&expected, 0)
+      if part == .due { expected.dueDate = expected.dueDate?.adding(seconds: 86_400) }
+      #expect(expected == shown)
+    }
+  }
+
+  /// What a person dismisses of a task, they dismiss of its series, if both were written at once; a value that the task
+  /// has again by hand leaves that of the series.
+  @Test(arguments: [false, true]) func aValueOfATaskAndItsSeriesIsDismissedAtOnce(isDismissed: Bool) async throws {
+    try await withSeries { space, id in
+      for (number, store) in space.stores.enumerated() {
+        try await store.write { try $0.updateSeries(of: id) { $0.title = "by \(number)" } }
+        space.clock.now = space.clock.now.adding(seconds: 60)
+      }
+      try await settle(space)
+      #expect(try await space.sync(0).conflicts().map(\.isSeries) == [false])
+      if isDismissed {
+        #expect(try await space.sync(1).dismissConflicts().count == 1)
+      } else {
+        try await space.stores[1].write { try $0.update(id) { $0.title = "by 0" } }
+      }
+      try await settle(space)
+      for number in 0...1 {
+        let left = try await space.sync(number).conflicts()
+        #expect(left.map(\.isSeries) == (isDismissed ? [] : [true]) && left.allSatisfy { $0.lost == "by 0" })
+      }
+    }
+  }
 }

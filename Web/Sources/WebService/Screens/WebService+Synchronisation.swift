@@ -80,12 +80,13 @@ extension WebService {
   /// A conflict: the object that it belongs to, the overwritten value, and when that was written.
   private func row(of conflict: Conflict, _ clock: DateReference) throws -> [String: String] {
     let (id, kind) = (conflict.objectID, conflict.isList ? "lists" : "tasks")
-    let name = try store.read { transaction in
-      conflict.isList ? try transaction.list(id)?.name : try transaction.task(id)?.title
+    let (name, isThere) = try store.read { transaction in
+      (try transaction.name(of: conflict), try conflict.isList || transaction.task(id) != nil)
     }
     let isFilter = conflict.field == "savedFilter"
     return [
-      "id": "\(conflict.id)", "path": name == nil ? (isFilter ? "/filters" : "/history") : "/\(kind)/\(id.text)",
+      "id": "\(conflict.id)",
+      "path": name == nil || !isThere ? (isFilter ? "/filters" : "/history") : "/\(kind)/\(id.text)",
       "name": name?.quotable(to: 80) ?? (isFilter ? "saved filter" : "deleted since"),
       "words": "\(conflict.field): \(conflict.lost.quotable(to: 200)), \(clock.relativeName(of: conflict.lostAt))",
     ]
