@@ -63,6 +63,8 @@ struct SeriesTests {
         (["--parent", "none", "--tag", "b"], ", this time only; its parent from now on."),
         (["--series", "--on", "2026-11-25"], "every Monday → every Wednesday, from now on."),
         (["--repeat", "every day", "--priority", "high"], ", from now on."),
+        (["--title", "Water one"], ", this time only."), (["--series", "--title", "Water one"], ", from now on."),
+        (["--series", "--title", "Water one"], "No change"), (["--series", "--on", "none"], ", this time only."),
       ]
       for (edit, words) in rows {
         let outcome = try program.run(["edit", id] + edit)

@@ -40,8 +40,12 @@ public enum RandomChange {
     case 37: return .skip(id)
     case 38: return .deleteOccurrence(id)
     case 39, 40:
+      // Often what the task has already, so that only its series changes.
+      let task = model.tasks[id]
       return .editSeries(
-        id, title: title(using: &generator), due: instant(around: now, using: &generator))
+        id, title: generator.oneIn(2) ? task?.title ?? "again" : title(using: &generator),
+        due: generator.oneIn(2) ? task?.dueDate : instant(around: now, using: &generator),
+        tag: generator.oneIn(2) ? ["home", "series"].randomElement(using: &generator) : nil)
     case 32...34: return .setDependencies(id, dependencies(in: model, using: &generator))
     case 35, 36: return .cancel(id, at: generator.oneIn(2) ? nil : completion(before: now, using: &generator))
     case 41...43: return .setReminders(id, reminders(around: now, using: &generator))

@@ -15,7 +15,7 @@ public enum ModelChange: Sendable {
   case setFields(UUID, TaskFieldsDraft)
   case setParent(UUID, UUID?)
   case setRecurrence(UUID, Recurrence?)
-  case editSeries(UUID, title: String, due: Timestamp?)
+  case editSeries(UUID, title: String, due: Timestamp?, tag: String?)
   case skip(UUID)
   case deleteOccurrence(UUID)
   case setDependencies(UUID, TaskIDSet)
@@ -51,10 +51,11 @@ extension ModelChange {
     case .setFields(let id, let fields): try transaction.update(id, fields.set)
     case .setParent(let id, let parentID): try transaction.update(id) { $0.parentID = parentID }
     case .setRecurrence(let id, let recurrence): try transaction.update(id) { $0.recurrence = recurrence }
-    case .editSeries(let id, let title, let due):
+    case .editSeries(let id, let title, let due, let tag):
       try transaction.updateSeries(of: id) {
         $0.title = title
         $0.dueDate = due
+        if let tag { $0.tags.insert(tag) }
       }
     case .skip(let id): try transaction.skip(id)
     case .deleteOccurrence(let id): try transaction.deleteOccurrence(id)
@@ -104,12 +105,13 @@ extension TaskModel {
     case .setParent(let id, let parentID): return update(id, now: now, timeZone: timeZone) { $0.parentID = parentID }
     case .setRecurrence(let id, let recurrence):
       return update(id, now: now, timeZone: timeZone) { $0.recurrence = recurrence }
-    case .editSeries(let id, let title, let due):
+    case .editSeries(let id, let title, let due, let tag):
       guard let task = tasks[id] else { return .taskNotFound }
       guard let open = openTask(ofSeriesWith: task) else { return .invalidRecurrence }
       return update(open.id, now: now, timeZone: timeZone, isForSeries: true) {
         $0.title = title
         $0.dueDate = due
+        if let tag { $0.tags.insert(tag) }
       }
     case .skip(let id):
       guard let task = tasks[id] else { return .taskNotFound }
@@ -190,6 +192,52 @@ extension TaskModel {
     _ id: UUID, now: Timestamp, timeZone: TimeZone, isForSeries: Bool = false, _ change: (inout TaskItem) -> Void
   ) -> TallyError.Code? {
     guard let old = tasks[id] else { return .taskNotFound }
+    var (task, refusal) = changed(old, now: now, timeZone: timeZone, change)
+    if refusal != nil { return refusal }
+    if old.state.isClosed, task.state.isClosed, let former = old.recurrence, let rule = task.recurrence, rule != former,
+      openTask(ofSeriesWith: old) != nil
+    {
+      return .invalidRecurrence
+    }
+    // What a person changes of the series, they change of the task that it would make here.
+    var own: (old: TaskItem, new: TaskItem)?
+    if isForSeries, let former = seriesTask(at: old, timeZone) {
+      var new: TaskItem
+      (new, refusal) = changed(former, now: now, timeZone: timeZone, change)
+      if refusal != nil { return refusal }
+      Self.moveSeries(of: &new, from: former, timeZone)
+      Self.countRest(of: &new, from: former)
+      own = (former, new)
+      if new.series != former.series || new.recurrence != former.recurrence {
+        (task.series, task.recurrence) = (new.series, new.recurrence)
+      }
+    }
+    let isMoved = task.listID != old.listID || (task.listID == nil && task.scheduledDate != old.scheduledDate)
+    if isMoved { task.sortOrder = lastSortOrder(for: task) }
+    if task == old {
+      if let own { adopt(own.new, replacing: own.old, of: old, timeZone) }
+      return nil
+    }
+    if isBlank(task.title) { return .blankTitle }
+    if task.parentID == task.id { return .invalidParent }
+    if task.tags.contains("a,b") { return .invalidTag }
+    if task.dependsOn.contains(task.id) { return .invalidDependency }
+    if let listID = task.listID, lists[listID] == nil { return .listNotFound }
+    let isMovedBranch = task.parentID != old.parentID || task.listID != old.listID
+    if task.parentID != nil, isMovedBranch, !isParentValid(of: task) { return .invalidParent }
+    if hasRefusedDependency(task, replacing: old) { return .invalidDependency }
+    task.updatedAt = now
+    store(task)
+    keepSeries(of: task, replacing: old, by: own, timeZone: timeZone)
+    updateSubtasks(of: task, replacing: old, now: now, timeZone: timeZone)
+    followSeries(of: task, replacing: old, now: now, timeZone: timeZone)
+    return nil
+  }
+
+  /// A task as a change leaves it, with what follows from the change; or why it is refused.
+  private func changed(
+    _ old: TaskItem, now: Timestamp, timeZone: TimeZone, _ change: (inout TaskItem) -> Void
+  ) -> (task: TaskItem, refusal: TallyError.Code?) {
     var task = old
     change(&task)
     ReminderModel.follow(&task, from: old, in: timeZone)
@@ -202,30 +250,8 @@ extension TaskModel {
     if task.state == .completed, task.completedAt == nil {
       task.completedAt = OffsetTimestamp(now, in: timeZone)
     }
-    if let refusal = Self.beginSeries(of: &task, replacing: old, now: now, timeZone: timeZone) { return refusal }
-    if old.state.isClosed, task.state.isClosed, let former = old.recurrence, let rule = task.recurrence, rule != former,
-      openTask(ofSeriesWith: old) != nil
-    {
-      return .invalidRecurrence
-    }
-    if isForSeries { Self.moveSeries(of: &task, from: old, timeZone) }
-    let isMoved = task.listID != old.listID || (task.listID == nil && task.scheduledDate != old.scheduledDate)
-    if isMoved { task.sortOrder = lastSortOrder(for: task) }
-    if task == old { return nil }
-    if isBlank(task.title) { return .blankTitle }
-    if task.parentID == task.id { return .invalidParent }
-    if task.tags.contains("a,b") { return .invalidTag }
-    if task.dependsOn.contains(task.id) { return .invalidDependency }
-    if let listID = task.listID, lists[listID] == nil { return .listNotFound }
-    let isMovedBranch = task.parentID != old.parentID || task.listID != old.listID
-    if task.parentID != nil, isMovedBranch, !isParentValid(of: task) { return .invalidParent }
-    if hasRefusedDependency(task, replacing: old) { return .invalidDependency }
-    task.updatedAt = now
-    store(task)
-    keepSeries(of: task, replacing: old, isForSeries: isForSeries, timeZone: timeZone)
-    updateSubtasks(of: task, replacing: old, now: now, timeZone: timeZone)
-    followSeries(of: task, replacing: old, now: now, timeZone: timeZone)
-    return nil
+    let refusal = Self.beginSeries(of: &task, replacing: old, now: now, timeZone: timeZone)
+    return (task, refusal)
   }
 
   private mutating func snooze(

@@ -60,6 +60,21 @@ extension TaskModel {
     if let rule = task.recurrence, rule == old.recurrence { task.recurrence = ModelSeries.rule(rule, movedTo: day) }
   }
 
+  /// Of a number of tasks, leaves those to a moved series that it has not had yet.
+  static func countRest(of task: inout TaskItem, from old: TaskItem) {
+    guard case .rule(let rule)? = old.recurrence, case .rule(let new)? = task.recurrence, task.series != old.series,
+      let place = old.series, let day = task.series?.start,
+      let limit = rule.text.firstMatch(of: /COUNT=([0-9]+)/).flatMap({ Int($0.1) })
+    else { return }
+    let passed = Array(rule.occurrences(from: place.start)).filter { $0 < place.occurrence }.count
+    guard Array(rule.occurrences(from: place.start)).contains(place.occurrence) else { return }
+    let others = limit - passed - 1
+    let isCounted = Array(new.occurrences(from: day)).contains(day)
+    let text = new.text.replacing(/COUNT=[0-9]+/, with: "COUNT=\(isCounted ? others + 1 : others)")
+    let isLast = !isCounted && others == 0
+    (task.recurrence, task.series) = isLast ? (old.recurrence, place) : (try? Recurrence(text: text), task.series)
+  }
+
   /// The open task of the series of a task; the task itself if it does not repeat.
   func openTask(ofSeriesWith task: TaskItem) -> TaskItem? {
     guard task.state.isClosed, task.recurrence != nil, let series = task.series else { return task }
@@ -72,12 +87,17 @@ extension TaskModel {
   }
 
   /// Keeps what a series has in common, before its next task is made from it.
-  mutating func keepSeries(of task: TaskItem, replacing old: TaskItem, isForSeries: Bool, timeZone: TimeZone) {
+  ///
+  /// The task that the series would make is given before and after a change that is meant for the series.
+  mutating func keepSeries(
+    of task: TaskItem, replacing old: TaskItem, by own: (old: TaskItem, new: TaskItem)?, timeZone: TimeZone
+  ) {
     guard let place = task.series else {
       if let former = old.series, !old.state.isClosed { setSeries(nil, former.id) }
       return
     }
     guard let former = old.series else { return setSeries(ModelSeries(of: task, in: timeZone), place.id) }
+    if let own { adopt(own.new, replacing: own.old, of: old, timeZone) }
     var (copy, other) = (old, task)
     // These belong to each task.
     for keyPath in [\TaskItem.completedAt, \.cancelledAt] {
@@ -87,11 +107,30 @@ extension TaskModel {
     (other.state, other.sortOrder, other.updatedAt) = (.notStarted, 0, .earliest)
     (copy.parentID, copy.dependsOn, other.parentID, other.dependsOn) = (nil, [], nil, [])
     guard copy != other, !old.state.isClosed else { return }
-    guard var series = series[Self.seriesKey(place.id)] ?? ModelSeries(of: old, in: timeZone) else { return }
-    if isForSeries || old.recurrence != task.recurrence || former.start != place.start {
-      series.adopt(task, replacing: old, in: timeZone)
+    storeSeries(of: old, timeZone)
+    if own == nil, old.recurrence != task.recurrence || former.start != place.start {
+      adopt(task, replacing: old, of: old, timeZone)
     }
-    setSeries(series, place.id)
+  }
+
+  /// Takes the difference of two states of a task over into a series, which is that of another task.
+  mutating func adopt(_ new: TaskItem, replacing old: TaskItem, of task: TaskItem, _ timeZone: TimeZone) {
+    guard let place = task.series, !task.state.isClosed,
+      let known = series[Self.seriesKey(place.id)] ?? ModelSeries(of: task, in: timeZone)
+    else { return }
+    var changed = known
+    changed.adopt(new, replacing: old, in: timeZone)
+    if changed != known { setSeries(changed, place.id) }
+  }
+
+  /// The task that a series would make in the place of one of its tasks; `nil` if that one does not repeat.
+  func seriesTask(at task: TaskItem, _ timeZone: TimeZone) -> TaskItem? {
+    guard task.recurrence != nil, let place = task.series,
+      let series = series[Self.seriesKey(place.id)] ?? ModelSeries(of: task, in: timeZone)
+    else { return nil }
+    var own = series.task(at: place, at: task.createdAt, in: timeZone)
+    (own.parentID, own.dependsOn) = (task.parentID, task.dependsOn)
+    return own
   }
 
   /// Stores the series that a task describes, if there is none: a day of it is left out.

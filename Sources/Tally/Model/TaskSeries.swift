@@ -128,6 +128,24 @@ extension TaskSeries {
     return steps.map { $0.number(of: place.step) } ?? rule.number(of: place.occurrence, from: start)
   }
 
+  /// The recurrence with which the series goes on from another day: of a number of tasks, those that are left.
+  ///
+  /// - Parameters:
+  ///   - recurrence: The recurrence by which it goes on.
+  ///   - place: The place of the task that moves.
+  ///   - day: The day to which it moves.
+  /// - Returns: The recurrence; `nil` if none is left by a rule that does not give the day.
+  func rest(of recurrence: Recurrence, at place: RecurrenceSeries, from day: CalendarDay) -> Recurrence? {
+    guard case .rule(var rule) = recurrence, case .count(let limit) = rule.end, let number = number(of: place) else {
+      return recurrence
+    }
+    // A day that the rule does not give is not counted by it.
+    let isGiven = rule.hours != nil || rule.number(of: day, from: day) != nil
+    let rest = limit - number + (isGiven ? 1 : 0)
+    rule.end = .count(rest)
+    return rest > 0 ? .rule(rule) : nil
+  }
+
   /// Returns the place after another one, of the task that follows when that one is closed.
   ///
   /// By a rule, it is the rule's first day or hour after the other one whose time has not passed, and which is not left

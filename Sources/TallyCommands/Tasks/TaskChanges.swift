@@ -49,9 +49,10 @@ struct TaskChanges {
     let oldNext = try before.series.flatMap { try transaction.task(after: $0) }
     let oldNextIDs = try oldNext.map { try [$0.id] + transaction.descendants(of: $0.id).map(\.id) } ?? []
     let oldParts = try transaction.descendants(of: before.id)
+    let series = try transaction.series(of: before)
     let after = try change(before, &transaction)
-    let named = try transaction.name(after)
-    if before != after {
+    let (named, newSeries) = (try transaction.name(after), try transaction.series(of: after))
+    if before != after || series != newSeries {
       let (verb, suffix) = try words(before, named, transaction)
       report.messages.append("\(verb) \(named.inWords)\(suffix).")
       record(after.id)

@@ -88,6 +88,82 @@ import Testing
     }
   }
 
+  /// What one task has alone stays there when the series changes, and becomes that of the series when a person says so.
+  @Test func anEditOfTheSeriesTakesNothingElseFromItsTask() throws {
+    try Self.withPills(at: "2026-05-04T09:00:00+02:00", now: "2026-05-04T06:00:00Z") { store, task, clock in
+      let later = try Self.instant("2026-05-04T11:00:00+02:00")
+      try store.writeAndWait { transaction in
+        try transaction.update(task.id) { task in
+          (task.title, task.notes, task.dueDate) = ("Vitamins", "with food", later)
+          task.tags.insert("trip")
+          (task.attributes["dose"], task.attributes["left"]) = (.integer(2), .integer(9))
+        }
+        try transaction.updateSeries(of: task.id) { task in
+          task.tags.insert("daily")
+          task.attributes["left"] = .integer(8)
+        }
+      }
+      let before = try #require(try store.read { try $0.task(task.id) })
+      #expect(before.tags == ["daily", "health", "trip"] && before.attributes["left"] == .integer(8))
+      // The open task has these values already.
+      try store.writeAndWait { transaction in
+        let same = try transaction.updateSeries(of: task.id) { task in
+          (task.title, task.dueDate) = ("Vitamins", later)
+        }
+        #expect(same == before)
+      }
+      let next = try Self.complete(task, at: "2026-05-04T20:00:00Z", clock, in: store)
+      #expect(next.title == "Vitamins" && next.notes == nil && next.tags == ["daily", "health"])
+      #expect(next.attributes == ["left": .integer(8)])
+      #expect(next.dueDate == (try Self.instant("2026-05-05T11:00:00+02:00")))
+    }
+  }
+
+  /// A task that was moved alone comes back to its day, or its series comes to it.
+  @Test(arguments: [("2026-05-04", "2026-05-11"), ("2026-05-06", "2026-05-13"), ("2026-05-07", "2026-05-14")])
+  func aTaskThatWasMovedAloneAndItsSeriesMeet(day: String, next: String) throws {
+    try Self.withPills(
+      at: "2026-05-04T09:00:00+02:00", every: "every monday", now: "2026-05-04T06:00:00Z"
+    ) { store, task, clock in
+      let alone = try Self.instant("2026-05-06T09:00:00+02:00")
+      let together = try Self.instant("\(day)T09:00:00+02:00")
+      try store.writeAndWait { transaction in
+        try transaction.update(task.id) { $0.dueDate = alone }
+        let open = try transaction.updateSeries(of: task.id) { $0.dueDate = together }
+        let occurrence = try Self.day(day)
+        #expect(open.dueDate == together && open.series?.occurrence == occurrence)
+        #expect(open.reminderDate == together)
+      }
+      let following = try Self.complete(task, at: "\(day)T05:00:00Z", clock, in: store)
+      #expect(following.dueDate == (try Self.instant("\(next)T09:00:00+02:00")))
+    }
+  }
+
+  /// A series of a number of tasks has as many when it moves.
+  @Test(arguments: [
+    ("every day for 4 times", "2026-05-05", 4), ("every monday for 4 times", "2026-05-12", 4),
+    ("every monday for 2 times", "2026-05-13", 2), ("every monday and friday for 3 times", "2026-05-06", 3),
+    ("every monday and friday for 2 times", "2026-05-07", 2), ("every monday and friday for 2 times", "2026-05-11", 2),
+  ])
+  func aSeriesThatMovesEndsAfterAsManyTasks(phrase: String, day: String, count: Int) throws {
+    try Self.withPills(
+      at: "2026-05-04T09:00:00+02:00", every: phrase, now: "2026-05-04T06:00:00Z"
+    ) { store, task, clock in
+      var open = try Self.complete(task, at: "2026-05-04T06:00:00Z", clock, in: store)
+      let moved = try Self.instant("\(day)T09:00:00+02:00")
+      open = try store.writeAndWait { [open] in try $0.updateSeries(of: open.id) { $0.dueDate = moved } }
+      #expect(open.dueDate == moved)
+      var made = 2
+      while let next = try store.writeAndWait({ [open] transaction in
+        _ = try transaction.complete(open.id)
+        return try transaction.successor(of: open)
+      }), made < 20 {
+        (open, made) = (next, made + 1)
+      }
+      #expect(made == count, "\(open.recurrence?.text ?? "")")
+    }
+  }
+
   /// A rule without weekdays follows the day of the series.
   @Test func aSeriesThatMovesToAnotherDayGoesOnFromThere() throws {
     try Self.withPills(

@@ -95,6 +95,17 @@ extension StoreTransaction where Base: ~Copyable {
   }
 }
 
+/// What a change meant for a series makes of one task of it.
+struct OccurrenceChange {
+  let old: TaskItem
+  let new: TaskItem
+
+  /// Whether the change concerns what tasks of a series have in common.
+  var isChanged: Bool { !TaskItem.differences(old, new).isDisjoint(with: TaskSeries.commonParts) }
+  /// Whether the series has another rule, or goes on from another day.
+  var isMoved: Bool { old.recurrence != new.recurrence || old.series != new.series }
+}
+
 extension StoreTransaction where Base == WriteTransaction {
   /// Changes a repeating task and all that follow it.
   ///
@@ -102,13 +113,15 @@ extension StoreTransaction where Base == WriteTransaction {
   /// try store.writeAndWait { try $0.updateSeries(of: id) { $0.title = "Water all plants" } }
   /// ```
   ///
-  /// A task that moves to another day takes the series along: it goes on from that day by its rule, which names the new
-  /// day if it named one day. Of a task that does not repeat, it changes that task.
+  /// The closure runs twice: once for the open task, and once for the task that the series would make in its place. So
+  /// what a person has changed of the open task alone stays with that task. A series that moves to another day goes on
+  /// from that day by its rule, which names the new day if it named one day. Of a task that does not repeat, it changes
+  /// that task.
   ///
   /// - Parameters:
   ///   - id: a task of the series; a closed one stands for the open one.
   ///   - keepsReminder: as for ``update(_:keepingReminder:_:)``.
-  ///   - change: changes the task.
+  ///   - change: changes a task; the same way each time.
   /// - Returns: the open task as stored.
   /// - Throws: as ``update(_:keepingReminder:_:)``; `invalidRecurrence` if no task of the series is open.
   @discardableResult
@@ -117,6 +130,25 @@ extension StoreTransaction where Base == WriteTransaction {
   ) throws -> TaskItem {
     let task = try requireOpenTask(ofSeriesWith: id)
     return try update(task.id, closingSubtasks: true, keepingReminder: keepsReminder, inSeries: true, change)
+  }
+
+  /// What a change makes of the task that a series has at the place of its open task; `nil` if that one does not repeat.
+  func occurrence(
+    ofSeriesWith task: TaskItem, keepingReminder: Bool, _ change: (inout TaskItem) throws -> Void
+  ) throws -> OccurrenceChange? {
+    guard let place = task.series, let series = try series(of: task) else { return nil }
+    var old = series.task(at: place, in: calendar.timeZone, createdAt: task.createdAt)
+    (old.parentID, old.dependsOn) = (task.parentID, task.dependsOn)
+    var (new, _) = try changed(old, keepingReminder: keepingReminder, change)
+    let hasRule = new.recurrence == old.recurrence
+    new.moveSeries(from: old, in: calendar.timeZone)
+    if hasRule, new.series != old.series, let rule = new.recurrence, let day = new.series?.start {
+      // The last task moves alone: nothing follows it.
+      let rest = series.rest(of: rule, at: place, from: day)
+      (new.recurrence, new.series) = rest == nil ? (old.recurrence, old.series) : (rest, new.series)
+    }
+    try new.checkRecurrence(replacing: old, today: today, in: calendar.timeZone)
+    return OccurrenceChange(old: old, new: new)
   }
 
   /// The open task of the series of a task; the task itself if it does not repeat.
@@ -234,9 +266,10 @@ extension StoreTransaction where Base == WriteTransaction {
   /// - Parameters:
   ///   - task: the task as it will be stored.
   ///   - old: the task before; `nil` for a new one.
-  ///   - isForSeries: whether the change is meant for the tasks that follow, too. A new recurrence always is.
+  ///   - occurrence: the change of the series' own task, if the change is meant for the tasks that follow, too. A new
+  ///     recurrence always is.
   /// - Throws: what the storage throws.
-  mutating func keepSeries(of task: TaskItem, replacing old: TaskItem?, isForSeries: Bool) throws {
+  mutating func keepSeries(of task: TaskItem, replacing old: TaskItem?, by occurrence: OccurrenceChange? = nil) throws {
     // Nearly all tasks have no series.
     guard task.extrasBox != nil || old?.extrasBox != nil else { return }
     guard task.recurrence != nil, let place = task.series else {
@@ -244,22 +277,23 @@ extension StoreTransaction where Base == WriteTransaction {
       return
     }
     let zone = calendar.timeZone
-    guard let old, let former = old.series else {
+    guard let old, old.series != nil else {
       if let series = TaskSeries(describedBy: task, in: zone) { try write(series) }
       return
     }
-    let parts = TaskItem.differences(old, task).intersection(TaskSeries.commonParts)
-    guard !parts.isEmpty, old.isOpen else { return }
+    let own = OccurrenceChange(old: old, new: task)
+    let change = occurrence ?? own
+    guard own.isChanged || change.isChanged, old.isOpen else { return }
     let stored = try storedSeries(place.id)
     guard var series = stored ?? TaskSeries(describedBy: old, in: zone) else { return }
-    if isForSeries || old.recurrence != task.recurrence || former.start != place.start {
-      if stored == nil { try write(series, isGenerated: true) }
-      series.adopt(task, replacing: old, in: zone)
-      try write(series)
-    } else if stored == nil {
-      // From now on the task differs from what it describes.
-      try write(series, isGenerated: true)
-    }
+    // From now on the task may differ from what it describes.
+    if stored == nil { try write(series, isGenerated: true) }
+    guard change.isChanged, occurrence != nil || change.isMoved else { return }
+    let former = series
+    series.adopt(change.new, replacing: change.old, in: zone)
+    if series.makesSameTasks(as: former) { return }
+    series.touch(at: timeOfChange(after: former.updatedAt))
+    try write(series)
   }
 
   /// Lets the times of an open task float that are those of its series.

@@ -43,7 +43,7 @@ extension StoreTransaction where Base == WriteTransaction {
     try adoptList(of: &task, replacing: nil)
     try check(task, replacing: nil)
     if task.sortOrder == 0 { task.sortOrder = try lastSortOrder(ofPlacesOf: task) }
-    try keepSeries(of: task, replacing: nil, isForSeries: true)
+    try keepSeries(of: task, replacing: nil)
     try letFloat(&task, replacing: nil)
     try write(RecordChange<TaskRecord>(from: nil, to: task, at: commitSequence))
     try followSeries(of: task, replacing: nil)
@@ -89,39 +89,49 @@ extension StoreTransaction where Base == WriteTransaction {
   ) throws -> TaskItem {
     let record = try require(TaskRecord.self, id)
     let old = record.item.shown(in: calendar.timeZone)
-    var task = old
-    try change(&task)
-    guard task.id == id else { throw TallyError.foreignTask }
-    if !keepingReminder, task.reminderDate == old.reminderDate, task.otherReminders == old.otherReminders {
-      task.moveReminder(from: old, in: calendar.timeZone)
+    var (task, generatedFields) = try changed(old, keepingReminder: keepingReminder, change)
+    let occurrence =
+      isForSeries ? try occurrence(ofSeriesWith: old, keepingReminder: keepingReminder, change) : nil
+    if let occurrence, occurrence.isMoved {
+      (task.recurrence, task.series) = (occurrence.new.recurrence, occurrence.new.series)
     }
-    task.dropOverwrittenSnooze(replacing: old)
-    normalizeCompletion(of: &task)
-    try task.checkRecurrence(replacing: old, today: today, in: calendar.timeZone)
     try checkRuleOfClosed(task, replacing: old)
-    let isPlanned = task.scheduledDate != nil
-    task.planFirstOccurrence(replacing: old, today: today)
-    let generatedFields: SyncFields = isPlanned || task.scheduledDate == nil ? [] : .scheduledDate
-    task.updateSeries(replacing: old, in: calendar)
-    if isForSeries {
-      task.moveSeries(from: old, in: calendar.timeZone)
-      try task.checkRecurrence(replacing: old, today: today, in: calendar.timeZone)
-    }
-    try adoptList(of: &task, replacing: old)
     if Place(of: task) != Place(of: old), task.sortOrder == old.sortOrder {
       task.sortOrder = try lastSortOrder(ofPlacesOf: task)
     }
-    guard !task.isIdentical(to: old) else { return task }
-    task.updatedAt = timeOfChange(after: old.updatedAt)
+    let isUnchanged = task.isIdentical(to: old)
+    guard !isUnchanged || occurrence?.isChanged ?? false else { return task }
+    if !isUnchanged { task.updatedAt = timeOfChange(after: old.updatedAt) }
     try check(task, replacing: old)
-    try keepSeries(of: task, replacing: old, isForSeries: isForSeries)
+    try keepSeries(of: task, replacing: old, by: occurrence)
     try letFloat(&task, replacing: old)
+    if task.isIdentical(to: old) { return task }
     var taskChange = RecordChange<TaskRecord>(from: record, to: task, at: commitSequence)
     taskChange.generatedFields = generatedFields
     try write(taskChange)
     try updateSubtasks(of: task, replacing: old, closing: closingSubtasks)
     try followSeries(of: task, replacing: old)
     return task
+  }
+
+  /// A task as a change leaves it, with what follows from the change, and the fields that the person has not written.
+  func changed(
+    _ old: TaskItem, keepingReminder: Bool, _ change: (inout TaskItem) throws -> Void
+  ) throws -> (task: TaskItem, generatedFields: SyncFields) {
+    var task = old
+    try change(&task)
+    guard task.id == old.id else { throw TallyError.foreignTask }
+    if !keepingReminder, task.reminderDate == old.reminderDate, task.otherReminders == old.otherReminders {
+      task.moveReminder(from: old, in: calendar.timeZone)
+    }
+    task.dropOverwrittenSnooze(replacing: old)
+    normalizeCompletion(of: &task)
+    try task.checkRecurrence(replacing: old, today: today, in: calendar.timeZone)
+    let isPlanned = task.scheduledDate != nil
+    task.planFirstOccurrence(replacing: old, today: today)
+    task.updateSeries(replacing: old, in: calendar)
+    try adoptList(of: &task, replacing: old)
+    return (task, isPlanned || task.scheduledDate == nil ? [] : .scheduledDate)
   }
 
   /// Deletes a task with its sub-tasks; its list stays, and so do its completions in the statistics.
