@@ -350,7 +350,10 @@ class History:
                 self.written[new] = (places, f"{device.name}: {shlex.join(map(str, arguments))}")
         self.note_described(device, device.words.keys() - words.keys())
         if action.__name__ in REMOVING or action is title:
-            self.note_removed(words, device.words)
+            # A series that the command has described first had the words of its task.
+            places = {"series " + one["series"]["id"]: id for id, one in before.items() if one.get("series")}
+            described = {place: words[id] for place, id in places.items() if place in device.words}
+            self.note_removed(described | words, device.words)
         self.note_words(device, before, action)
         if task:
             self.touched.add(task)
