@@ -103,7 +103,7 @@ struct QuickEntryTests {
     "3 times every day ",
   ])
   func aLongSentenceTakesTimeInProportionToItsLength(words: String) throws {
-    let byteCount = TestSize.pick(quick: 2_000, long: 4_000)
+    let byteCount = TestSize.pick(quick: 800, long: 4_000)
     let (half, whole) = (try steps(words, byteCount: byteCount), try steps(words, byteCount: 2 * byteCount))
     #expect(whole.steps <= 1_500 * whole.tokens + 1_000, "\(words): \(whole)")
     #expect(whole.steps <= half.steps * 21 / 10 + 1_000, "\(words): \(half), \(whole)")

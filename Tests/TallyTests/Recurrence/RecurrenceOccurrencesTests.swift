@@ -173,7 +173,7 @@ struct RecurrenceOccurrencesTests {
 
   @Test func randomRulesHaveTheDaysOfTheirDefinition() throws {
     var generator = SeededGenerator(seed: SeededGenerator.chooseSeed(for: "randomRulesHaveTheDaysOfTheirDefinition"))
-    for _ in 0..<300 {
+    for _ in 0..<TestSize.pick(quick: 60, long: 300) {
       let rule = try generator.rule()
       let start = CalendarDay(clamping: .random(in: 10_000...25_000, using: &generator))
       let limit = CalendarDay(clamping: Int64(start.dayNumber) + .random(in: 1...1_500, using: &generator))
@@ -184,7 +184,7 @@ struct RecurrenceOccurrencesTests {
 
   @Test func theNextDayIsThatOfTheSequence() throws {
     var generator = SeededGenerator(seed: SeededGenerator.chooseSeed(for: "theNextDayIsThatOfTheSequence"))
-    for _ in 0..<300 {
+    for _ in 0..<TestSize.pick(quick: 60, long: 300) {
       let rule = try generator.rule()
       let start = CalendarDay(clamping: .random(in: 10_000...25_000, using: &generator))
       let day = CalendarDay(clamping: Int64(start.dayNumber) + .random(in: -50...3_000, using: &generator))

@@ -108,7 +108,7 @@ import Testing
   /// The bug: the steps counted tasks, so that one write indexed 200 MB of notes at once.
   @Test func aStepEndsAfterSomeBytesHoweverFewTheTasksAre() throws {
     try withStore { store in
-      let notes = String(repeating: "alpha beta ", count: 20_000)
+      let notes = String(repeating: "alpha beta ", count: 2_000)
       for number in 0..<12 {
         try store.writeAndWait { _ = try $0.add("Task \(number)", to: .inbox) { $0.notes = notes } }
       }
@@ -118,9 +118,9 @@ import Testing
       for step in 1...2 {
         try store.writeAndWait { transaction in
           _ = try SearchIndexer(tables: transaction.tables).advance(
-            atMost: SearchIndexer.taskLimitOfWrite, byteCount: 1 << 20, in: &transaction.base)
+            atMost: SearchIndexer.taskLimitOfWrite, byteCount: 100_000, in: &transaction.base)
         }
-        // 220,000 bytes each: the fifth goes beyond a mebibyte.
+        // 22,000 bytes each: the fifth goes beyond the limit.
         #expect(try segmentSizes() == Array(repeating: 5, count: step))
       }
       #expect(try store.search(SearchQuery("beta alph")).count == 12)
