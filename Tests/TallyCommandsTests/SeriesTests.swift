@@ -73,6 +73,22 @@ struct SeriesTests {
     }
   }
 
+  /// After completion, the next task is counted from the completion, wherever this one was moved.
+  @Test func anEditOfATaskAfterCompletionSaysWhatHoldsFromNowOn() throws {
+    try withProgram { program in
+      let rule = "3 days after completion"
+      let id = try add(["Filter", "--on", "2026-11-23", "--due", "2026-11-24", "--repeat", rule], to: program)
+      for (edit, words) in [
+        (["--on", "2026-11-25", "--due", "2026-11-26"], ", this time only."),
+        (["--due", "2026-11-27"], ", from now on."),
+        (["--on", "2026-11-26", "--due", "2026-11-29"], ", from now on."), (["--tag", "home"], ", from now on."),
+      ] {
+        let outcome = try program.run(["edit", id, "--series"] + edit)
+        #expect(outcome.errors.contains(words), "\(edit): \(outcome.errors)")
+      }
+    }
+  }
+
   @Test func aClosedTaskStandsForTheOpenOne() throws {
     try withProgram { program in
       let id = try add(["Water", "--today", "--repeat", "every day"], to: program)

@@ -242,9 +242,15 @@ extension TaskSeries {
   ]
 
   /// Whether another series makes the same tasks, whenever either was changed.
+  ///
+  /// After completion, the day on which a series began makes no difference.
   package func makesSameTasks(as other: TaskSeries) -> Bool {
     var other = other
     other.touch(at: updatedAt)
+    if case .afterCompletion = recurrence, other.start != start {
+      other.template.moveDates(byDays: Int64(start.dayNumber) - Int64(other.start.dayNumber))
+      (other.start, other.template.series) = (start, template.series)
+    }
     return self == other
   }
 

@@ -291,7 +291,8 @@ extension StoreTransaction where Base == WriteTransaction {
     guard change.isChanged, occurrence != nil || change.isMoved else { return }
     let former = series
     series.adopt(change.new, replacing: change.old, in: zone)
-    if series.makesSameTasks(as: former) { return }
+    series.touch(at: former.updatedAt)
+    if series == former { return }
     series.touch(at: timeOfChange(after: former.updatedAt))
     try write(series)
   }
