@@ -1,4 +1,5 @@
 import Foundation
+import SystemPackage
 import Testing
 
 /// What `--repeat` and `quick` make of the same words.
@@ -62,6 +63,43 @@ struct RepeatTests {
       #expect(outcome.status == 64 && outcome.errors.contains("needs the time of the first one"), "\(outcome.errors)")
       let words = try program.run(["quick", "Pills every 8 hours"]).errors
       #expect(words.contains(/Its times are (today|tomorrow) \d\d:00, (today|tomorrow) \d\d:00 and/), "\(words)")
+    }
+  }
+
+  /// A dry run refuses what the command refuses, with the same words, and leaves no store.
+  @Test(
+    arguments: [
+      ["Water every day until 1 may from 1 june"], ["Water 1 june every day until 1 may"],
+      ["Call", "--remind", "1 day before"],
+      ["Water due 3 june every monday until 2 june"], [String(repeating: "a", count: 70_000)],
+      ["Water every day except in december until 31 dec starting 1 dec"],
+    ])
+  func aDryRunRefusesWhatTheCommandRefuses(arguments: [String]) throws {
+    try withProgram { program in
+      for isThere in [false, true] {
+        if isThere { #expect(try program.run(["add", "Feed"]).status == 0) }
+        let outcome = try program.run(["quick"] + arguments)
+        let rehearsal = try program.run(["quick"] + arguments + ["--dry-run"])
+        #expect(outcome.status == 64 && rehearsal.status == 64)
+        #expect(rehearsal.errors.hasSuffix(outcome.errors) && outcome.errors.hasPrefix("Error:"), "\(rehearsal.errors)")
+        #expect(rehearsal.output.isEmpty && FileManager.default.fileExists(atPath: program.store.string) == isThere)
+      }
+      #expect(try program.run(["quick", "Water every day", "--dry-run"]).output.contains("repeats every day"))
+      #expect(try program.run(["count"]).output == "1\n")
+    }
+  }
+
+  @Test func aNumberOfTimesWithinAWeekIsNamed() throws {
+    try withProgram { program in
+      for phrase in ["3 times every week", "twice a day", "five times daily"] {
+        let outcome = try program.run(["add", "Gym", "--repeat", phrase])
+        #expect(
+          outcome.status == 64 && outcome.errors.contains("'every monday, wednesday and friday'"), "\(outcome.errors)")
+        let words = try program.run(["quick", "Gym \(phrase)"]).errors
+        #expect(words.contains("Not understood: \(phrase) (kept in the title; to repeat several times"), "\(words)")
+      }
+      let words = try program.run(["quick", "Gym every day until 1 may for 10 times"]).errors
+      #expect(words.contains("Not understood: for 10 times (kept in the title)"), "\(words)")
     }
   }
 

@@ -6,7 +6,7 @@ import TallyEngine
 extension QuickEntryParser {
   /// Why the words from a token on set no field, and the index after them; `nil` for an ordinary word.
   func leftover(at index: Int) -> (reason: QuickEntry.Reason, end: Int)? {
-    duration(at: index) ?? reminderBefore(at: index) ?? otherTime(at: index)
+    duration(at: index) ?? reminderBefore(at: index) ?? otherTime(at: index) ?? frequency(at: index)
       ?? weekdays(at: index) ?? unreadClause(at: index) ?? impossibleRecurrence(at: index) ?? impossibleDate(at: index)
   }
 
@@ -40,6 +40,24 @@ extension QuickEntryParser {
     return (.repeated, parser.index)
   }
 
+  /// Finds `3 times a week`, `twice daily` and `5 times every month`: how often within a time, which no rule says.
+  ///
+  /// `Once every week` is a rule for weeks.
+  private func frequency(at index: Int) -> (QuickEntry.Reason, Int)? {
+    let isOnce = tokens[index].text == "once"
+    let start = isOnce || tokens[index].text == "twice" ? index + 1 : index + 2
+    let isOfTimes = isNumberOfTimes(index) && !(index > 0 && tokens[index - 1].text == "for")
+    guard start == index + 1 || isOfTimes, start < tokens.count else { return nil }
+    var end: Int?
+    if isEvery(start) || isAdverb(start) {
+      end = isOnce ? nil : phrase(at: start)?.end
+    } else if RecurrencePhrase.articles.contains(tokens[start].text), isUnit(start + 1) {
+      end = start + 2
+    }
+    guard let end, isEnd(end), index == endOfOpening || isBoundary(end) else { return nil }
+    return (.recurrence, end)
+  }
+
   /// Finds `mon wed fri 18:00`, which could be a recurrence without `every` or a plan for one of the days.
   private func weekdays(at index: Int) -> (QuickEntry.Reason, Int)? {
     guard !isClaimed(at: index), CalendarNames.commonWeekday(tokens[index].text) != nil else { return nil }
@@ -60,12 +78,12 @@ extension QuickEntryParser {
     }
     var (end, current, isDate) = (index + 1, index + 1, isAdverb)
     if current < tokens.count, tokens[current].text == "!", tokens[current].isGlued { current += 1 }
-    while current < min(tokens.count, index + Self.mostWordsOfRecurrence) {
+    while current < min(tokens.count, index + Self.mostWordsOfList) {
       let word = tokens[current].text
       if Self.isOfDates(word) || tokens[current].kind == .number {
         isDate = isDate || tokens[current].kind == .word
         end = current + 1
-      } else if !Self.joints.contains(word) {
+      } else if !Self.joints.contains(word), !(tokens[current].isGlued && ["-", "/"].contains(word)) {
         break
       }
       current += 1
@@ -91,10 +109,13 @@ extension QuickEntryParser {
     guard dates.reading != nil, index != recurrence?.start, index + 1 < tokens.count else { return nil }
     // Other words than `until` are often those of a title, unless they follow a part.
     let isAfterPart = isAfterPart(index)
+    // `From easter` begins a title, and `from monday to friday` does not.
+    let isOpening = index == 0 && endOfOpening > 0
     let isClause =
       switch tokens[index].text {
       case "until", "till", "except", "excluding", "unless": true
-      case "from", "starting", "beginning", "ending": isAfterPart
+      case "from", "starting", "beginning", "ending": isAfterPart || isOpening
+      case "for": isAfterPart && isNumberOfTimes(index + 1)
       case "to", "through":
         isAfterPart && (entry.parts.last.map { text[$0.range].lowercased().hasPrefix("from") } ?? false)
       default: isAfterPart && isNumberOfTimes(index)
@@ -110,7 +131,6 @@ extension QuickEntryParser {
       || CalendarNames.commonMonth(word) != nil || Int.ordinalWords.contains(word)
   }
 
-  private static let mostWordsOfRecurrence = 24
   private static let words: Set = [
     "minute", "min", "hour", "day", "week", "month", "quarter", "year", "weekday", "workday", "weekend", "fortnight",
     "st",

@@ -90,7 +90,7 @@ extension QuickEntryParser {
       return (.reminder, parser.index)
     }
     if isWait(index) { return (.wait, index + 2) }
-    if parser.skip("starting") || dates.reading != nil && parser.skip("from") {
+    if parser.skip("starting") || dates.reading != nil && (parser.skip("from") || parser.skip("beginning")) {
       _ = parser.skip("on")
       return (.on, parser.index)
     }
@@ -311,7 +311,7 @@ extension QuickEntryParser {
     guard mayBegin, let match = phrase(at: index) else { return nil }
     if let match = withPartOfDay(match) { return match }
     // `Each day counts` is a title.
-    let isOpening = index == 0 && isEvery && word != "each" && !isFollowedByVerb(match.end)
+    let isOpening = index == endOfOpening && isEvery && word != "each" && !isFollowedByVerb(match.end)
     return isOpening || isBoundary(match.end) ? match : nil
   }
 
@@ -342,7 +342,7 @@ extension QuickEntryParser {
     let finding: Finding?
     switch tokens[index].text {
     case "until", "till", "ending": finding = parser.day().map { .lastDay(DateExpression(.day($0)), from: nil) }
-    case "from", "starting": finding = firstToLastDay(&parser)
+    case "from", "starting", "beginning": finding = firstToLastDay(&parser)
     case "for": finding = parser.anyDuration().flatMap { $0.seconds == 0 ? .duration($0) : nil }
     default: return nil
     }
@@ -350,6 +350,37 @@ extension QuickEntryParser {
       return nil
     }
     return Match(finding: finding, end: parser.index)
+  }
+
+  /// The index after the clauses of a recurrence with which the sentence begins; 0 without any, or for a title.
+  func endOfOpeningClauses() -> Int {
+    var (end, clauses) = (0, RecurrencePhrase.Clauses())
+    while let (longer, next) = openingClause(at: end, after: clauses) { (clauses, end) = (longer, next) }
+    if end > 0, end < tokens.count, tokens[end].text == "," { end += 1 }
+    guard end < tokens.count, !isFollowedByVerb(end) else { return 0 }
+    // `After completion` also begins titles.
+    let hasRule = isEvery(end) || isAdverb(end) || tokens[end].kind == .number
+    return clauses.followsCompletion && !hasRule ? 0 : end
+  }
+
+  private func openingClause(
+    at index: Int, after clauses: RecurrencePhrase.Clauses
+  ) -> (RecurrencePhrase.Clauses, Int)? {
+    let start = index + (index > 0 && index < tokens.count && tokens[index].text == "," ? 1 : 0)
+    guard start < tokens.count, isStart(start) else { return nil }
+    var parser = dateParser(at: start + 1)
+    if tokens[start].text == "for", let duration = parser.anyDuration(), duration.seconds == 0, isEnd(parser.index) {
+      return (clauses, parser.index)
+    }
+    let found = longestReading(from: start) { words in
+      var phrase = RecurrencePhrase(words: words)
+      (phrase.today, phrase.reference) = (reference.today, reference)
+      return phrase.clauses(addedTo: clauses, after: .init(count: 1, unit: .day)).map { ($0, phrase.index) }
+    }
+    guard let (longer, end) = found, isEnd(end) else { return nil }
+    // `3 times` is the number of what the title names, unless a comma follows.
+    let isPlainNumber = isNumberOfTimes(start) && !(end < tokens.count && tokens[end].text == ",")
+    return isPlainNumber ? nil : (longer, end)
   }
 
   private func firstToLastDay(_ parser: inout DateParser) -> Finding? {
@@ -366,11 +397,12 @@ extension QuickEntryParser {
     guard let reading = dates.reading, Self.wordsOfClauses.contains(tokens[index].text) || isNumberOfTimes(index) else {
       return nil
     }
-    let words = phraseWords(from: index)
-    var phrase = RecurrencePhrase(words: words.map(\.text))
-    phrase.today = reference.today
-    guard let clauses = phrase.clauses(addedTo: reading.clauses, after: reading.repeats) else { return nil }
-    let end = words[phrase.index - 1].end
+    let found = longestReading(from: index) { words in
+      var phrase = RecurrencePhrase(words: words)
+      phrase.today = reference.today
+      return phrase.clauses(addedTo: reading.clauses, after: reading.repeats).map { ($0, phrase.index) }
+    }
+    guard let (clauses, end) = found else { return nil }
     return isEnd(end) && (isAfterPart(index) || isFollowedByParts(end))
       ? Match(finding: .clauses(clauses), end: end) : nil
   }
@@ -389,6 +421,7 @@ extension QuickEntryParser {
   /// Whether `10 times` begins at a token.
   func isNumberOfTimes(_ index: Int) -> Bool {
     index + 1 < tokens.count && ["time", "times"].contains(tokens[index + 1].text)
+      && (tokens[index].kind == .number || RecurrencePhrase.numberWords.contains(tokens[index].text))
   }
 
   /// Whether two words that begin a clause of a recurrence, and nothing else, are at a token.
@@ -411,32 +444,27 @@ extension QuickEntryParser {
   /// Reads `on the 1st of every month`, `the last friday of each month` or `15th each month`.
   private func dayOfEachMonth(at index: Int) -> Match? {
     let start = index + (tokens[index].text == "on" ? 1 : 0)
+    guard start < tokens.count, tokens[start].kind == .number || Self.wordsOfDays.contains(tokens[start].text) else {
+      return nil
+    }
     // Checked first because parsing phrases costs more.
     let isEach = { (token: CaptureToken) in token.text == "every" || token.text == "each" }
-    guard let each = tokens[start...].prefix(12).firstIndex(where: isEach), each > start, each + 1 < tokens.count,
-      ["month", "year"].contains(tokens[each + 1].text)
+    guard let each = tokens[start...].prefix(Self.mostWords).firstIndex(where: isEach), each > start,
+      each + 1 < tokens.count, ["month", "year"].contains(tokens[each + 1].text),
+      let (reading, end) = longestReading(from: start, after: ["every"], prefix)
     else { return nil }
-    let words = phraseWords(from: start)
-    guard let (reading, count) = RecurrencePhrase.prefix(of: ["every"] + words.map(\.text), today: reference.today),
-      count > 1
-    else { return nil }
-    let end = words[count - 2].end
     guard end > each + 1, isEnd(end), isBoundary(end), !isLimited(end) else { return nil }
     return Match(finding: .recurrence(reading, nil, ofDue: false), end: end)
   }
 
-  private func isUnit(_ index: Int) -> Bool {
+  func isUnit(_ index: Int) -> Bool {
     index < tokens.count && RecurrenceUnit.allCases.contains { tokens[index].text.hasPrefix($0.name) }
   }
 
   /// Reads `every! 3 days`, which counts from each completion.
   private func everyAfterCompletion(at index: Int) -> Match? {
     guard index + 1 < tokens.count, tokens[index + 1].text == "!", tokens[index + 1].isGlued else { return nil }
-    let words = phraseWords(from: index + 2)
-    guard let (reading, count) = RecurrencePhrase.prefix(of: ["every!"] + words.map(\.text)), count > 1 else {
-      return nil
-    }
-    let end = words[count - 2].end
+    guard let (reading, end) = longestReading(from: index + 2, after: ["every!"], prefix) else { return nil }
     guard isEnd(end), isBoundary(end) || index == 0 else { return nil }
     return Match(finding: .recurrence(reading, nil, ofDue: false), end: end)
   }
@@ -460,16 +488,35 @@ extension QuickEntryParser {
 
   /// Reads a phrase of ``Recurrence/init(phrase:)``.
   func phrase(at index: Int) -> Match? {
-    var words = phraseWords(from: index)
-    var prefix = RecurrencePhrase.prefix(of: words.map(\.text), today: reference.today)
-    // Few recurrences are so long that looking further ahead is needed; a date has at most four words.
-    if let (_, count) = prefix, words.count == Self.mostWords, count + 8 > words.count {
-      words = phraseWords(from: index, upTo: 4 * Self.mostWords)
-      prefix = RecurrencePhrase.prefix(of: words.map(\.text), today: reference.today)
-    }
-    guard let (reading, count) = prefix, count > 0 else { return nil }
-    let end = words[count - 1].end
+    guard let (reading, end) = longestReading(from: index, prefix) else { return nil }
     return isEnd(end) && !isLimited(end) ? Match(finding: .recurrence(reading, nil, ofDue: false), end: end) : nil
+  }
+
+  /// The longest recurrence at the start of some words, and the number of its words.
+  private func prefix(of words: [String]) -> (RecurrencePhrase.Reading, Int)? {
+    RecurrencePhrase.prefix(of: words, today: reference.today)
+  }
+
+  /// Reads something from the words at a token, of which it gets more if it may go on behind them.
+  ///
+  /// - Parameters:
+  ///   - start: The index of the first token.
+  ///   - lead: Words to read before those of the sentence.
+  ///   - read: Returns a value and the number of its words.
+  /// - Returns: The value and the index of the token after it; `nil` also if no word of the sentence belongs to it.
+  private func longestReading<Value>(
+    from start: Int, after lead: [String] = [], _ read: ([String]) -> (Value, Int)?
+  ) -> (value: Value, end: Int)? {
+    var limit = Self.mostWords
+    while true {
+      let words = phraseWords(from: start, upTo: limit)
+      let found = read(lead + words.map(\.text))
+      // A date has at most four words, with a joint before and after it.
+      guard let count = found?.1, words.count == limit, count + 8 > limit, limit < Self.mostWordsOfList else {
+        return found.flatMap { $1 > lead.count ? ($0, words[$1 - lead.count - 1].end) : nil }
+      }
+      limit *= 4
+    }
   }
 
   /// Whether a recurrence is limited in a way that was not understood: `except holidays`, `unless it rains`.
@@ -487,7 +534,7 @@ extension QuickEntryParser {
   /// The words from a token on as a phrase needs them: split at blanks, with punctuation as separate words.
   ///
   /// Those before the sentence's recurrence end there.
-  private func phraseWords(from start: Int, upTo count: Int = mostWords) -> [(text: String, end: Int)] {
+  func phraseWords(from start: Int, upTo count: Int = mostWords) -> [(text: String, end: Int)] {
     var words: [(text: String, end: Int)] = []
     var index = start
     let end = recurrence.flatMap { start < $0.start ? $0.start : nil } ?? tokens.count
@@ -506,5 +553,10 @@ extension QuickEntryParser {
     index < tokens.count && ["is", "was", "has", "of", "that", "i", "we", "you", "they"].contains(tokens[index].text)
   }
 
-  private static let mostWords = 48
+  /// The words after `on` in `on the last friday of each month`.
+  private static let wordsOfDays = Set(["the", "last"] + Int.ordinalWords)
+  /// Few recurrences have more words.
+  static let mostWords = 48
+  /// The longest list of days that a rule leaves out has fewer words.
+  static let mostWordsOfList = 64 * mostWords
 }

@@ -25,6 +25,9 @@ struct QuickEntryParser {
   ///
   /// It is found before the sentence is read, because its clauses may stand before it.
   private(set) var recurrence: (start: Int, match: Match)?
+  /// The index after the clauses of a recurrence with which the sentence begins, as in `except sunday every day`; 0
+  /// without any.
+  private(set) var endOfOpening = 0
   /// Whether the parser looks for the recurrence, on whose days reminders may count that stand before it.
   private(set) var looksAhead = false
   /// The ranges of the backslashes that escape words.
@@ -44,6 +47,7 @@ struct QuickEntryParser {
   /// Parses the sentence.
   mutating func read() -> QuickEntry {
     findNamedLists()
+    endOfOpening = endOfOpeningClauses()
     findRecurrence()
     var index = readRequestToRemind()
     while index < tokens.count {
@@ -72,7 +76,7 @@ struct QuickEntryParser {
   private mutating func findRecurrence() {
     var ahead = self
     ahead.looksAhead = true
-    var index = 0
+    var index = endOfOpening
     while index < tokens.count, ahead.recurrence == nil {
       index = ahead.isStart(index) ? ahead.readPart(at: index) : index + 1
     }
@@ -406,11 +410,13 @@ extension QuickEntryParser {
 
   /// Whether no word follows that could belong to the part, as `report` does in `friday report`.
   func isBoundary(_ index: Int) -> Bool {
-    guard index < tokens.count else { return true }
+    guard index < tokens.count, !isAfterOpening(index) else { return true }
     let token = tokens[index]
     switch token.kind {
     case .symbol: return token.text != "\"" && token.text != "&" && token.text != "/"
-    case .number: return startsMarker(at: index) || isDate(at: index) || dateParser(at: index).isAtTimeSpan
+    case .number:
+      return startsMarker(at: index) || isNumberOfTimes(index) || isDate(at: index)
+        || dateParser(at: index).isAtTimeSpan
     case .word:
       return Self.functionWords.contains(token.text) || startsMarker(at: index) || isDate(at: index)
         || dateParser(at: index).isAtTimeSpan
@@ -419,9 +425,14 @@ extension QuickEntryParser {
 
   /// Whether another part or the end of the sentence follows.
   func isFollowedByParts(_ index: Int) -> Bool {
-    guard index < tokens.count else { return true }
+    guard index < tokens.count, !isAfterOpening(index) else { return true }
     return tokens[index].kind == .symbol && tokens[index].text != "\"" || startsMarker(at: index) || isDate(at: index)
       || dateParser(at: index).isAtTimeSpan
+  }
+
+  /// Whether the clauses of the sentence's recurrence end before a token, with which its title begins.
+  private func isAfterOpening(_ index: Int) -> Bool {
+    index > 0 && index == endOfOpening && dates.reading != nil
   }
 
   private func isDate(at index: Int) -> Bool {
@@ -436,9 +447,10 @@ extension QuickEntryParser {
   private func startsMarker(at index: Int) -> Bool {
     switch tokens[index].text {
     case _ where index == recurrence?.start: true
-    case "until", "till", "except", "from": dates.reading != nil
+    case "until", "till", "except", "from", "beginning": dates.reading != nil
     case "due", "by", "deadline", "every", "remind", "reminder", "repeat", "list", "starting", "ending", "someday": true
-    case "for": list(at: index) != nil || duration(at: index) != nil
+    case "for":
+      list(at: index) != nil || duration(at: index) != nil || dates.reading != nil && isNumberOfTimes(index + 1)
     case "ev": isEvery(index)
     case "wait": isWait(index)
     case _ where dates.reading != nil && (isNumberOfTimes(index) || isClause(index)): true

@@ -125,10 +125,37 @@ extension RecurrencePhrase {
       return writtenDay().map { .until($0) }
     }
     _ = skip(",")
-    _ = skip("for")
-    guard let count = number(), skip("times") || skip("time") else { return nil }
+    let isFor = skip("for")
+    guard let count = number(), skip("times") || skip("time"), isFor || !isAtFrequency else { return nil }
     return .count(count)
   }
+
+  /// Whether the next words make a frequency of a number of times, as in `3 times every week`.
+  private var isAtFrequency: Bool {
+    guard let word = words.dropFirst(index).first else { return false }
+    return Self.articles.contains(word) || ["every", "each"].contains(word) || Self.adverbs[word] != nil
+  }
+
+  /// Whether the words have a number of times within a day, a week or the like, which no rule says.
+  var hasFrequency: Bool {
+    words.indices.contains { place in
+      var phrase = self
+      phrase.index = place
+      guard !phrase.skip("once"), !phrase.skip("for"), place == 0 || words[place - 1] != "for" else { return false }
+      let isTimes = phrase.skip("twice") || phrase.number() != nil && (phrase.skip("times") || phrase.skip("time"))
+      return isTimes && phrase.isAtFrequency
+    }
+  }
+
+  /// The words of a second end where the recurrence has one already; `nil` for anything else.
+  func secondEnd(of reading: Reading) -> String? {
+    var phrase = self
+    guard reading.clauses.end != .never, phrase.end() != nil else { return nil }
+    return words[index..<phrase.index].drop { $0 == "," }.joined(separator: " ").replacing(" ,", with: ",")
+  }
+
+  /// The words before a unit in `3 times a week`.
+  static let articles: Set = ["a", "an", "per"]
 
   /// Reads a date, or another expression for a day if there is a reference.
   mutating func writtenDay() -> CalendarDay? {

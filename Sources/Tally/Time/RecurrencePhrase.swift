@@ -21,7 +21,7 @@ import TallyEngine
 /// clause     = "on" days | "if it is" days            after what they limit
 ///            | "in week" NUMBER | "in" months | [","] "but only" ORDINAL {"and" ORDINAL} "of these"
 ///            | [","] "skipping shorter months" | [","] "with weeks from" WEEKDAY | [","] except exceptions
-///            | [","] ("until" | "till" | "ending") DATE | [","] ["for"] NUMBER "times"
+///            | [","] ("until" | "till" | "ending") DATE | [","] ["for"] NUMBER "times"    not directly before "every"
 ///            | ("starting" | "beginning" | "from") DATE [("to" | "through") DATE]
 ///            | [","] ("after completion" | "when done")
 /// except     = "except" ["for"] | "excluding" | "but not"
@@ -30,9 +30,10 @@ import TallyEngine
 /// ```
 ///
 /// `ev` is short for `every`, so is `each`, and `every!` counts from each completion. A phrase with two meanings is
-/// refused: `every second Monday` can be every other Monday or the second of each month. `every 3rd friday` means the
-/// third Friday of the month, and `every 3rd day` means every three days. Weekdays may follow each other without a
-/// comma or `and`; no other days may. `from monday to friday` is refused, too: it can be every weekday or a first and a
+/// refused: `every second Monday` can be every other Monday or the second of each month, and `3 times every week` can be
+/// three times in each week or in three weeks, as `for 3 times every week`. `every 3rd friday` means the third Friday of
+/// the month, and `every 3rd day` means every three days. Weekdays may follow each other without a comma or `and`; no
+/// other days may. `from monday to friday` is refused, too: it can be every weekday or a first and a
 /// last day. Only with ``today`` may a date have no year, and only with ``reference`` may the phrase have a first day.
 struct RecurrencePhrase {
   let words: [String]
@@ -91,6 +92,10 @@ struct RecurrencePhrase {
     guard let reading = reading() else { throw ambiguity ?? fault }
     // An error of the values says more than one about the words after them.
     _ = try reading.recurrence()
+    if let end = secondEnd(of: reading) {
+      throw .invalidRecurrence(
+        "“\(end)” is a second end of the recurrence", remedy: "Give a last day or a number of times, and not both")
+    }
     guard index == words.count else { throw fault }
     return reading
   }
@@ -168,6 +173,12 @@ struct RecurrencePhrase {
     guard !areHoursAfterCompletion else {
       return .invalidRecurrence(
         "Hours are not counted from a completion", remedy: "Write 'every 8 hours', or count in days: 'after 1 day'")
+    }
+    guard !hasFrequency else {
+      return .invalidRecurrence(
+        "How many times within a day, a week or the like is not a way to repeat",
+        remedy: "Name the days or hours, as in 'every monday, wednesday and friday' or 'every 8 hours';"
+          + " for an end, write 'every week for 3 times'")
     }
     let unread = unreadWords
     let text = unread.joined(separator: " ").replacing(" ,", with: ",").trimmingCharacters(in: [",", " "])
@@ -260,9 +271,10 @@ extension RecurrencePhrase {
     if let word = words.dropFirst(index).first, word.utf8.count > 9, word.utf8.allSatisfy(\.isDigit) {
       hasTooLargeNumber = true
     }
-    let names = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
-    return word { names.firstIndex(of: $0).map { $0 + 1 } ?? $0.smallNumber }
+    return word { Self.numberWords.firstIndex(of: $0).map { $0 + 1 } ?? $0.smallNumber }
   }
+
+  static let numberWords = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
 
   mutating func unit() -> RecurrenceUnit? {
     word { word in RecurrenceUnit.allCases.first { word == $0.name || word == $0.name + "s" } }

@@ -53,6 +53,16 @@ extension Session {
     }
   }
 
+  /// Runs changes in an empty store, and rolls them back, to find out whether they would be refused.
+  func rehearse(_ body: (inout StoreWriteTransaction) throws -> Void) throws {
+    do {
+      try TaskStore.empty(configuration).writeAndWait { transaction in
+        try body(&transaction)
+        throw DryRun(change: ChangeReport())
+      }
+    } catch is DryRun {}
+  }
+
   /// Adds something to the store; one that is created for it is removed again if adding fails.
   func withStoreForAdding<R>(_ body: (_ store: TaskStore, _ isNew: Bool) throws -> R) throws -> R {
     if let store = try existingStore() { return try body(store, false) }

@@ -11,7 +11,7 @@ struct QuickCommand: TextCommand {
       Understands days and times, 'due', 'by' and 'deadline' before them, 'remind me', tags as +home or @home, \
       priorities as p:high or p1, 'for', 'list:' or 'project:' before a list's name, 'every month', \
       'every day except sunday', 'every! 3 days' (after each completion), 'due every friday' and the like, with 'from', \
-      'until', 'except' or '10 times' before or after them; the rest is the title. No shell \
+      'until', 'except' or 'for 10 times' before or after them; the rest is the title. No shell \
       changes these spellings; #home and !high need quotation marks. What a task cannot have, as 'for 1h', stays in \
       the title and is named. A backslash before a word, or quotation marks around some, keep them there.
 
@@ -42,14 +42,12 @@ struct QuickCommand: TextCommand {
     let sentence = text.joined(separator: " ")
     let reference = try session.clock.reference()
     let further = try remind.filter { !$0.isNone }.map { try ReminderOption($0, session.clock) }
-    if dryRun { return try showDraft(of: sentence, reference, session) }
+    if dryRun { return try showDraft(of: sentence, reference, further, session) }
     var reminderDate: Timestamp?
     try session.write(for: .adding) { transaction in
       let draft = try QuickDraft(sentence, reference, defaultList: session.settings[.defaultList], in: transaction)
       reminderDate = draft.entry.reminderDate
-      let task = try transaction.add(draft.entry, to: draft.place) { task in
-        for option in further { task.reminders.append(try option.reminder(of: task)) }
-      }
+      let task = try add(draft.entry, to: draft.place, further, in: &transaction)
       var change = try session.added(task, namingDates: false, in: transaction)
       change.messages.append(draft.words(session.clock))
       change.warnings += draft.warnings
@@ -59,17 +57,30 @@ struct QuickCommand: TextCommand {
     session.warnIfPast(reminders: [reminderDate].compactMap(\.self) + further.compactMap(\.instant))
   }
 
-  private func showDraft(of sentence: String, _ reference: DateReference, _ session: Session) throws {
+  /// Adds the task of a sentence, with further reminders.
+  private func add(
+    _ entry: QuickEntry, to place: CapturePlace, _ further: [ReminderOption],
+    in transaction: inout StoreWriteTransaction
+  ) throws -> TaskItem {
+    try transaction.add(entry, to: place) { task in
+      for option in further { task.reminders.append(try option.reminder(of: task)) }
+    }
+  }
+
+  private func showDraft(
+    of sentence: String, _ reference: DateReference, _ further: [ReminderOption], _ session: Session
+  ) throws {
     let draft = try session.read {
       try QuickDraft(sentence, reference, defaultList: session.settings[.defaultList], in: $0)
     }
-    try TaskItem(title: draft.entry.title, createdAt: session.clock.now).validate()
+    // What the command would refuse, the dry run refuses, too. The store need not be there, and is not changed.
+    try session.rehearse { _ = try add(draft.entry, to: .inbox, further, in: &$0) }
     let facts = ChangeReport(details: draft.facts(isDryRun: true)).facts
     try session.answer(facts, plain: .fields) {
       try session.writeWrapped("\(draft.entry.title.escapedForDisplay())\n\(draft.words(session.clock))")
     }
     for warning in draft.warnings { session.report(warning) }
-    session.warnIfPast(reminders: draft.entry.reminderDate.map { [$0] } ?? [])
+    session.warnIfPast(reminders: [draft.entry.reminderDate].compactMap(\.self) + further.compactMap(\.instant))
   }
 }
 
@@ -144,9 +155,15 @@ extension QuickDraft {
       entry.leftovers.contains { $0.reason == .date }
       || firstWords.contains { ["until", "till", "from", "to"].contains($0) }
     let isRow = firstWords.contains { CalendarNames.weekday(String($0)) != nil }
+    let isFrequency = entry.leftovers.contains { leftover in
+      let words = sentence[leftover.range].lowercased()
+      return leftover.reason == .recurrence
+        && words.contains(#/^(?:once|twice|\w+ times?) (?:an?|per|every|each|\w+ly)\b/#)
+    }
     let remedy =
       (isDate ? "; a date can always be written as YYYY-MM-DD" : "")
       + (isRow ? "; to repeat on several weekdays, write every before them" : "")
+      + (isFrequency ? "; to repeat several times a week or a day, name the days or write every 8 hours" : "")
     return "Not understood: \(words.joined(separator: ", ")) (kept in the title\(remedy))"
   }
 

@@ -47,7 +47,7 @@ struct QuickEntryTests {
         "Call Ann | on 2027-04-01 | remind 2027-04-01 09:00 | every weekday, until 30 April 2027, except 23 April 2027"
       ),
       (
-        ["biweekly", "3 times", "starting monday", "#home"],
+        ["biweekly", "for 3 times", "starting monday", "#home"],
         "Call Ann | on 2026-11-23 | #home | every 2 weeks, 3 times"
       ),
       (
@@ -66,6 +66,33 @@ struct QuickEntryTests {
       let entry = QuickEntry.parse(sentence, reference: reference)
       #expect(entry.summary(in: reference.timeZone) == summary, "\(sentence)")
       #expect(entry.leftovers.isEmpty, "\(sentence)")
+    }
+  }
+
+  /// A list of days is read whatever its length, and named if no rule can leave out as many.
+  @Test(arguments: [12, 13, 48, 100, 366, 367, 500])
+  func aLongListOfDaysIsReadOrNamed(count: Int) throws {
+    let first = try CalendarDay(iso8601: "2027-01-01")
+    let days = try (0..<count).map { try first.adding(days: 2 * $0) }
+    let names = days.map { "\($0.day) \(CalendarNames.months[$0.month - 1]) \($0.year)" }
+    for list in [
+      names.joined(separator: ", "), names.joined(separator: " and "), days.map(\.iso8601).joined(separator: ", "),
+    ] {
+      for sentence in [
+        "x every day except \(list)", "x every day #a except \(list)", "except \(list), every day x",
+        "x except \(list) every day",
+      ] {
+        let entry = try parse(sentence)
+        guard count <= RecurrenceRule.mostExceptions else {
+          #expect(!entry.leftovers.isEmpty, "\(sentence.prefix(80))")
+          continue
+        }
+        guard case .rule(let rule)? = entry.recurrence else {
+          Issue.record("\(sentence.prefix(80)): \(entry.recurrence?.words ?? "none")")
+          continue
+        }
+        #expect(rule.exceptions == days && entry.title == "x", "\(sentence.prefix(80))")
+      }
     }
   }
 
@@ -100,7 +127,8 @@ struct QuickEntryTests {
     "deadline 31 nov ", "for 3 weeks ", "every day for 3 weeks ", "mid-", "due every ", "deadline due ",
     "until easter ",
     "every day until easter ", "from 1 april to ", "3 times ", "except sunday ", "every day except ",
-    "3 times every day ",
+    "3 times every day ", "3 times a day ", "until friday, except sundays, ", "for 3 weeks, ", "on the 1st, ",
+    "except 1 may, ", "twice daily ",
   ])
   func aLongSentenceTakesTimeInProportionToItsLength(words: String) throws {
     let byteCount = TestSize.pick(quick: 800, long: 4_000)
