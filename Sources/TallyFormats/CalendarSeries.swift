@@ -89,14 +89,7 @@ extension CalendarSeries {
   private static func rule(
     _ rule: RecurrenceRule, number: Int?, from place: RecurrenceSeries, isExplicit: Bool
   ) -> RecurrenceRule {
-    let whole = rule.with(exceptions: [])
-    var rest = whole
-    let isHourly = rule.interval.unit == .hour
-    if case .count(let count) = rule.end,
-      let number = isHourly ? number : whole.number(of: place.occurrence, from: place.start)
-    {
-      rest = rest.with(end: .count(max(1, count - number + 1)))
-    }
+    let rest = rule.rest(from: place, number: number).with(exceptions: [])
     let hasDays = ![rule.monthDays, rule.yearDays].allSatisfy(\.isEmpty) || !rule.weekdays.isEmpty
     guard isExplicit, !hasDays, let weekday = try? RecurrenceWeekday(place.start.weekday) else { return rest }
     switch rule.interval.unit {
@@ -119,6 +112,22 @@ extension CalendarSeries {
     let time = start.value.dropFirst(8)
     return ContentLine(
       "EXDATE", parameters: start.parameters, exceptions.map { BasicDate.text($0) + time }.joined(separator: ","))
+  }
+}
+
+extension RecurrenceRule {
+  /// The rule with the number of the tasks that are still to come, that of a place included.
+  ///
+  /// - Parameters:
+  ///   - place: The place.
+  ///   - number: Which task of the series it is, for a rule for hours.
+  /// - Returns: The rule.
+  func rest(from place: RecurrenceSeries, number: Int?) -> RecurrenceRule {
+    guard case .count(let count) = end else { return self }
+    // The days that are left out count, too (RFC 5545, section 3.8.5.1).
+    let known =
+      interval.unit == .hour ? number : with(exceptions: []).number(of: place.occurrence, from: place.start)
+    return known.map { with(end: .count(max(1, count - $0 + 1))) } ?? self
   }
 }
 

@@ -208,12 +208,23 @@ extension TableRecord {
   init(_ task: TaskItem, in list: String?, _ context: FormatContext) {
     cells = [:]
     for field in Self.fields { cells["\(field.name)"] = task.documentValue(of: field).map(Self.text) }
+    if context.options.isPlain { cells["recurrence"] = Self.plainRecurrence(of: task, context) }
     cells[Self.listColumn] = list.map(Self.plain)
-    cells[Self.startColumn] = task.start.map { $0.day?.iso8601 ?? Self.someday }
+    cells[Self.startColumn] = task.start.map { $0.day?.iso8601 ?? TableValue.someday }
     for (name, value) in task.attributes where Self.isColumn(name) {
       if case .text(let text) = value { cells[name] = Self.plain(text) }
     }
     cells = cells.filter { !$0.value.isEmpty }
+  }
+
+  /// The recurrence of a task whose place in its series is not written: the number of the tasks to come, and none for a
+  /// closed task of a stored series, as the open one goes on.
+  private static func plainRecurrence(of task: TaskItem, _ context: FormatContext) -> String? {
+    if task.isClosed, context.series(of: task) != nil { return nil }
+    guard task.isOpen, case .rule(let rule)? = task.recurrence, let place = task.series,
+      let series = context.series(of: task) ?? TaskSeries(describedBy: task, in: context.timeZone)
+    else { return task.recurrence?.text }
+    return Recurrence.rule(rule.rest(from: place, number: series.number(of: place))).text
   }
 
   /// Whether an attribute has a column of its name.
@@ -222,7 +233,6 @@ extension TableRecord {
     return !isOwn && plain(name).utf8.elementsEqual(name.utf8) && !name.contains("\n") && name.trimmed == name
   }
 
-  private static let someday = "someday"
   private static let ownNames = Set((columns + rareColumns + [extensionColumn, "title"]).map { $0.lowercased() })
 
   /// A text without the control characters that spreadsheets lose.
@@ -315,7 +325,8 @@ extension TableRecord {
 
   private func readStart(_ cell: String?, into document: inout TaskDocument, _ context: FormatContext) {
     let day = cell.flatMap { WrittenDate($0, context)?.day(context) }
-    document.start = day.map { .day($0) } ?? (cell?.lowercased() == Self.someday ? .someday : nil)
+    let isSomeday = (cell ?? cells["state"]).map { TableHeading.key($0) == TableValue.someday } ?? false
+    document.start = day.map { .day($0) } ?? (isSomeday ? .someday : nil)
     guard let cell, document.start == nil else { return }
     document.storeImported(cell, of: Self.startColumn, remark: "date", context)
   }
@@ -413,12 +424,14 @@ enum TableValue {
     }
   }
 
+  /// The state of a task without a day on which it starts.
+  static let someday = "someday"
+
   private static func state(_ text: String) -> TaskState? {
     if let state = try? TaskState(name: text) { return state }
     switch TableHeading.key(text) {
     case "active", "started", "inprogress", "doing", "next": return .active
-    case "todo", "open", "notstarted", "pending", "needsaction", "new", "waiting", "0", "backlog", "normal",
-      "deferred", "waitingonsomeoneelse", "onhold", "someday":
+    case "todo", "open", "notstarted", "pending", "needsaction", "new", "0", "backlog", "normal", someday:
       return .notStarted
     default: return isCancelled(text) ? .cancelled : isDone(text) == true ? .completed : nil
     }

@@ -39,14 +39,16 @@ struct TodoTxtWriter: DocumentWriter {
 /// pairs of a key and a value.
 ///
 /// Source: "todo.txt format rules", github.com/todotxt/todo.txt. Of the keys, `due:` is widely used, `t:`, `rec:` and
-/// `pri:` are those of the "Simpletask" and "topydo" programs.
+/// `pri:` are those of the "Simpletask" and "topydo" programs. The format has no word for cancelled tasks: they are done
+/// lines, which no program shows as open, with `status:cancelled`.
 struct TodoTxtRecord: ForeignRecord {
   /// The key of the JSON, without white space, for values that the format cannot express.
   private static let extensionKey = "tally"
 
-  private var isCompleted = false
+  /// Whether the line has the mark of a task that is done, or was cancelled.
+  private var isClosed = false
   private var priority: Character?
-  private var completed: CalendarDay?
+  private var closed: CalendarDay?
   private var created: CalendarDay?
   private var words: [Substring]
   var exact: String?
@@ -62,18 +64,17 @@ struct TodoTxtRecord: ForeignRecord {
       exact = String(words.remove(at: index).dropFirst(mark.count - 1))
     }
     if words.first == "x", words.count > 1 {
-      isCompleted = true
+      isClosed = true
       words.removeFirst()
     }
     readPriority()
     var dates: [CalendarDay] = []
-    while dates.count < (isCompleted ? 2 : 1), let day = words.first.flatMap({ Self.day($0) }), words.count > 1 {
+    while dates.count < (isClosed ? 2 : 1), let day = words.first.flatMap({ Self.day($0) }), words.count > 1 {
       dates.append(day)
       words.removeFirst()
     }
-    // A completed task has the completion date first, then perhaps that of the creation; an open task has only the
-    // latter.
-    if isCompleted { (completed, created) = (dates.first, dates.dropFirst().first) } else { created = dates.first }
+    // A closed task has the date of that first, then perhaps that of the creation; an open task has only the latter.
+    if isClosed { (closed, created) = (dates.first, dates.dropFirst().first) } else { created = dates.first }
     // Some programs write the priority after the mark.
     if priority == nil { readPriority() }
   }
@@ -101,11 +102,11 @@ struct TodoTxtRecord: ForeignRecord {
   /// The whole line.
   var line: String {
     var parts: [String] = []
-    if isCompleted { parts.append("x") }
+    if isClosed { parts.append("x") }
     if let priority { parts.append("(\(priority))") }
     // Without a date of completion, readers would mistake the date of creation for it.
-    if isCompleted { parts += [completed, completed == nil ? nil : created].compactMap { $0?.iso8601 } }
-    if !isCompleted, let created { parts.append(created.iso8601) }
+    if isClosed { parts += [closed, closed == nil ? nil : created].compactMap { $0?.iso8601 } }
+    if !isClosed, let created { parts.append(created.iso8601) }
     parts += words.map(String.init)
     if let exact { parts.append(Self.extensionKey + ":" + Self.withoutBlanks(exact)) }
     return parts.joined(separator: " ")
@@ -119,12 +120,14 @@ struct TodoTxtRecord: ForeignRecord {
   }
 
   init(_ task: TaskItem, in list: String?, _ context: FormatContext) {
-    isCompleted = task.isCompleted
-    completed = task.completedAt.flatMap { $0.instant == TaskDocument.longAgo ? nil : context.day(of: $0.instant) }
+    isClosed = task.isClosed
+    closed = (task.completedAt ?? task.cancelledAt).flatMap { time in
+      time.instant == TaskDocument.longAgo ? nil : context.day(of: time.instant)
+    }
     created = context.day(of: task.createdAt)
     words = Self.words(of: Self.plain(task.title))
     let letter = Self.letter(of: task)
-    if isCompleted { if let letter { words.append("pri:\(letter)") } } else { priority = letter }
+    if isClosed { if let letter { words.append("pri:\(letter)") } } else { priority = letter }
     // The title may contain the project and the contexts already.
     let titleWords = words
     if let list, Self.isWord(list), titleWords.last(where: { $0.hasPrefix("+") }) != "+\(list)" {
@@ -135,6 +138,7 @@ struct TodoTxtRecord: ForeignRecord {
     // Other programs hide a task until the day behind `t:`.
     if let day = task.scheduledDate ?? task.start?.day { words.append("t:\(day)") }
     if let recurrence = task.recurrence, let text = TodoTxtRecurrence.text(recurrence) { words.append("rec:\(text)") }
+    if task.isCancelled { words.append(Substring(Self.cancelled)) }
     for key in TodoTxtReading.understoodKeys where !words.contains(where: { $0.hasPrefix(key + ":") }) {
       if case .text(let text)? = task.attributes[key], Self.isValue(text) { words.append("\(key):\(text)") }
     }
@@ -165,6 +169,8 @@ struct TodoTxtRecord: ForeignRecord {
     return priorities.first { $0.priority == task.priority }?.letter
   }
 
+  private static let cancelled = "status:cancelled"
+
   private static let ownKeys: Set<String> = ["due", "t", "rec", "pri", "priority", extensionKey]
 
   private static func isWord(_ text: String) -> Bool {
@@ -188,7 +194,7 @@ struct TodoTxtRecord: ForeignRecord {
   }
 
   func document(_ context: FormatContext) -> TaskDocument {
-    var reading = TodoTxtReading()
+    var reading = TodoTxtReading(isClosed: isClosed)
     var title: [Substring] = []
     var isTrailing = true
     // The words are read from the end: those after the last word of the title are fields and not part of the title.
@@ -199,8 +205,10 @@ struct TodoTxtRecord: ForeignRecord {
     }
     var document = reading.document
     document[.text] = .text(title.reversed().joined(separator: " "))
-    document[.state] = .state(isCompleted ? .completed : .notStarted)
-    readDates(into: &document, context)
+    let state: TaskState = !isClosed ? .notStarted : reading.isCancelled ? .cancelled : .completed
+    document.setState(state, at: closed.map(context.noon) ?? context.undatedCompletion)
+    if isClosed { document.latestCompletion = closed.map(context.end) ?? .latest }
+    if let created { document[.createdAt] = .instant(context.start(of: created)) }
     let letter = priority ?? reading.priority
     document[.priority] = letter.map { letter in
       .priority(Self.priorities.first { $0.letter == letter }?.priority ?? .low)
@@ -214,20 +222,11 @@ struct TodoTxtRecord: ForeignRecord {
     return document
   }
 
-  private func readDates(into document: inout TaskDocument, _ context: FormatContext) {
-    // The format has no word for cancelled tasks: they are open lines whose extension says more.
-    document[.cancelledAt] = nil
-    if isCompleted {
-      document[.completedAt] = .offsetInstant(completed.map(context.noon) ?? context.undatedCompletion)
-      document.latestCompletion = completed.map(context.end) ?? .latest
-    } else {
-      document[.completedAt] = nil
-    }
-    if let created { document[.createdAt] = .instant(context.start(of: created)) }
+  /// The identity of a line without an id: everything except whether it is closed.
+  var contents: String {
+    let words = words.filter { !(isClosed && $0 == Self.cancelled) }
+    return ([created?.iso8601 ?? ""] + words.map(String.init)).joined(separator: " ")
   }
-
-  /// The identity of a line without an id: everything except whether it is completed.
-  var contents: String { ([created?.iso8601 ?? ""] + words.map(String.init)).joined(separator: " ") }
 }
 
 /// The fields of a line, whose words are read from its end.
@@ -238,11 +237,17 @@ struct TodoTxtReading {
   private(set) var document = TaskDocument()
   var priority: Character?
   var attributes: [String: AttributeValue] = [:]
+  /// Whether the line says that the closed task was cancelled.
+  private(set) var isCancelled = false
+  private let isClosed: Bool
 
   /// The keys that Tally understands; a value that it does not understand becomes an attribute.
   static let understoodKeys = ["due", "rec", "t"]
 
-  init() { (document[.dueDay], document[.scheduledDate], document[.recurrence]) = (nil, nil, nil) }
+  init(isClosed: Bool) {
+    self.isClosed = isClosed
+    (document[.dueDay], document[.scheduledDate], document[.recurrence]) = (nil, nil, nil)
+  }
 
   /// Reads a word.
   ///
@@ -284,6 +289,9 @@ struct TodoTxtReading {
     case "rec" where document[.recurrence] == nil:
       document[.recurrence] = TodoTxtRecurrence.recurrence(value).map { .recurrence($0) }
       return document[.recurrence] != nil
+    case "status" where isClosed && !isCancelled && TableValue.isCancelled(value):
+      isCancelled = true
+      return true
     case "pri" where priority == nil && value.count == 1:
       priority = value.first.flatMap { ("A"..."Z").contains($0) ? $0 : nil }
       return priority != nil
@@ -340,9 +348,14 @@ enum TodoTxtGuess {
     let words = lines.count { $0.split(whereSeparator: \.isWhitespace).count < 2 && !isMarked($0) }
     let isListOfWords = lines.count > 1 && words * 20 >= lines.count * 19
     guard isBinary || isOfAnotherKind(lines) || isMostlyStrange || isListOfWords else { return }
+    guard isListOfWords, !isBinary else {
+      throw TallyError(
+        .malformedDocument, "The document does not look like a list of tasks",
+        remedy: "Check the file; if each of its lines is a task, import it as todo.txt: --format todotxt")
+    }
     throw TallyError(
-      .malformedDocument, "The document does not look like a list of tasks",
-      remedy: "Check the file, or name its format, as in --format todotxt")
+      .malformedDocument, "Each line is a single word, so the document may be a list of words and not of tasks",
+      remedy: "To make a task of each line, import it as todo.txt: --format todotxt")
   }
 
   /// Whether a text begins like a script, an office document, a calendar, a contact card or an e-mail.

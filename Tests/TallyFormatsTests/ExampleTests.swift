@@ -48,6 +48,16 @@ struct ExampleTests {
     Example(.todotxt, "water rec:3d", ["water", "recurrence after 3 days"]),
     Example(.todotxt, "plain key:value h:1", ["plain", "@h=text(\"1\")", "@key=text(\"value\")"]),
     Example(
+      .todotxt, "x 2026-11-20 2026-11-18 Read a book +Home status:cancelled",
+      ["Read a book", "in Home", "state cancelled", "cancelledAt 2026-11-20T12:00:00+03:00"]),
+    Example(
+      .todotxt, "x Read status:Dropped due:2026-12-01",
+      ["Read", "state cancelled", "dueDay 2026-12-01", "cancelledAt 1970-01-01T00:00:00Z"]),
+    Example(
+      .todotxt, "x 2026-11-20 Read status:late",
+      ["Read", "state completed", "completedAt 2026-11-20T12:00:00+03:00", "@status=text(\"late\")"]),
+    Example(.todotxt, "Read status:cancelled", ["Read", "@status=text(\"cancelled\")"]),
+    Example(
       .todotxt, "x 2026-11-20 b pri:B",
       ["b", "state completed", "completedAt 2026-11-20T12:00:00+03:00", "priority medium"]),
     Example(.todotxt, "+Home", ["+Home", "in Home"]),
@@ -161,7 +171,9 @@ struct ExampleTests {
     Example(
       .csv, "Title,Due,Due Date,Description,Comment\na,2026-01-02,2026-01-03,n,c\n",
       ["a", "notes n", "dueDay 2026-01-02", "@Comment=text(\"c\")", "@Due Date=text(\"2026-01-03\")"]),
-    Example(.csv, "text;state\ra;deferred\r", ["a"]),
+    Example(.csv, "text;state\ra;deferred\r", ["a", "@state as imported=text(\"deferred\")"]),
+    Example(.csv, "text,status\na,Someday\n", ["a", "someday flag(true)"]),
+    Example(.csv, "text,status,defer date\na,someday,2026-12-01\n", ["a", "startDay 2026-12-01"]),
     Example(.csv, "text,status\r\na,in progress\r\n", ["a", "state active"]),
     Example(
       .csv,

@@ -155,6 +155,77 @@ struct FormatOptionsTests {
     }
   }
 
+  /// A table without the places of tasks in their series has as many repetitions as are still to come.
+  @Test(
+    arguments: [
+      ("FREQ=DAILY;COUNT=5", 2, "FREQ=DAILY;COUNT=3"), ("FREQ=WEEKLY;COUNT=2", 1, "FREQ=WEEKLY;COUNT=1"),
+      ("FREQ=DAILY;UNTIL=20271231", 1, "FREQ=DAILY;UNTIL=20271231"), ("FREQ=DAILY;COUNT=4", 0, "FREQ=DAILY;COUNT=4"),
+      ("FREQ=HOURLY;INTERVAL=8;COUNT=6", 2, "FREQ=HOURLY;INTERVAL=8;COUNT=4"),
+      ("FREQ=DAILY;COUNT=6;EXDATE=20261123", 2, "FREQ=DAILY;COUNT=3;EXDATE=20261123"),
+    ])
+  func aPlainTableHasWhatIsLeftOfARule(rule: String, doneCount: Int, left: String) throws {
+    try withStore(.testing(clock: .noon)) { store in
+      let due = try store.read { $0.now.adding(seconds: 3_600) }
+      var id = try store.writeAndWait { transaction in
+        try transaction.add("Pills") { ($0.dueDate, $0.recurrence) = (due, try Recurrence(text: rule)) }.id
+      }
+      for _ in 0..<doneCount {
+        id = try store.writeAndWait { transaction in
+          try #require(try transaction.successor(of: try transaction.complete(id))).id
+        }
+      }
+      try withTemporaryDirectory { directory in
+        let file = directory.appending("plain.csv")
+        try store.export(to: file, as: .csv, formatOptions: FormatOptions(isPlain: true))
+        let text = try String(contentsOfFile: file.string, encoding: .utf8)
+        try withStore(.testing(clock: .noon)) { copy in
+          try copy.importText(text, as: .csv)
+          let tasks = try copy.tasks
+          #expect(tasks.filter(\.isOpen).map { $0.recurrence?.text } == [left], "\(text)")
+          #expect(tasks.count { $0.isClosed && $0.recurrence == nil } == doneCount, "\(text)")
+        }
+      }
+      #expect(try store.exportedText(as: .csv).contains(rule), "the whole table has the place, too")
+    }
+  }
+
+  /// A cancelled task is a done line of todo.txt, which says more with and without the extension.
+  @Test(arguments: [false, true])
+  func aCancelledLineIsClosedForOtherPrograms(isPlain: Bool) throws {
+    try withStore(.testing(clock: .noon)) { store in
+      let recurrence = try Recurrence(text: "FREQ=DAILY")
+      try store.writeAndWait { transaction in
+        let task = try transaction.add("Read") { ($0.priority, $0.attributes["status"]) = (.high, "late") }
+        try transaction.cancel(task.id)
+        try transaction.skip(try transaction.add("Water", to: .today) { $0.recurrence = recurrence }.id)
+        let done = try transaction.add("Pay") { $0.attributes["status"] = "cancelled" }
+        try transaction.complete(done.id)
+      }
+      try withTemporaryDirectory { directory in
+        let file = directory.appending("a.txt")
+        try store.export(to: file, as: .todotxt, formatOptions: FormatOptions(isPlain: isPlain))
+        let text = try String(contentsOfFile: file.string, encoding: .utf8)
+        let lines = text.split(separator: "\n")
+        #expect(lines.count { $0.hasPrefix("x 2026-11-21 2026-11-21 ") } == 3 && lines.count == 4, "\(text)")
+        #expect(lines.count { $0.contains(" status:cancelled") } == 3, "\(text)")
+        try withStore(.testing(clock: .noon)) { copy in
+          try copy.importText(text, as: .todotxt)
+          let states = Dictionary(grouping: try copy.tasks, by: \.title).mapValues { Set($0.map(\.state)) }
+          #expect(states["Read"] == [.cancelled] && states["Water"] == [.cancelled, .notStarted])
+          #expect(try copy.read { try $0.statistics().completed.allTime } == (isPlain ? 0 : 1))
+          #expect(states["Pay"] == [isPlain ? .cancelled : .completed])
+          // Another program opens the line again.
+          guard !isPlain, let line = lines.first(where: { $0.contains("Read") }) else { return }
+          let open = line.dropFirst("x 2026-11-21 ".count).replacing(" status:cancelled", with: "")
+          try withStore(.testing(clock: .noon)) { other in
+            try other.importText(open + "\n", as: .todotxt)
+            #expect(try other.tasks.map(\.state) == [.notStarted])
+          }
+        }
+      }
+    }
+  }
+
   @Test func linesKeepTheirOrder() throws {
     let lines = (0..<40).map { "line \(($0 * 17) % 40)" }
     try withStore { (store: TaskStore) throws in

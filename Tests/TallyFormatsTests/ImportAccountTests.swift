@@ -189,6 +189,15 @@ struct ImportAccountTests {
     }
   }
 
+  @Test(arguments: [("apple\nbanana\n", true), ("a@b.c\nd@e.f\ng@h.i\n", true), ("%PDF-1.4\n1 0 obj\n", false)])
+  func aListOfWordsIsCalledThat(text: String, isOfWords: Bool) throws {
+    try withStore { (store: TaskStore) throws in
+      let error = #expect(throws: TallyError.self) { try store.importText(text, as: nil) }
+      #expect(error?.message.contains("Each line is a single word") == isOfWords, "\(error?.message ?? "")")
+      #expect(error?.remedy.hasSuffix(": --format todotxt") == true, "\(error?.remedy ?? "")")
+    }
+  }
+
   /// Lists of tasks that look a little like something else are lists of tasks; what is something else is refused.
   @Test(
     arguments: [
@@ -201,6 +210,10 @@ struct ImportAccountTests {
       ("%PDF-1.4\n1 0 obj\n", nil), ("{\\rtf1 hello}\n", nil),
     ] as [(String, Int?)])
   func onlyListsOfTasksAreTaken(text: String, count: Int?) throws {
+    // With its format named, as the error says, any of them is taken.
+    try withStore { (store: TaskStore) throws in
+      #expect(try store.importText(text, as: .todotxt).tasks.added > 0)
+    }
     try withStore { (store: TaskStore) throws in
       if let count {
         #expect(try store.importText(text, as: nil).tasks.added == count)
@@ -411,7 +424,7 @@ struct ImportAccountTests {
   /// What a document says is closed without being done is closed here, not completed, and goes out as it came.
   @Test(arguments: [
     (DocumentFormat.ical, calendar("SUMMARY:a\nSTATUS:CANCELLED\nLAST-MODIFIED:20200101T000000Z"), "STATUS:CANCELLED"),
-    (.markdown, "- [-] a\n", "- [-] a"),
+    (.markdown, "- [-] a\n", "- [-] a"), (.todotxt, "x 2026-11-20 a status:cancelled\n", "x 2026-11-20 2026-11-21 a"),
   ])
   func aCancelledTaskIsClosedAndNotCompleted(format: DocumentFormat, text: String, written: String) throws {
     try withStore { (store: TaskStore) throws in
