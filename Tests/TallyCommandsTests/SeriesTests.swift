@@ -109,6 +109,30 @@ struct SeriesTests {
     }
   }
 
+  /// A rule for a closed task would repeat nothing, unless its series goes on.
+  @Test(arguments: [["--repeat", "every day for 1 time"], []])
+  func aRuleForAClosedTaskIsRefused(options: [String]) throws {
+    try withProgram { program in
+      let id = try add(["Water", "--today"] + options, to: program)
+      for close in ["done", "cancel"] {
+        #expect(try program.run([close, id]).status == 0)
+        for selection in [[id], ["--where", "water"]] {
+          let outcome = try program.run(["edit", "--repeat", "every week"] + selection)
+          #expect(outcome.status == 64 && outcome.errors.contains("so no task would repeat"), "\(outcome.errors)")
+          #expect(outcome.errors.contains("its series has ended") == !options.isEmpty, "\(outcome.errors)")
+          let command = try #require(outcome.errors.firstMatch(of: /: tally (reopen [0-9a-f]+)[;\n]/)).1
+          #expect(try program.run(command.split(separator: " ").map(String.init)).status == 0)
+          #expect(try program.run(["edit", "--repeat", "every week"] + selection).status == 0)
+          #expect(try program.run(["edit", "--repeat", "none"] + selection).status == 0)
+          if !options.isEmpty { #expect(try program.run(["edit", id] + options).status == 0) }
+          #expect(try program.run([close, id]).status == 0)
+        }
+        #expect(try program.run(["edit", id, "--title", "Water all"]).status == 0)
+        #expect(try program.run(["reopen", id]).status == 0)
+      }
+    }
+  }
+
   @Test func aSubtaskThatGoesOnIsSaidToDoSo() throws {
     try withProgram { program in
       let id = try add(["Sprint", "--today", "--repeat", "every week"], to: program)

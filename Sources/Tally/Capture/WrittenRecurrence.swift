@@ -42,14 +42,28 @@ extension WrittenRecurrence {
   /// Makes a task repeat.
   ///
   /// A task without a day is planned for the first day of the recurrence from today on, or from the day that the words
-  /// name. A new task that is planned for a day is planned for the first day from that one on. Its other dates move along.
+  /// name. A new task that is planned for a day is planned for the first day from that one on; one that has a later day
+  /// than the words name begins on its own. Its other dates move along.
   ///
   /// - Parameters:
   ///   - task: The task.
   ///   - isNew: Whether the task is being added, so that its planned day is where the recurrence begins.
   ///   - reference: The present, and the zone.
   public func apply(to task: inout TaskItem, isNew: Bool = false, reference: DateReference) {
+    apply(to: &task, isNew: isNew, hasOwnDay: isNew, reference: reference)
+  }
+
+  /// Makes a task repeat, as ``apply(to:isNew:reference:)``.
+  ///
+  /// - Parameters:
+  ///   - task: The task.
+  ///   - isNew: Whether the task is being added.
+  ///   - hasOwnDay: Whether the task has just been given its day, so that the day counts if it is later than that of the
+  ///     words.
+  ///   - reference: The present, and the zone.
+  package func apply(to task: inout TaskItem, isNew: Bool, hasOwnDay: Bool, reference: DateReference) {
     let own = task.ownFirstDay(in: reference.timeZone)
+    let start = start.map { hasOwnDay ? max($0, own ?? $0) : $0 }
     let earliest = start ?? (isNew ? task.scheduledDate : nil) ?? (own == nil ? reference.today : nil)
     guard task.isOpen, let earliest, let first = recurrence.firstDay(onOrAfter: earliest) else {
       task.recurrence = recurrence(beginningOn: own ?? reference.today)
@@ -66,8 +80,8 @@ extension WrittenRecurrence {
     guard own != first else { return }
     let place = RecurrenceSeries(startingWith: task.id, on: own)
     let new = RecurrenceSeries(startingWith: task.id, on: first)
-    let start = task.start
+    let begin = task.start
     OccurrenceMove(from: place, to: new, by: recurrence, in: reference.timeZone).apply(toPart: &task)
-    if start == .someday { task.start = start }
+    if begin == .someday { task.start = begin }
   }
 }

@@ -388,7 +388,7 @@ extension TaskItem {
   }
 
   /// The first of the task's days that is set; `nil` for a task without days.
-  func ownFirstDay(in timeZone: TimeZone) -> CalendarDay? {
+  package func ownFirstDay(in timeZone: TimeZone) -> CalendarDay? {
     scheduledDate ?? dueDay ?? (dueDate ?? reminderDate).map { CalendarDay(containing: $0, in: timeZone) }
   }
 }

@@ -52,7 +52,8 @@ struct FieldOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "The time zone in which a repeating task keeps its time, or none for where you are.", valueName: "id"))
+      "The time zone in which a repeating task keeps its time, and of the times given here, or none for where you are.",
+      valueName: "id"))
   var zone: String?
 
   @Option(
@@ -104,7 +105,7 @@ enum SharedHelp {
     How it repeats, or none: 'every 2 weeks', 'every monday', 'every month on the last friday', 'every weekday except in \
     august', 'every 1 march and 15 september', 'every 8 hours' with a due time, '3 days after completion', or an RRULE; \
     perhaps with 'from 1 april', 'until', 'for 10 times' or 'except', in any order. Words mean the last day of a month \
-    that is too short; an RRULE leaves that month out. Once it is done, the next one is there.
+    that is too short; an RRULE leaves that month out. A time alone is one on the first day. Once it is done, the next one is there.
     """
   static let day = """
     DAY is today, tomorrow, yesterday, a weekday or 'next monday', YYYY-MM-DD, '25 nov', +3d or 'in 2 weeks', eow, eom or \

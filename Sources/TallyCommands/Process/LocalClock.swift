@@ -49,6 +49,13 @@ struct LocalClock: DateNaming {
     instant == TaskDocument.longAgo ? "date unknown" : name(of: instant)
   }
 
+  /// The clock of another zone.
+  func `in`(_ zone: NamedTimeZone) -> LocalClock {
+    LocalClock(
+      now: now, exactNow: exactNow, in: zone, beginningDaysAtMinute: dayStartInMinutes, firstWeekday: firstWeekday,
+      dateOrder: dateOrder)
+  }
+
   /// A clock whose days begin some minutes after midnight, so that yesterday may not be over yet.
   func beginningDays(atMinute dayStartInMinutes: Int) -> LocalClock {
     LocalClock(

@@ -141,14 +141,18 @@ extension Session {
       let set = try fields.resolved(in: transaction)
       let tasks = try lines.map { line in
         try CommandFailure.replacing({ CommandFailure($0).atLine(line.number) }) {
-          let task = try transaction.add(line.text) { task in
-            try set(&task)
-            task.state = state
-            guard let completion else { return }
-            // A task created after its completion would have a negative time to completion.
-            (task.completedAt, task.createdAt) = (completion, min(task.createdAt, completion.instant))
+          let task = try fields.inZone(of: &transaction) { transaction in
+            let task = try transaction.add(line.text) { task in
+              try set(&task)
+              task.state = state
+              guard let completion else { return }
+              // A task created after its completion would have a negative time to completion.
+              (task.completedAt, task.createdAt) = (completion, min(task.createdAt, completion.instant))
+            }
+            try fields.setTimeZone(of: task, in: &transaction)
+            return task
           }
-          return try fields.setTimeZone(of: task, in: &transaction)
+          return try transaction.task(task.id) ?? task
         }
       }
       // Named after all are added: each may make an earlier one's handle ambiguous.

@@ -100,45 +100,83 @@ struct EditCommand: SelectionCommand {
       if ended > 0 {
         changes.say("\(ended.counted("task")) \(ended == 1 ? "is" : "are") left out: no task of the series is open.")
       }
-      for task in changesOnlyZone ? [] : tasks {
-        var times: String?
-        let former = try transaction.series(of: task)
-        try changes.change(
-          task, in: &transaction,
-          reporting: { old, new, transaction in
-            let fields = try words.suffix(from: old, to: new.task, in: transaction)
-            let scope = scope(from: old, to: new.task, former, try transaction.series(of: new.task))
-            let reminders = session.reminderWords(from: old, to: new.task, namingMoves: false)
-            if new.task.recurrence?.hours != nil, old.recurrence != new.task.recurrence || series {
-              times = try transaction.firstTimesInWords(of: new.task, session.clock)
-            }
-            return (
-              "Changed", fields + scope + wait(from: old, to: new.task, session) + reminders
-            )
-          }
-        ) { task, transaction in
-          let change = { (task: inout TaskItem) in
-            try set(&task)
-            for tag in untags { task.tags.remove(tag.withoutNumberSign) }
-            for dependency in removed { task.dependsOn.remove(dependency) }
-            if let title { task.title = title }
-            if let edited { task.notes = edited.notes }
-          }
-          let keepsReminder = !self.fields.remind.isEmpty
-          return series
-            ? try transaction.updateSeries(of: task.id, keepingReminder: keepsReminder, change)
-            : try transaction.update(task.id, keepingReminder: keepsReminder, change)
+      if fields.setsRule { for task in tasks { try requireRepeatable(task, in: transaction) } }
+      for task in tasks {
+        // The times of a series are those of its zone. A task without a series gets it with its rule.
+        let isFirst = try fields.zone != nil && transaction.openTask(ofSeriesWith: task)?.recurrence != nil
+        if let zone = fields.zone, isFirst || changesOnlyZone {
+          try changes.setTimeZone(zone?.zone, ofSeriesWith: task.id, words, in: &transaction)
         }
-        times.map { changes.say($0) }
-      }
-      if let zone = fields.zone {
-        for task in tasks { try changes.setTimeZone(zone, ofSeriesWith: task.id, words, in: &transaction) }
+        if !changesOnlyZone {
+          try fields.inZone(of: &transaction) { transaction in
+            try change(task, set, removed, edited, words, &changes, session, in: &transaction)
+            if let zone = fields.zone, !isFirst {
+              try changes.setTimeZone(zone?.zone, ofSeriesWith: task.id, words, in: &transaction)
+            }
+          }
+        }
       }
       for tag in untags.map(\.withoutNumberSign) where !tasks.contains(where: { $0.tags.contains(tag) }) {
         changes.say("There was no #\(tag.escapedForDisplay()) to remove.")
       }
       return try changes.report(in: transaction)
     }
+  }
+
+  /// Changes one task.
+  ///
+  /// - Parameters:
+  ///   - task: the task.
+  ///   - set: sets its fields.
+  ///   - removed: the tasks for which it need not wait any more.
+  ///   - edited: its notes from an editor.
+  ///   - words: the words for fields.
+  ///   - changes: the changes so far.
+  ///   - session: the session.
+  ///   - transaction: where to change it.
+  /// - Throws: what the storage throws.
+  private func change(
+    _ task: TaskItem, _ set: (inout TaskItem) throws -> Void, _ removed: [UUID], _ edited: EditedNotes?,
+    _ words: ChangeWords, _ changes: inout TaskChanges, _ session: Session, in transaction: inout StoreWriteTransaction
+  ) throws {
+    var times: String?
+    let former = try transaction.series(of: task)
+    try changes.change(
+      task, in: &transaction,
+      reporting: { old, new, transaction in
+        let fields = try words.suffix(from: old, to: new.task, in: transaction)
+        let scope = scope(from: old, to: new.task, former, try transaction.series(of: new.task))
+        let reminders = session.reminderWords(from: old, to: new.task, namingMoves: false)
+        if new.task.recurrence?.hours != nil, old.recurrence != new.task.recurrence || series {
+          times = try transaction.firstTimesInWords(of: new.task, session.clock)
+        }
+        return ("Changed", fields + scope + wait(from: old, to: new.task, session) + reminders)
+      }
+    ) { task, transaction in
+      let change = { (task: inout TaskItem) in
+        try set(&task)
+        for tag in untags { task.tags.remove(tag.withoutNumberSign) }
+        for dependency in removed { task.dependsOn.remove(dependency) }
+        if let title { task.title = title }
+        if let edited { task.notes = edited.notes }
+      }
+      let keepsReminder = !fields.remind.isEmpty
+      return series
+        ? try transaction.updateSeries(of: task.id, keepingReminder: keepsReminder, change)
+        : try transaction.update(task.id, keepingReminder: keepsReminder, change)
+    }
+    times.map { changes.say($0) }
+  }
+
+  /// Refuses a rule for a closed task that has no open one to repeat it.
+  private func requireRepeatable(_ task: TaskItem, in transaction: borrowing StoreWriteTransaction) throws {
+    guard task.isClosed, try transaction.openTask(ofSeriesWith: task)?.isOpen != true else { return }
+    let name = try transaction.name(task)
+    let end = task.recurrence == nil ? "" : ", and its series has ended"
+    let filter = selection.filter == nil ? "" : "; or leave closed tasks out of the filter with is:open"
+    throw CommandFailure.usage(
+      "\(name.inWords) is \(task.state.name)\(end), so no task would repeat by this rule", code: "invalidRecurrence",
+      remedy: "Reopen it first: tally reopen \(name.handle)\(filter)")
   }
 
   /// The tasks that an edit changes: with --series, the open ones of their series, each once.
