@@ -116,6 +116,62 @@ struct HintTests {
     }
   }
 
+  /// Each command that an error offers can be run as it is printed.
+  @Test(
+    arguments: [
+      (["done", "Buy", "milk"], "done MILK"), (["done", "buy", "MILK", "--only"], "done MILK --only"),
+      (["done", "Buy", "--only", "milk"], "done MILK --only"), (["done", "FEED", "milk"], "done FEED MILK"),
+      (["edit", "milk", "--title", "milk"], "edit MILK --title milk"),
+      (["edit", "--notes=milk", "milk"], "edit '--notes=milk' MILK"),
+      (["add", "milk", "--parent", "milk"], "add milk --parent MILK"),
+      (["add", "milk", "--after=bread"], "add milk '--after=BREAD'"),
+      (["edit", "FEED", "--after", "milk", "--not-after", "FEED"], "edit FEED --after MILK --not-after FEED"),
+      (["delete", "--", "milk"], "delete -- MILK"), (["snooze", "milk", "1h"], "snooze MILK 1h"),
+      (["snooze", "milk"], "snooze MILK"),
+      // Another name is none, too.
+      (["done", "milk", "bread"], nil), (["done", "Buy", "cheese"], nil), (["edit", "milk", "--after", "bread"], nil),
+    ] as [([String], String?)])
+  func anOfferedCommandIsValid(arguments: [String], command: String?) throws {
+    try withProgram { program in
+      var handles: [String: String] = [:]
+      for title in ["Buy milk", "Buy bread", "Feed the cat"] {
+        let output = try program.run(["add", title, "--json", "--remind", "2026-12-01 9:00"]).output
+        let name = title == "Feed the cat" ? "FEED" : String(title.split(separator: " ")[1]).uppercased()
+        handles[name] = String(try #require(output.firstMatch(of: /"handle":"([^"]*)"/)).1)
+      }
+      func filled(_ text: String) -> String { handles.reduce(text) { $0.replacing($1.key, with: $1.value) } }
+      let store = ["--store", program.store.string]
+      let given = arguments.map { $0 == "MILK" ? $0 : filled($0) }
+      for place in [[], store] {
+        let errors = try program.runBare(place + given).errors
+        let start = (["tally"] + place).joined(separator: " ")
+        #expect(errors.contains("Error: No task has the handle '"), "\(errors)")
+        if let command {
+          #expect(errors.contains("Run: \(start) \(filled(command))\n"), "\(errors)")
+        } else {
+          #expect(!errors.contains("Run: ") && !errors.contains("as in: "), "\(errors)")
+        }
+      }
+    }
+  }
+
+  /// A command in an error or in a view is for the store that the person has named, and ends without a full stop.
+  @Test func anOfferedCommandIsForTheSameStore() throws {
+    try withProgram { program in
+      let store = ["--store", program.store.string]
+      for arguments in [["add", "Water"], ["lists", "add", "Home"], ["lists", "add", "Home", "--force"]] {
+        #expect(try program.runBare(arguments + store).status == 0)
+      }
+      let line = "tally \(store.joined(separator: " "))"
+      #expect(try program.runBare(["list", "Home"] + store).errors.contains(": \(line) lists merge Home Home\n"))
+      #expect(try program.runBare(store).output.contains("1 in the inbox: \(line) inbox --open\n"))
+      let handle = try program.runBare(["all", "--plain"] + store).output.prefix { $0 != "\t" }
+      #expect(
+        try program.runBare(["snooze", String(handle)] + store).errors.contains(
+          ": \(line) snooze \(handle) --until 1h\n"))
+    }
+  }
+
   @Test func aWholeTitleIsMeantBeforeALongerOne() throws {
     try withProgram { (program: Program) throws in
       for title in ["Milk chocolate", "Milk", "Buy milk", "milk shake", "TEA", "tea", "Tea time"] {

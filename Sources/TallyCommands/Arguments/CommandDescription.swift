@@ -217,7 +217,8 @@ struct CompletionQuestion {
   /// Whether the next word is the value of this one.
   func takesValue(_ word: String) -> Bool { valueOption(word) != nil }
 
-  private func valueOption(_ word: String) -> CommandDescription.Argument? {
+  /// The option that a word is, if the next word is its value.
+  func valueOption(_ word: String) -> CommandDescription.Argument? {
     arguments.first { $0.kind == .option && $0.spellings.contains(word) }
   }
 
@@ -228,5 +229,62 @@ struct CompletionQuestion {
       if word == "--store", index + 1 < words.count { return words[index + 1] }
     }
     return nil
+  }
+}
+
+/// The arguments of a command that name tasks.
+struct TaskArguments {
+  private let arguments: [String]
+  /// Where the names are, each after as many characters of its argument: `--parent=milk` has the name in the same word.
+  private var places: [(index: Int, start: Int)] = []
+
+  init(in arguments: [String]) {
+    self.arguments = arguments
+    let end = arguments.firstIndex(of: "--") ?? arguments.endIndex
+    let question = CompletionQuestion(words: Array(arguments[..<end]), prefix: "")
+    guard let command = GlobalOptions.indexOfCommand(in: arguments) else { return }
+    var (positionalCount, index) = (0, command + question.commandPath.count)
+    while index < arguments.endIndex {
+      let word = arguments[index]
+      if index == end {
+        // Words follow.
+      } else if index < end, word.hasPrefix("-"), word != "-" {
+        let name = String(word.prefix { $0 != "=" })
+        let isTask = question.valueOption(name)?.valueName == Self.valueName
+        let place = name == word ? (index + 1, 0) : (index, name.count + 1)
+        if isTask, place.0 < arguments.endIndex {
+          places.append(place)
+          ofOptions.append(String(arguments[place.0].dropFirst(place.1)))
+        }
+        if question.takesValue(word) { index += 1 }
+      } else {
+        if question.positional(at: positionalCount)?.valueName == Self.valueName { places.append((index, 0)) }
+        positionalCount += 1
+      }
+      index += 1
+    }
+  }
+
+  private static let valueName = "task"
+
+  /// The names that are values of options.
+  private(set) var ofOptions: [String] = []
+
+  /// The arguments with a handle in place of a name, or of a title whose words are arguments of their own; `nil` if the name
+  /// is none of them.
+  func replacing(_ name: [String], with handle: String) -> [String]? {
+    var rest = name[...]
+    var (words, dropped) = (arguments, Set<Int>())
+    for (index, start) in places {
+      guard let next = rest.first ?? (name.count == 1 ? name.first : nil), arguments[index].dropFirst(start) == next
+      else { continue }
+      if rest.count == name.count || name.count == 1 {
+        words[index] = arguments[index].prefix(start) + handle
+      } else {
+        dropped.insert(index)
+      }
+      rest = rest.dropFirst()
+    }
+    return rest.isEmpty ? words.indices.filter { !dropped.contains($0) }.map { words[$0] } : nil
   }
 }

@@ -13,9 +13,9 @@ extension StoreTransaction where Base: ~Copyable {
     }
     guard let id = ids.first, let task = try task(id) else {
       throw try CommandFailure(
-        .notFound, code: "taskNotFound", "No task has the handle '\(name.escapedForDisplay())'",
+        .notFound, code: Self.unknownTask, "No task has the handle '\(name.escapedForDisplay())'",
         remedy: "Find the handle in a view such as 'tally all'; a handle has four or more characters, 0–9 and a–f"
-      ).offering(tasksTitled(name), for: name)
+      ).offering(tasksTitled(name), for: [name])
     }
     return task
   }
@@ -33,10 +33,23 @@ extension StoreTransaction where Base: ~Copyable {
   }
 
   /// The tasks with these names, each once, in the order of the names.
+  ///
+  /// - Throws: ``CommandFailure`` if there is none or more than one. It offers a command if a single name is wrong, or if the
+  ///   names together are a title.
   func tasks(named names: [String]) throws -> [TaskItem] {
     var seen: Set<UUID> = []
-    return try names.map { try task(named: $0) }.filter { seen.insert($0.id).inserted }
+    do {
+      return try names.map { try task(named: $0) }.filter { seen.insert($0.id).inserted }
+    } catch let failure as CommandFailure where failure.code == Self.unknownTask && names.count > 1 {
+      let unknown = try names.filter { try taskIDs(withHandle: $0, limit: 1).isEmpty }
+      if unknown.count == 1 { throw failure }
+      let title = names.joined(separator: " ")
+      guard unknown.count == names.count else { throw failure.withoutOffer }
+      throw try failure.withoutOffer.offering(tasksTitled(title), for: names)
+    }
   }
+
+  private static var unknownTask: String { "taskNotFound" }
 
   /// The list with exactly this name, the name in another case, this id, or an id that ends so.
   ///
@@ -76,12 +89,19 @@ extension CommandFailure {
   static let shownCandidateCount = 5
 
   /// The failure with the tasks whose title has the text that is no handle, and the command for the first one.
-  fileprivate func offering(_ tasks: [NamedTask], for name: String) -> CommandFailure {
+  fileprivate func offering(_ tasks: [NamedTask], for name: [String]) -> CommandFailure {
     guard let first = tasks.first else { return self }
     let hasMore = tasks.count > Self.shownCandidateCount
     let shown = Array(tasks.prefix(Self.shownCandidateCount))
     var failure = with(Candidates(tasks: shown, hasMore: hasMore, areGuesses: tasks.count == 1))
     failure.meant = (name, first.handle)
+    return failure
+  }
+
+  /// The failure without a command, which would still have another name that is none.
+  fileprivate var withoutOffer: CommandFailure {
+    var failure = self
+    failure.meant = nil
     return failure
   }
 

@@ -16,8 +16,8 @@ struct CommandFailure: Error {
   /// The objects that may have been meant; their names are texts of the user, so they are neither in the message nor in
   /// the remedy.
   var candidates = Candidates()
-  /// An argument that is no handle, and the handle that may be meant by it.
-  var meant: (argument: String, handle: String)?
+  /// The arguments that are no handle, one of them or several words of a title, and the handle that may be meant by them.
+  var meant: (arguments: [String], handle: String)?
 
   init(_ status: ExitStatus, code: String, _ message: String, remedy: String) {
     self.status = status
@@ -105,18 +105,36 @@ extension CommandFailure {
   }
 
   /// The failure with the command that was meant, if that is known.
-  func offeringCommand(in arguments: [String]) -> CommandFailure {
-    guard let meant, arguments.contains(meant.argument) else { return self }
-    let words = ["tally"] + arguments.map { $0 == meant.argument ? meant.handle : $0.shellQuoted }
+  ///
+  /// - Parameters:
+  ///   - arguments: The arguments of the program.
+  ///   - line: Returns the line that runs a command on the same store.
+  ///   - isTask: Whether a name is that of a task: a command with an option for a name that is none is not offered.
+  /// - Returns: The failure.
+  func offeringCommand(
+    in arguments: [String], _ line: (String) -> String, where isTask: (String) -> Bool
+  ) -> CommandFailure {
+    let tasks = TaskArguments(in: arguments)
+    guard let meant, let words = tasks.replacing(meant.arguments, with: meant.handle),
+      tasks.ofOptions.allSatisfy({ meant.arguments.contains($0) || $0.isNone || isTask($0) })
+    else {
+      guard hasCommand else { return self }
+      // The command of another remedy is for the same store, too.
+      return changed { $0.remedy = remedy.replacing(": tally ", with: ": \(line(""))", maxReplacements: 1) }
+    }
     let lead = candidates.areSeveral ? "Give the handle of one, as in" : "Run"
-    return changed { $0.remedy = "\(lead): \(words.joined(separator: " "))" }
+    return changed { $0.remedy = "\(lead): \((["tally"] + words.map(\.shellQuoted)).joined(separator: " "))" }
   }
 
   /// The failure for a person: what is wrong, what may have been meant, then what to do.
   var text: String {
     // A command is to be copied as it is.
-    "Error: \(message.withFullStop)\n\(candidates.text)\(meant == nil ? remedy.withFullStop : remedy)\n"
+    let endsWithCommand = (hasCommand || remedy.contains(": --")) && !remedy.contains(";")
+    return "Error: \(message.withFullStop)\n\(candidates.text)\(endsWithCommand ? remedy : remedy.withFullStop)\n"
   }
+
+  /// Whether the remedy has a command to run, and not only the usage of one.
+  private var hasCommand: Bool { remedy.contains(": tally ") && !remedy.contains("usage: tally ") }
 
   /// The failure for a program.
   var json: [UInt8] {

@@ -67,7 +67,11 @@ extension TallyCommandLine {
     } catch let needed as NeedsCompanion {
       throw needed
     } catch {
-      throw CommandFailure(error).offeringCommand(in: invocation.arguments)
+      throw CommandFailure(error).offeringCommand(in: invocation.arguments) {
+        session.line(running: $0)
+      } where: { name in
+        (try? session.read { try $0.taskIDs(withHandle: name, limit: 2).count == 1 }) ?? false
+      }
     }
   }
 

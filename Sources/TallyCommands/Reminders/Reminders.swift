@@ -95,7 +95,11 @@ struct SnoozeCommand: SelectionCommand {
   }
 
   func run(in session: Session) throws {
-    guard until != nil || trailingTime != nil else { throw missingTime }
+    guard until != nil || trailingTime != nil else {
+      // The command that the error offers has to find its task.
+      if let name = self.selection.names.first { _ = try session.read { try $0.task(named: name) } }
+      throw missingTime
+    }
     var selection = selection
     let text = trailingTime.map { selection.names[$0...].joined(separator: " ") }
     if let trailingTime { selection.names = Array(selection.names[..<trailingTime]) }

@@ -63,18 +63,21 @@ extension Session {
   /// Prints the warnings of an exchange: clocks that differ, and lists with the same name.
   func printWarnings(after report: SyncReport) {
     for words in report.clocks.words { self.report(words) }
-    for lists in report.listsOfOneName { self.report(lists.mergingWords) }
+    for lists in report.listsOfOneName { self.report(lists.mergingWords { line(running: $0) }) }
   }
 }
 
 extension [TaskList] {
   /// Says that these lists have the same name, in any case, and how to make one list of them.
-  var mergingWords: String {
+  ///
+  /// - Parameter line: Returns the line that runs a command on the same store.
+  /// - Returns: The words.
+  fileprivate func mergingWords(_ line: (String) -> String) -> String {
     // Lists with exactly the same name first: afterwards one name is enough for all of the others.
     let shared = Dictionary(grouping: self, by: \.name).filter { $0.value.count > 1 }.keys.min()
     let name = (shared ?? self[0].name).shellQuoted
     return "\(count) lists are named \(self[0].name.quotedForMessage). To make one of them: "
-      + "tally lists merge \(name) \(name)"
+      + line("lists merge \(name) \(name)")
   }
 }
 

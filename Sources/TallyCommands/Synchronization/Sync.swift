@@ -56,11 +56,11 @@ struct SyncNowCommand: SessionCommand {
       if let words = report.unsentTexts.unsentTextWords { session.report(words) }
       if report.isMassDeletion {
         let trash = try session.wait { try await sync.trash() }
-        session.report(report.massDeletionWords(restorableFrom: trash))
+        session.report(report.massDeletionWords(restorableFrom: trash) { session.line(running: $0) })
       }
       if report.conflicts > 0 {
         session.hint(
-          "There \(report.conflicts == 1 ? "is" : "are") \(report.conflicts.counted("conflict")). To see, restore or dismiss: tally conflicts"
+          "There \(report.conflicts == 1 ? "is" : "are") \(report.conflicts.counted("conflict")). To see, restore or dismiss: \(session.line(running: "conflicts"))"
         )
       }
     }
@@ -181,7 +181,8 @@ private final class EventPrinter: @unchecked Sendable {
       guard report.isMassDeletion else { return }
       write(
         ["event": .text("massDeletion"), "tasks": .count(report.deletedTaskIDs.count)],
-        "\(report.deletedTaskIDs.count.counted("task")) were deleted on another device. See them: tally trash")
+        "\(report.deletedTaskIDs.count.counted("task")) were deleted on another device. See them: \(session.line(running: "trash"))"
+      )
     case .failed(let error, let seconds):
       write(
         ["event": .text("failed"), "code": .text("\(error.code)"), "retryInSeconds": .integer(Int64(seconds))],
@@ -282,12 +283,14 @@ extension SyncReport {
 extension SyncReport {
   /// The message for the case that others have deleted most of the tasks.
   ///
-  /// - Parameter trash: The items that can be restored.
+  /// - Parameters:
+  ///   - trash: The items that can be restored.
+  ///   - line: Returns the line that runs a command on the same store.
   /// - Returns: The words.
-  func massDeletionWords(restorableFrom trash: [DeletedItem]) -> String {
+  func massDeletionWords(restorableFrom trash: [DeletedItem], _ line: (String) -> String) -> String {
     let deleted = Set(deletedTaskIDs)
     let first = trash.filter { deleted.contains($0.id) }.compactMap(\.noticedAt).min()
-    let remedy = first.map { " To restore them: tally trash restore --since \($0)" } ?? ""
+    let remedy = first.map { " To restore them: \(line("trash restore --since \($0)"))" } ?? ""
     return "\(deleted.count.counted("task")) were deleted on another device.\(remedy)"
   }
 }

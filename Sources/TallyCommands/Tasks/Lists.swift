@@ -61,7 +61,7 @@ struct ListCommand: TextCommand {
           view: .list(list.id),
           title: list.name.escapedForDisplay(),
           emptyHint: "The list \(list.name.quotedForMessage) is empty. "
-            + "Add a task to it: tally add Buy milk --list \(list.name.shellQuoted)",
+            + "Add a task to it: \(session.line(running: "add Buy milk --list \(list.name.shellQuoted)"))",
           list: list,
           filter: .list(list.id),
           isPlace: true,

@@ -125,25 +125,27 @@ extension AgendaReport {
       let shown = section.tasks.prefix(section.kind == AgendaSection.yesterday ? Self.yesterdayCount : .max)
       text += shown.flatMap { rows.lines(of: $0) }.map { $0 + "\n" }.joined()
       if shown.count < section.tasks.count {
-        text += painter.paint("  and \((section.tasks.count - shown.count).grouped) more: tally past", .detail) + "\n"
+        let count = (section.tasks.count - shown.count).grouped
+        text += painter.paint("  and \(count) more: \(session.line(running: "past"))", .detail) + "\n"
       }
     }
-    let lines = waitingLines(session.clock).map { painter.paint($0, .detail) + "\n" }
+    let lines = waitingLines(session).map { painter.paint($0, .detail) + "\n" }
     return text + (lines.isEmpty || text.isEmpty ? "" : "\n") + lines.joined()
   }
 
   /// A line for each place where something else waits, with the command that shows it.
-  private func waitingLines(_ clock: LocalClock) -> [String] {
+  private func waitingLines(_ session: Session) -> [String] {
+    let clock = session.clock
     /// The command shows the whole place, which may include tasks that are listed above.
     func more(_ isInPlace: (TaskItem) -> Bool) -> String { agenda.tasks.contains(where: isInPlace) ? "more " : "" }
     var lines: [String] = []
     if agenda.pastCount > 0 {
       let more = more { $0.scheduledDate.map { $0 < clock.today } ?? false }
-      lines.append("\(agenda.pastCount.grouped) \(more)left from earlier days: tally past")
+      lines.append("\(agenda.pastCount.grouped) \(more)left from earlier days: \(session.line(running: "past"))")
     }
     if agenda.inboxCount > 0 {
       let more = more { $0.listID == nil && $0.scheduledDate == nil }
-      lines.append("\(agenda.inboxCount.grouped) \(more)in the inbox: tally inbox --open")
+      lines.append("\(agenda.inboxCount.grouped) \(more)in the inbox: \(session.line(running: "inbox --open"))")
     }
     if let first = agenda.missedReminders.first?.reminderInstants(in: clock.timeZone).first {
       let day = clock.wallTime(at: first).day
@@ -153,13 +155,16 @@ extension AgendaReport {
       let count = agenda.missedReminders.count.counted("\(more)missed reminder")
       // A day alone means its morning, and the first one may be earlier.
       let start = "\(day.iso8601) 00:00"
-      lines.append("\(count): tally reminders --from \(start.shellQuoted)")
+      lines.append("\(count): \(session.line(running: "reminders --from \(start.shellQuoted)"))")
     }
     if agenda.waitingCount > 0 {
       let verb = agenda.waitingCount == 1 ? "waits" : "wait"
-      lines.append("\(agenda.waitingCount.counted("task")) \(verb) for a later day: tally waiting")
+      lines.append(
+        "\(agenda.waitingCount.counted("task")) \(verb) for a later day: \(session.line(running: "waiting"))")
     }
-    if agenda.completedCount > 0 { lines.append("\(agenda.completedCount.grouped) done of today's: tally today") }
+    if agenda.completedCount > 0 {
+      lines.append("\(agenda.completedCount.grouped) done of today's: \(session.line(running: "today"))")
+    }
     return lines
   }
 }
