@@ -16,6 +16,7 @@ import json
 import os
 import pathlib
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -254,7 +255,19 @@ def check_todotxt(seed, folder):
         found = after[number]
         lost = {key: (value, found[key]) for key, value in facts.items() if value and found[key] != value}
         assert not lost, f"todo.txt: {lost} of {number}"
+    check_closed_lines(seed, folder)
     print(f"pytodotxt: {len(lines)} lines to Tally and back")
+
+
+def check_closed_lines(seed, folder):
+    """Other programs show only open tasks as open: not the completed ones, and not the cancelled ones."""
+    ours, out = Tally(folder / "own-todotxt"), folder / "own.txt"
+    ours("import", "-", "--format", "ndjson", "--quiet", text=Generator(seed).lines(200))
+    ours("export", "-o", out)
+    found = {re.search(r'"id":"([^"]*)"', str(task))[1]: task.is_completed for task in pytodotxt.TodoTxt(str(out)).parse()}
+    states = {id: task["state"] for id, task in ours.tasks().items()}
+    assert "cancelled" in states.values()
+    assert found == {id: state in ("completed", "cancelled") for id, state in states.items()}, "todo.txt: other states"
 
 
 def check_table(seed, folder):

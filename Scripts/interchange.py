@@ -13,6 +13,7 @@ import icalendar
 PROGRAM = pathlib.Path(".build/debug/tally").resolve()
 ZONE = "Europe/Istanbul"
 UTC = datetime.timezone.utc
+STATES = ["notStarted", "active", "completed", "completed", "cancelled"]
 TITLES = [
     "plain", " blanks around ", 'quoted "twice" and \\ back', "tab\tline\nfeed\rreturn", "NUL \0 inside",
     "\u0301 lone mark", "e\u0301 and \u00e9", "家族 👩‍👩‍👧‍👦", "\u2028separators\u2029", "\x1b[31mred\x7f",
@@ -62,7 +63,6 @@ class Tally:
                 tasks[record["id"]] = record | {"listID": lists.get(record["listID"])}
         return tasks
 
-
 class Generator:
     """Varied tasks of a store, as lines of an export."""
 
@@ -105,12 +105,12 @@ class Generator:
     def task(self, lists):
         chance, choice = self.random.random, self.random.choice
         task = {
-            "id": self.id(), "text": self.text(), "state": choice(["notStarted", "active", "completed"]),
+            "id": self.id(), "text": self.text(), "state": choice(STATES),
             "createdAt": self.instant(), "updatedAt": self.instant(), "sortOrder": self.random.randint(-10**9, 10**9),
             "listID": choice(lists)[0] if chance() < 0.6 else None,
         }
-        if task["state"] == "completed":
-            task["completedAt"] = self.instant()[:-1] + choice(["Z", "+03:00", "-05:30"])
+        if task["state"] in ("completed", "cancelled"):
+            task[f"{task['state']}At"] = self.instant()[:-1] + choice(["Z", "+03:00", "-05:30"])
         optional = {
             "notes": choice(TITLES + ["", "two\n\nparagraphs", "  indented\n- [ ] x\n# h"]),
             "scheduledDate": self.day(),
