@@ -63,6 +63,7 @@ class Tally:
                 tasks[record["id"]] = record | {"listID": lists.get(record["listID"])}
         return tasks
 
+
 class Generator:
     """Varied tasks of a store, as lines of an export."""
 
