@@ -23,15 +23,20 @@ struct DeviceCommandTests {
       }
       _ = try devices.answer("first", "now")
       let brought = try devices.run("second", "sync", "now")
-      let command = "tally lists merge 'Week end' 'Week end'"
-      #expect(brought.errors.contains("2 lists are named “Week end”") && brought.errors.contains(command), "\(brought)")
+      func command(_ name: String) -> String {
+        "tally --store \(devices.store(name)) lists merge 'Week end' 'Week end'\n"
+      }
+      #expect(
+        brought.errors.contains("2 lists are named “Week end”") && brought.errors.contains(command("second")),
+        "\(brought)")
       #expect(try !devices.run("second", "sync", "now").errors.contains("lists merge"))
       let report = try json(devices.run("first", "sync", "now", "--json"))
       let groups = try #require(report["listsOfOneName"] as? [[[String: Any]]])
       #expect(groups.count == 1 && groups[0].compactMap { $0["name"] as? String } == ["Week end", "Week end"])
       let refused = try devices.program.run(["--store", devices.store("first"), "add", "x", "--list", "Week end"])
       #expect(
-        refused.status == 1 && refused.errors.contains(command) && refused.errors.contains("1 open"), "\(refused)")
+        refused.status == 1 && refused.errors.contains(command("first")) && refused.errors.contains("1 open"),
+        "\(refused)")
       let merged = try json(devices.run("first", "lists", "merge", "Week end", "Week end", "--json"))
       #expect((merged["changed"] as? [Any])?.count == 1 && (merged["deleted"] as? [Any])?.count == 1)
       _ = try devices.run("first", "add", "bread", "--list", "Week end")

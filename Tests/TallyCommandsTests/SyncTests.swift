@@ -92,7 +92,7 @@ struct SyncTests {
       _ = try devices.answer("second", "now")
       let report = try devices.program.run(["--store", devices.store("first"), "sync", "now"])
       #expect(report.errors.contains("60 tasks were deleted on another device"), "\(report)")
-      let command = try #require(report.errors.split(separator: "tally trash restore --since ").last)
+      let command = try #require(report.errors.split(separator: " trash restore --since ").last)
       let time = String(command.prefix { !$0.isWhitespace })
       _ = try devices.run("first", "trash", "restore", "--since", time)
       let count = try devices.run("first", "count")

@@ -129,7 +129,7 @@ extension CommandFailure {
   /// The failure for a person: what is wrong, what may have been meant, then what to do.
   var text: String {
     // A command is to be copied as it is.
-    let endsWithCommand = (hasCommand || remedy.contains(": --")) && !remedy.contains(";")
+    let endsWithCommand = remedy.contains(#/: (?:tally |--)[^;]*$/#) && !remedy.contains("usage: tally ")
     return "Error: \(message.withFullStop)\n\(candidates.text)\(endsWithCommand ? remedy : remedy.withFullStop)\n"
   }
 
