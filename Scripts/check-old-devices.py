@@ -53,8 +53,8 @@ REFUSALS = {
     "differentPlaces", "inconsistentTask", "invalidRecurrence", "invalidDependency", "unknownList",
 }
 CLOSED = ("completed", "cancelled")
-# With these a person removes what is shown.
-REMOVING = {"edit", "edit_series", "untag", "undo", "redo", "delete", "delete_only", "restore"}
+# With these a person removes what is shown; a task that loses its rule ends its series.
+REMOVING = {"edit", "edit_rule", "edit_series", "untag", "undo", "redo", "delete", "delete_only", "restore"}
 
 
 class Failure(Exception):
