@@ -66,10 +66,15 @@ extension TaskModel {
       let place = old.series, let day = task.series?.start,
       let limit = rule.text.firstMatch(of: /COUNT=([0-9]+)/).flatMap({ Int($0.1) })
     else { return }
-    let passed = Array(rule.occurrences(from: place.start)).filter { $0 < place.occurrence }.count
-    guard Array(rule.occurrences(from: place.start)).contains(place.occurrence) else { return }
-    let others = limit - passed - 1
-    let isCounted = Array(new.occurrences(from: day)).contains(day)
+    // Days that are left out count, too.
+    func days(_ rule: RecurrenceRule, from start: CalendarDay) -> [CalendarDay] {
+      guard case .rule(let all)? = try? Recurrence(text: rule.text.replacing(/;?EXDATE=[0-9,]+/, with: "")) else {
+        return []
+      }
+      return Array(all.occurrences(from: start))
+    }
+    let others = limit - days(rule, from: place.start).filter { $0 <= place.occurrence }.count
+    let isCounted = days(new, from: day).contains(day)
     let text = new.text.replacing(/COUNT=[0-9]+/, with: "COUNT=\(isCounted ? others + 1 : others)")
     let isLast = !isCounted && others == 0
     (task.recurrence, task.series) = isLast ? (old.recurrence, place) : (try? Recurrence(text: text), task.series)

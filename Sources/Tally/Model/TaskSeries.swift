@@ -134,14 +134,13 @@ extension TaskSeries {
   ///   - recurrence: The recurrence by which it goes on.
   ///   - place: The place of the task that moves.
   ///   - day: The day to which it moves.
-  /// - Returns: The recurrence; `nil` if none is left by a rule that does not give the day.
+  /// - Returns: The recurrence; `nil` if the rule does not give the day and no task follows.
   func rest(of recurrence: Recurrence, at place: RecurrenceSeries, from day: CalendarDay) -> Recurrence? {
-    guard case .rule(var rule) = recurrence, case .count(let limit) = rule.end, let number = number(of: place) else {
-      return recurrence
-    }
+    guard case .rule(var rule) = recurrence, case .count(let limit) = rule.end else { return recurrence }
+    let passed = steps.map { $0.number(of: place.step) } ?? self.recurrence.countOfDays(from: start, to: place.occurrence)
     // A day that the rule does not give is not counted by it.
-    let isGiven = rule.hours != nil || rule.number(of: day, from: day) != nil
-    let rest = limit - number + (isGiven ? 1 : 0)
+    let isGiven = rule.hours != nil || recurrence.countOfDays(from: day, to: day) == 1
+    let rest = limit - passed + (isGiven ? 1 : 0)
     rule.end = .count(rest)
     return rest > 0 ? .rule(rule) : nil
   }
@@ -255,7 +254,12 @@ extension TaskSeries {
   }
 
   /// Sets the time of the last change.
-  mutating func touch(at time: Timestamp) { template.updatedAt = time }
+  package mutating func touch(at time: Timestamp) { template.updatedAt = time }
+
+  /// Moves the dates along, after the series got another start.
+  package mutating func moveDates(from former: CalendarDay) {
+    template.moveDates(byDays: Int64(start.dayNumber) - Int64(former.dayNumber))
+  }
 
   /// Puts the tasks to come into another list.
   mutating func move(toList id: UUID?) { template.listID = id }

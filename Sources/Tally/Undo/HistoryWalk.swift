@@ -49,6 +49,7 @@ struct HistoryWalk {
       default: break
       }
     }
+    differences.removeSeriesOfTasks()
     differences.addRenumberedIfAlone()
     if let taskID { differences = ofTask(taskID, differences) }
     return HistoryChange(
@@ -67,6 +68,16 @@ struct HistoryWalk {
     /// The tasks of which only the order differs: neighbours of a moved one, which the user has not changed.
     var renumberedTasks: [HistoryChange.Difference<TaskItem>] = []
     var renumberedLists: [HistoryChange.Difference<TaskList>] = []
+
+    /// Leaves out the series that are told by a task that a person changed; a zone is in no task.
+    mutating func removeSeriesOfTasks() {
+      let told = Set(tasks.flatMap { [$0.before?.series?.id, $0.after?.series?.id].compactMap(\.self) })
+      series.removeAll { difference in
+        guard let new = difference.after else { return difference.before?.timeZoneIdentifier == nil }
+        let hasSameZone = new.timeZoneIdentifier == difference.before?.timeZoneIdentifier
+        return hasSameZone && (told.contains(new.id) || difference.before?.makesSameTasks(as: new) ?? true)
+      }
+    }
 
     /// Counts renumbered objects as changed if nothing else has: a move may look like a renumbering.
     ///
@@ -120,8 +131,6 @@ extension HistoryWalk {
     } else if key.namespace == TaskSeries.namespace {
       let read = { (bytes: [UInt8]) in TaskSeries(stored: bytes, under: key) }
       let (old, new) = (before.flatMap(read), after.flatMap(read))
-      // Everything else that a series has is in the task that a person changed.
-      guard let series = new ?? old, (new ?? series).timeZoneIdentifier != old?.timeZoneIdentifier else { return }
       differences.series.append(.init(before: old, after: new))
     } else if !key.isReserved {
       differences.values.insert(key)

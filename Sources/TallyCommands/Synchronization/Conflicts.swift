@@ -13,8 +13,8 @@ struct ConflictsCommand: SessionCommand {
       """,
     discussion: """
       Two devices wrote the same field, and neither had the other's value yet: the later value stays, and the other one is \
-      kept here for 90 days, or until somebody restores or dismisses it on any device. One that is marked with (series) is \
-      that of the tasks to come.
+      kept here for 90 days, or until somebody restores or dismisses it on any device. A value of a series is for the tasks \
+      that it will still make; one that was written into a task and its series at once is restored in both.
 
       With --plain, a line has these columns: \(Conflict.columns.joined(separator: ", ")).
       """,
@@ -27,12 +27,14 @@ struct ConflictsCommand: SessionCommand {
       let ids = conflicts.map { "\($0.id)" }.numberColumn
       let members = try session.wait { try await StoreSync(store).members() }
       for (id, conflict) in zip(ids, conflicts) {
-        let name = try store.read { try $0.name(of: conflict) }
+        let name = try store.read { try $0.name(of: conflict) }.map {
+          (conflict.isSeries ? "the series of " : "") + $0.escapedForDisplay()
+        }
         let device = members.first { $0.replica == conflict.lostReplica }
         let author = device.map { " by \(members.label(of: $0).escapedForDisplay())" } ?? ""
         let lost = conflict.lost.isEmpty ? "(empty)" : conflict.lost.quotedForMessage
         try session.output.write(
-          "  \(id)  \((name ?? "deleted").escapedForDisplay())  "
+          "  \(id)  \(name ?? "deleted")  "
             + session.painter.paint(
               "\(conflict.field) was \(lost)\(author), "
                 + session.clock.relativeName(of: conflict.lostAt), .detail) + "\n")
@@ -77,7 +79,8 @@ struct RestoreConflictCommand: SessionCommand {
     }
     let name = try store.read { transaction in
       if conflict.isSeries || conflict.isList {
-        return try transaction.name(of: conflict).map { (conflict.isList ? "list " : "") + $0.quotedForMessage }
+        let kind = conflict.isList ? "list" : "the series of"
+        return try transaction.name(of: conflict).map { "\(kind) \($0.quotedForMessage)" }
       }
       return try transaction.task(conflict.objectID).map { try transaction.name($0).inWords }
     }

@@ -219,12 +219,12 @@ private struct DateChange {
 
   private func setRule(_ recurrence: WrittenRecurrence?, of task: inout TaskItem, former: CalendarDay?) throws {
     guard let recurrence else { return }
-    let isDayNew = task.scheduledDate == nil && task.ownFirstDay(in: reference.timeZone) != former
+    let isDayNew = day == nil && task.scheduledDate == nil && task.ownFirstDay(in: reference.timeZone) != former
     let hasOwnDay = isNew || ownDay != nil || isDayNew
     if hasOwnDay, let start = recurrence.start, let own = task.ownFirstDay(in: reference.timeZone), own < start {
       throw CommandFailure.usage(
-        "--repeat: It begins on \(start), and the task has an earlier day (\(own))", code: "invalidRecurrence",
-        remedy: "Give the task \(start) or a later day, or leave one of both out")
+        "--repeat: The rule begins on \(start), but the task's day is \(own)", code: "invalidRecurrence",
+        remedy: "Give the task \(start) or a later day, or leave out its day or the start of the rule")
     }
     recurrence.apply(to: &task, isNew: isNew, hasOwnDay: hasOwnDay, reference: reference)
   }

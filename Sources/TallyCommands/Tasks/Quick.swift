@@ -158,7 +158,7 @@ extension QuickDraft {
     let isFrequency = entry.leftovers.contains { leftover in
       let words = sentence[leftover.range].lowercased()
       return leftover.reason == .recurrence
-        && words.contains(#/^(?:once|twice|\w+ times?) (?:an?|per|every|each|\w+ly)\b/#)
+        && words.contains(#/^(?:twice|\w+ times?) (?:an?|per|every|each|\w+ly)\b/#)
     }
     let remedy =
       (isDate ? "; a date can always be written as YYYY-MM-DD" : "")

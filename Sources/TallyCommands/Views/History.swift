@@ -230,6 +230,7 @@ struct ChangeWords {
   private func sentence(of difference: HistoryChange.Difference<TaskSeries>) -> String {
     let title = (difference.after ?? difference.before)?.template.title.quotedForMessage ?? ""
     let zones = [difference.before, difference.after].map { $0?.timeZoneIdentifier ?? "none" }
+    guard zones[0] != zones[1] else { return "Changed the series of \(title), for the tasks to come." }
     return "Changed the series of \(title): zone \(zones[0]) → \(zones[1])."
   }
 

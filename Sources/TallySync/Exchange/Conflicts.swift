@@ -9,7 +9,7 @@ public struct Conflict: Hashable, Sendable, Identifiable {
   public let objectID: UUID
   /// Whether the object is a list.
   public let isList: Bool
-  /// Whether the object is a series: the value is that of its tasks to come.
+  /// Whether the object is a series. Its value is for tasks that do not exist yet.
   public let isSeries: Bool
   /// The field, as the export calls it.
   public let field: String
@@ -137,6 +137,19 @@ extension ObjectState.Field {
 }
 
 extension ObjectState.Field {
+  /// Whether the value is a recurrence.
+  fileprivate var isRule: Bool { self == .recurrence || self == .rule }
+  /// Whether the value is a recurrence, or a date that counts from the day on which one begins.
+  fileprivate var isOfRule: Bool { isRule || [.scheduledDate, .due, .reminder, .start].contains(self) }
+
+  /// A recurrence without the place in its series.
+  fileprivate func rule(in bytes: [UInt8]) throws -> [UInt8] {
+    guard !bytes.isEmpty else { return [] }
+    var reader = ByteReader(bytes)
+    _ = try reader.countedBytes()
+    return reader.rest()
+  }
+
   /// An instant; in a series, the wall-clock time of its first day.
   private func text(of instant: Timestamp?, in object: ObjectKey) -> String {
     guard let instant else { return "" }
@@ -258,24 +271,46 @@ extension StoreTransaction where Base: ~Copyable {
   /// The conflicts whose overwritten value is not in its field again, oldest first.
   ///
   /// A restored value settles its conflict on all devices when it is sent: until then an undo brings the conflict back.
-  /// A value that a person wrote into a task and its series at once is one conflict as long as that of the task is open.
+  /// If a person wrote a value into a task and its series at once, only the task's conflict is listed while it is open.
   func openConflicts() throws -> [(id: UInt64, conflict: StoredConflict)] {
     let open = try storedConflicts().filter { try !isRestored($0.conflict) }
-    let told = try Set(open.flatMap { try seriesConflicts(with: $0.conflict, among: open).map(\.id) })
-    return open.filter { !told.contains($0.id) }
+    let ofSeries = try open.filter { try $0.conflict.key.isSeries }
+    guard !ofSeries.isEmpty else { return open }
+    var hidden: Set<UInt64> = []
+    for entry in open where try entry.conflict.key.isTask {
+      hidden.formUnion(try related(to: entry.conflict, among: ofSeries).map(\.id))
+    }
+    return open.filter { !hidden.contains($0.id) }
   }
 
-  /// The conflicts about the values of a series that were written, and lost, with the value of one of its tasks.
-  fileprivate func seriesConflicts(
-    with conflict: StoredConflict, among others: [(id: UInt64, conflict: StoredConflict)]
+  /// The conflicts about what the same write said of the same task or its series.
+  ///
+  /// Those of a series belong to that of an open task for the same field. A rule and the dates beside it are one value:
+  /// the dates count from the day on which the rule begins.
+  fileprivate func related(
+    to conflict: StoredConflict, among others: [(id: UInt64, conflict: StoredConflict)]
   ) throws -> [(id: UInt64, conflict: StoredConflict)] {
     let object = try conflict.key
-    let found = try others.filter {
-      try $0.conflict.key.isSeries && $0.conflict.stateField == conflict.stateField
-        && $0.conflict.lostStamp == conflict.lostStamp
+    let others = try others.filter { other in
+      guard other.conflict.lostStamp == conflict.lostStamp else { return false }
+      return try other.conflict.stateField != conflict.stateField || other.conflict.key != object
     }
-    guard object.isTask, !found.isEmpty, let series = try storedTask(object.id)?.series?.id else { return [] }
-    return try found.filter { try $0.conflict.key.id == series }
+    guard !others.isEmpty, object.isTask || object.isSeries else { return [] }
+    var series: ObjectKey?
+    if object.isTask, let task = try storedTask(object.id), task.isOpen, let id = task.series?.id,
+      try storedSeries(id) != nil
+    {
+      series = ObjectKey(ofSeries: id)
+    }
+    let own = try others.filter {
+      let key = try $0.conflict.key
+      return key == object || key == series
+    }
+    let hasRule = conflict.stateField.isRule || own.contains { $0.conflict.stateField.isRule }
+    return own.filter {
+      let field = $0.conflict.stateField
+      return field == conflict.stateField || hasRule && field.isOfRule && conflict.stateField.isOfRule
+    }
   }
 
   /// The conflicts whose overwritten value is in its field again.
@@ -286,6 +321,11 @@ extension StoreTransaction where Base: ~Copyable {
 
   private func isRestored(_ conflict: StoredConflict) throws -> Bool {
     let (object, field, value) = (try conflict.key, conflict.stateField, [UInt8](conflict.value))
+    if field.isRule {
+      // A restored rule begins on another day.
+      let item: (any SyncedItem)? = object.isSeries ? try storedSeries(object.id) : try storedTask(object.id)
+      return try item.map { try field.rule(in: $0.value(of: field)) == field.rule(in: value) } ?? false
+    }
     if object.isFilter {
       guard let key = try StateTable(in: self).state(of: object, in: self).registers[.filterKey]?.value else {
         return false
@@ -373,47 +413,74 @@ extension StoreWriteTransaction {
     return open.filter { ids.contains($0.id) }
   }
 
-  /// Writes the value of a conflict as a local change, into the task and the series for which it stands.
+  /// Writes the value of a conflict as a local change, with what the same write said of the same task or its series.
   fileprivate mutating func restore(_ conflict: StoredConflict) throws {
-    let others = try seriesConflicts(with: conflict, among: storedConflicts())
-    for conflict in [conflict] + others.map(\.conflict) { try restoreValue(of: conflict) }
-  }
-
-  private mutating func restoreValue(of conflict: StoredConflict) throws {
-    let (object, field, bytes) = (try conflict.key, conflict.stateField, [UInt8](conflict.value))
+    let (object, bytes) = (try conflict.key, [UInt8](conflict.value))
     if object.isFilter {
       guard let key = try StateTable(in: self).state(of: object, in: self).registers[.filterKey]?.value else { return }
       return try setFilter(bytes.isEmpty ? nil : bytes, forKey: key)
     }
     if object.isList {
       let text = String(decoding: bytes, as: UTF8.self)
-      if field == .title { try renameList(object.id, to: text) } else { try recolorList(object.id, to: text) }
+      if conflict.stateField == .title {
+        try renameList(object.id, to: text)
+      } else {
+        try recolorList(object.id, to: text)
+      }
       return
     }
-    if object.isSeries {
-      guard var series = try storedSeries(object.id) else { throw TallyError.taskNotFound(object.id) }
-      try series.set(field, to: bytes)
-      if field == .list, let list = series.template.listID, try self.list(list) == nil {
-        throw TallyError.listNotFound(list)
+    let all = try [conflict] + related(to: conflict, among: storedConflicts()).map(\.conflict)
+    let ofTask = try all.filter { try $0.key.isTask }
+    // A task that gets a rule gives it to its series, with the dates.
+    let hasRule = ofTask.contains { $0.stateField.isRule }
+    let ofSeries = try all.filter { try $0.key.isSeries && !(hasRule && $0.stateField.isOfRule) }
+    // Refused before anything is written.
+    _ = try restored(ofSeries)
+    if let first = ofTask.first { try restoreTask(first.key.id, to: ofTask) }
+    if let series = try restored(ofSeries) { try write(series) }
+  }
+
+  private mutating func restoreTask(_ id: UUID, to conflicts: [StoredConflict]) throws {
+    guard var task = try task(id) else { throw TallyError.taskNotFound(id) }
+    for conflict in conflicts {
+      let (field, bytes) = (conflict.stateField, [UInt8](conflict.value))
+      if field == .progress, task.isOpen { task.state = bytes == [1] ? .active : .notStarted }
+      if field == .cancellation { task.state = bytes.isEmpty ? .notStarted : .cancelled }
+      try task.set(field, to: bytes)
+      if field == .list, let list = task.listID, try self.list(list) == nil { throw TallyError.listNotFound(list) }
+      if field == .parent, let parent = task.parentID, try self.task(parent) == nil {
+        throw TallyError.taskNotFound(parent)
       }
-      return try write(series)
     }
-    guard var task = try task(object.id) else { throw TallyError.taskNotFound(object.id) }
-    if field == .progress, task.isOpen { task.state = bytes == [1] ? .active : .notStarted }
-    if field == .cancellation { task.state = bytes.isEmpty ? .notStarted : .cancelled }
-    try task.set(field, to: bytes)
-    if field == .list, let list = task.listID, try self.list(list) == nil { throw TallyError.listNotFound(list) }
-    if field == .parent, let parent = task.parentID, try self.task(parent) == nil {
-      throw TallyError.taskNotFound(parent)
+    try update(id) { [task] stored in stored = task }
+  }
+
+  /// A series with the values of conflicts; `nil` for none.
+  private func restored(_ conflicts: [StoredConflict]) throws -> TaskSeries? {
+    guard let id = try conflicts.first?.key.id else { return nil }
+    guard var series = try storedSeries(id) else {
+      throw TallyError(.invalidRecurrence, "The series has ended", remedy: "Dismiss the conflict")
     }
-    try update(object.id) { [task] stored in stored = task }
+    let former = series.start
+    do {
+      for conflict in conflicts.sorted(by: { $0.stateField.isRule && !$1.stateField.isRule }) {
+        try series.set(conflict.stateField, to: [UInt8](conflict.value))
+      }
+    } catch is CodingFault {
+      throw TallyError(
+        .invalidRecurrence, "The series is not possible with this value beside its others", remedy: "Dismiss the conflict")
+    }
+    if conflicts.allSatisfy({ $0.stateField.isRule || !$0.stateField.isOfRule }) { series.moveDates(from: former) }
+    if let list = series.template.listID, try self.list(list) == nil { throw TallyError.listNotFound(list) }
+    series.touch(at: now)
+    return series
   }
 }
 
 extension StoreTransaction where Base: ~Copyable {
   /// The title or name of what a conflict is about; `nil` if it does not exist any more.
   package func name(of conflict: Conflict) throws -> String? {
-    if conflict.isSeries { return try storedSeries(conflict.objectID).map { "\($0.template.title) (series)" } }
+    if conflict.isSeries { return try storedSeries(conflict.objectID)?.template.title }
     if conflict.isList { return try list(conflict.objectID)?.name }
     return try task(conflict.objectID)?.title
   }
@@ -491,8 +558,12 @@ extension StoreSync {
   public func dismissConflicts(_ ids: [UInt64]? = nil) async throws -> [Conflict] {
     try await store.write { transaction in
       let (stored, all) = (try transaction.conflicts(numbered: ids), try transaction.storedConflicts())
-      try transaction.settle(
-        stored + stored.flatMap { try transaction.seriesConflicts(with: $0.conflict, among: all) })
+      let ofSeries = try stored.flatMap { entry in
+        try transaction.related(to: entry.conflict, among: all).filter {
+          $0.conflict.stateField == entry.conflict.stateField
+        }
+      }
+      try transaction.settle(stored + ofSeries)
       return try stored.map { try Conflict($0.id, $0.conflict) }
     }
   }

@@ -91,7 +91,7 @@ extension StoreSync {
       return SyncReport(
         sent: progress.sent, received: progress.received.changeCount,
         pending: try transaction.countPending().count,
-        conflicts: try transaction.countSyncValues(withPrefix: SyncKey.conflicts),
+        conflicts: try transaction.openConflicts().count,
         blocked: try transaction.blockedReplicas().filter { !$0.isRevoked }, deletedTaskIDs: deleted,
         isMassDeletion: Double(deleted.count) > max(50, 0.3 * Double(count)),
         listsOfOneName: try transaction.lists().ofOneName(notAmong: listsBefore),

@@ -112,6 +112,8 @@ import Testing
         }
         #expect(same == before)
       }
+      let change = try #require(try store.read { try $0.history(limit: 1) }.first)
+      #expect(change.tasks.isEmpty && change.series.map { $0.after?.template.title } == ["Vitamins"])
       let next = try Self.complete(task, at: "2026-05-04T20:00:00Z", clock, in: store)
       #expect(next.title == "Vitamins" && next.notes == nil && next.tags == ["daily", "health"])
       #expect(next.attributes == ["left": .integer(8)])
@@ -144,6 +146,7 @@ import Testing
     ("every day for 4 times", "2026-05-05", 4), ("every monday for 4 times", "2026-05-12", 4),
     ("every monday for 2 times", "2026-05-13", 2), ("every monday and friday for 3 times", "2026-05-06", 3),
     ("every monday and friday for 2 times", "2026-05-07", 2), ("every monday and friday for 2 times", "2026-05-11", 2),
+    ("every day except 2026-05-06 for 6 times", "2026-05-08", 5),
   ])
   func aSeriesThatMovesEndsAfterAsManyTasks(phrase: String, day: String, count: Int) throws {
     try Self.withPills(
@@ -161,6 +164,57 @@ import Testing
         (open, made) = (next, made + 1)
       }
       #expect(made == count, "\(open.recurrence?.text ?? "")")
+    }
+  }
+
+  /// A day that the rule does not give is not one of its number, on the way there and back.
+  @Test func aSeriesThatMovesAwayAndBackHasAsManyTasks() throws {
+    try Self.withPills(
+      at: "2026-05-04T09:00:00+02:00", every: "every monday and thursday for 3 times", now: "2026-05-04T06:00:00Z"
+    ) { store, task, _ in
+      for (day, rule) in [("05", "COUNT=2"), ("06", "COUNT=2"), ("04", "COUNT=3"), ("07", "COUNT=3")] {
+        let due = try Self.instant("2026-05-\(day)T09:00:00+02:00")
+        let open = try store.writeAndWait { try $0.updateSeries(of: task.id) { $0.dueDate = due } }
+        #expect(open.recurrence?.text.contains(rule) == true, "\(day): \(open.recurrence?.text ?? "")")
+      }
+    }
+  }
+
+  /// A new rule goes on from the day to which the task was moved alone, with or without its series.
+  @Test(arguments: [false, true]) func aNewRuleGoesOnFromTheDayOfTheTask(inSeries: Bool) throws {
+    try Self.withPills(
+      at: "2026-05-04T09:00:00+02:00", every: "every monday", now: "2026-05-04T06:00:00Z"
+    ) { store, task, clock in
+      let alone = try Self.instant("2026-05-06T09:00:00+02:00")
+      let rule = try Recurrence(phrase: "every wednesday")
+      let open = try store.writeAndWait { transaction in
+        try transaction.update(task.id) { ($0.title, $0.dueDate) = ("Vitamins", alone) }
+        let change = { (task: inout TaskItem) in (task.title, task.recurrence) = ("Vitamins", rule) }
+        return inSeries ? try transaction.updateSeries(of: task.id, change) : try transaction.update(task.id, change)
+      }
+      #expect(open.dueDate == alone && open.series?.start.iso8601 == "2026-05-06")
+      let next = try Self.complete(task, at: "2026-05-06T08:00:00Z", clock, in: store)
+      #expect(next.dueDate == (try Self.instant("2026-05-13T09:00:00+02:00")))
+      #expect(next.title == (inSeries ? "Vitamins" : "Pills"))
+    }
+  }
+
+  /// The day of a series is one in its zone: a time that is on another day there moves the series.
+  @Test func aSeriesOfAnotherZoneMovesByTheDaysOfThatZone() throws {
+    try Self.withPills(
+      at: "2026-05-04T20:00:00-07:00", every: "every monday", in: "America/Los_Angeles", now: "2026-05-04T06:00:00Z"
+    ) { store, task, clock in
+      let due = try Self.instant("2026-05-05T21:00:00+02:00")
+      try store.writeAndWait { transaction in
+        try transaction.setTimeZone(TimeZone(identifier: "America/Los_Angeles"), ofSeriesWith: task.id)
+        var calendar = transaction.calendar
+        calendar.timeZone = try #require(TimeZone(identifier: "Europe/Berlin"))
+        transaction.countDays(in: calendar, startingAtMinute: 0)
+        try transaction.updateSeries(of: task.id) { $0.dueDate = due }
+      }
+      let next = try Self.complete(task, at: "2026-05-05T10:00:00Z", clock, in: store, in: "Europe/Berlin")
+      #expect(next.dueDate == (try Self.instant("2026-05-12T21:00:00+02:00")))
+      #expect(next.recurrence?.text == "FREQ=WEEKLY;BYDAY=TU")
     }
   }
 

@@ -95,7 +95,7 @@ extension StoreTransaction where Base: ~Copyable {
   }
 }
 
-/// What a change meant for a series makes of one task of it.
+/// The task that a series makes in one place, before and after a change.
 struct OccurrenceChange {
   let old: TaskItem
   let new: TaskItem
@@ -132,22 +132,35 @@ extension StoreTransaction where Base == WriteTransaction {
     return try update(task.id, closingSubtasks: true, keepingReminder: keepsReminder, inSeries: true, change)
   }
 
-  /// What a change makes of the task that a series has at the place of its open task; `nil` if that one does not repeat.
+  /// Applies a change to the task that the series itself would make in place of its open one; `nil` without a series.
+  ///
+  /// - Parameters:
+  ///   - task: the open task before the change.
+  ///   - changed: the open task after the change. A new rule goes on from the day to which that task was moved alone.
+  ///   - keepsReminder: as for ``update(_:keepingReminder:_:)``.
+  ///   - change: the change.
   func occurrence(
-    ofSeriesWith task: TaskItem, keepingReminder: Bool, _ change: (inout TaskItem) throws -> Void
+    ofSeriesWith task: TaskItem, as changed: TaskItem, keepingReminder keepsReminder: Bool,
+    _ change: (inout TaskItem) throws -> Void
   ) throws -> OccurrenceChange? {
-    guard let place = task.series, let series = try series(of: task) else { return nil }
+    guard var place = task.series, let series = try series(of: task) else { return nil }
+    let hasRule = changed.recurrence == task.recurrence
+    let zone = series.timeZone(or: calendar.timeZone)
+    if !hasRule, place.step == 0, let day = task.ownFirstDay(in: zone) {
+      place = RecurrenceSeries(id: place.id, start: place.start, occurrence: day, index: place.index)
+    }
     var old = series.task(at: place, in: calendar.timeZone, createdAt: task.createdAt)
     (old.parentID, old.dependsOn) = (task.parentID, task.dependsOn)
-    var (new, _) = try changed(old, keepingReminder: keepingReminder, change)
-    let hasRule = new.recurrence == old.recurrence
-    new.moveSeries(from: old, in: calendar.timeZone)
+    var (new, _) = try self.changed(old, keepingReminder: keepsReminder, change)
+    new.moveSeries(from: old, in: zone)
     if hasRule, new.series != old.series, let rule = new.recurrence, let day = new.series?.start {
       // The last task moves alone: nothing follows it.
       let rest = series.rest(of: rule, at: place, from: day)
       (new.recurrence, new.series) = rest == nil ? (old.recurrence, old.series) : (rest, new.series)
     }
     try new.checkRecurrence(replacing: old, today: today, in: calendar.timeZone)
+    try new.validate()
+    try checkSendable(new, replacing: old)
     return OccurrenceChange(old: old, new: new)
   }
 

@@ -91,7 +91,7 @@ extension StoreTransaction where Base == WriteTransaction {
     let old = record.item.shown(in: calendar.timeZone)
     var (task, generatedFields) = try changed(old, keepingReminder: keepingReminder, change)
     let occurrence =
-      isForSeries ? try occurrence(ofSeriesWith: old, keepingReminder: keepingReminder, change) : nil
+      isForSeries ? try occurrence(ofSeriesWith: old, as: task, keepingReminder: keepingReminder, change) : nil
     if let occurrence, occurrence.isMoved {
       (task.recurrence, task.series) = (occurrence.new.recurrence, occurrence.new.series)
     }

@@ -88,7 +88,7 @@ extension WebService {
       "id": "\(conflict.id)",
       "path": name == nil || !isThere ? (isFilter ? "/filters" : "/history") : "/\(kind)/\(id.text)",
       "name": name?.quotable(to: 80) ?? (isFilter ? "saved filter" : "deleted since"),
-      "words": "\(conflict.field): \(conflict.lost.quotable(to: 200)), \(clock.relativeName(of: conflict.lostAt))",
+      "words": "\(conflict.isSeries ? "series, " : "")\(conflict.field): \(conflict.lost.quotable(to: 200)), \(clock.relativeName(of: conflict.lostAt))",
     ]
   }
 
