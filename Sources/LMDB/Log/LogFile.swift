@@ -1,0 +1,188 @@
+import SystemPackage
+import TallySystem
+
+/// The file `log` beside a data file: a block that names its length, then a ring of records (L2, L14).
+struct LogFile {
+  static let fileName = "log"
+  static let blockByteCount = 4_096
+  static let minimumRingByteCount = 16 * blockByteCount
+  /// A longer record is a direct commit.
+  static let largestPart = 4
+  private static let magic: UInt64 = 0x5441_4C4C_594C_4F47
+
+  /// What tests see and fail.
+  struct Hooks: Sendable {
+    var willWrite: (@Sendable (_ offset: Int, _ bytes: [UInt8]) throws -> Void)?
+    var willFlush: (@Sendable () throws -> Void)?
+    var hasFlushed: (@Sendable () -> Void)?
+  }
+
+  let descriptor: FileDescriptor
+  let ringByteCount: Int
+  var hooks = Hooks()
+
+  /// The next multiple of a block's size.
+  static func roundedUp(_ offset: UInt64) -> UInt64 {
+    let block = UInt64(blockByteCount)
+    return (offset + block - 1) / block * block
+  }
+
+  /// Opens the log of a directory; `nil` if there is none, or one whose making was cut off.
+  ///
+  /// Throws `corrupted` for a file that is no log, and an `Errno`.
+  static func open(in directory: FilePath) throws -> LogFile? {
+    let descriptor: FileDescriptor
+    do {
+      descriptor = try .open(
+        directory.appending(fileName), .readWrite, options: [.closeOnExec, .noFollow, .nonBlocking])
+    } catch Errno.noSuchFileOrDirectory {
+      return nil
+    }
+    do {
+      let ringByteCount = try readHead(of: descriptor)
+      guard let ringByteCount else {
+        try descriptor.close()
+        return nil
+      }
+      return LogFile(descriptor: descriptor, ringByteCount: ringByteCount)
+    } catch {
+      try? descriptor.close()
+      throw error
+    }
+  }
+
+  /// The length of the ring; `nil` if the head is missing, which is written last.
+  private static func readHead(of descriptor: FileDescriptor) throws -> Int? {
+    let head = try bytes(of: descriptor, count: 24, at: 0)
+    if head.allSatisfy({ $0 == 0 }) { return nil }
+    let words = (0..<3).compactMap { head.number(at: $0 * 8, as: UInt64.self)?.littleEndian }
+    guard words.count == 3, words[0] == magic, words[2] == JournalChecksum.of([words[1]], after: magic),
+      let length = Int(exactly: words[1]), length >= minimumRingByteCount, length % blockByteCount == 0
+    else {
+      throw LMDBError(
+        .corrupted, operation: "open the log", message: "The file \(fileName) is not a log",
+        remedy: "Move it away if it is somebody else's; otherwise restore a backup")
+    }
+    return length
+  }
+
+  /// Makes a log: zeros to its full length, a flush, its head, a flush, and one of the directory (L14).
+  ///
+  /// Throws an `Errno`, and leaves no file that counts as a log.
+  static func create(in directory: FilePath, ringByteCount: Int, hooks: Hooks = Hooks()) throws -> LogFile {
+    let length = max(minimumRingByteCount, Int(roundedUp(UInt64(max(ringByteCount, 0)))))
+    let path = directory.appending(fileName)
+    let descriptor = try FileDescriptor.open(
+      path, .readWrite, options: [.create, .truncate, .closeOnExec, .noFollow], permissions: .ownerReadWrite)
+    let log = LogFile(descriptor: descriptor, ringByteCount: length, hooks: hooks)
+    do {
+      let zeros = [UInt8](repeating: 0, count: 1 << 16)
+      var offset = 0
+      while offset < length + blockByteCount {
+        let count = min(zeros.count, length + blockByteCount - offset)
+        try descriptor.writeAll(toAbsoluteOffset: Int64(offset), zeros.prefix(count))
+        offset += count
+      }
+      try SystemCalls.flush(descriptor)
+      let words = [magic, UInt64(length), JournalChecksum.of([UInt64(length)], after: magic)]
+      try descriptor.writeAll(toAbsoluteOffset: 0, words.flatMap(\.storedBytes))
+      try SystemCalls.flush(descriptor)
+      try SystemCalls.flushDirectory(directory)
+    } catch {
+      try? descriptor.close()
+      try? SystemCalls.removeFile(path)
+      throw error
+    }
+    return log
+  }
+
+  func close() {
+    // What must last has been flushed.
+    try? descriptor.close()
+  }
+
+  /// Removes the log of a directory, and flushes that; does nothing if there is none.
+  static func remove(from directory: FilePath) throws {
+    do {
+      try SystemCalls.removeFile(directory.appending(fileName))
+    } catch Errno.noSuchFileOrDirectory {
+      return
+    }
+    try SystemCalls.flushDirectory(directory)
+  }
+
+  // MARK: Records
+
+  /// Where a record of a length begins after a place: a durable one with a block, and none across the ring's end.
+  func offset(forByteCount byteCount: Int, isDurable: Bool, after place: LogPlace) -> UInt64 {
+    let ring = UInt64(ringByteCount)
+    let begin = isDurable ? Self.roundedUp(place.offset) : place.offset
+    let length = isDurable ? Self.roundedUp(UInt64(byteCount)) : UInt64(byteCount)
+    return begin % ring + length <= ring ? begin : (begin / ring + 1) * ring
+  }
+
+  /// Whether a record of a length is short enough for the log.
+  func hasRoom(forByteCount byteCount: Int) -> Bool { byteCount <= ringByteCount / Self.largestPart }
+
+  /// Writes a record, filled up with zeros to the end of its last block if it is durable.
+  func write(_ bytes: [UInt8], of record: LogRecord) throws {
+    let padded = bytes + [UInt8](repeating: 0, count: Int(record.endOffset - record.offset) - bytes.count)
+    try write(padded, at: record.offset)
+  }
+
+  /// Makes a record one that nobody reads (L11).
+  func erase(_ record: LogRecord) throws {
+    try write([UInt8](repeating: 0, count: LogRecord.headByteCount), at: record.offset)
+  }
+
+  private func write(_ bytes: [UInt8], at offset: UInt64) throws {
+    let position = Self.blockByteCount + Int(offset % UInt64(ringByteCount))
+    try hooks.willWrite?(position, bytes)
+    try descriptor.writeAll(toAbsoluteOffset: Int64(position), bytes)
+  }
+
+  func flush() throws {
+    try hooks.willFlush?()
+    try SystemCalls.flushData(descriptor)
+    hooks.hasFlushed?()
+  }
+
+  /// The record that continues a place, with its bytes, or `nil`: it is copied first and checked then (L2, L4).
+  func record(after place: LogPlace) throws -> (record: LogRecord, bytes: [UInt8])? {
+    let ring = UInt64(ringByteCount)
+    let candidates = [place.offset, Self.roundedUp(place.offset), (place.offset / ring + 1) * ring]
+    for (index, offset) in candidates.enumerated() where index == 0 || candidates[index - 1] != offset {
+      let position = Int(offset % ring)
+      let first = try bytes(count: min(Self.blockByteCount, ringByteCount - position), at: position)
+      guard let record = LogRecord(head: first), record.commit == place.commit + 1, record.offset == offset,
+        record.byteCount <= ringByteCount - position
+      else { continue }
+      let rest = record.byteCount - first.count
+      let all =
+        rest <= 0
+        ? Array(first.prefix(record.byteCount)) : first + (try bytes(count: rest, at: position + first.count))
+      if record.isWhole(all, after: place.checksum) { return (record, all) }
+    }
+    return nil
+  }
+
+  private func bytes(count: Int, at position: Int) throws -> [UInt8] {
+    try Self.bytes(of: descriptor, count: count, at: Self.blockByteCount + position)
+  }
+
+  /// The bytes of a file; fewer at its end.
+  static func bytes(of descriptor: FileDescriptor, count: Int, at offset: Int) throws -> [UInt8] {
+    var found = 0
+    // Each read fills a part of the room that is left; only what was read counts.
+    return try unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initializedCount in
+      let all = UnsafeMutableRawBufferPointer(buffer)
+      while found < count {
+        let read = unsafe try descriptor.read(
+          fromAbsoluteOffset: Int64(offset + found), into: UnsafeMutableRawBufferPointer(rebasing: all[found...]))
+        if read == 0 { break }
+        found += read
+      }
+      initializedCount = found
+    }
+  }
+}
