@@ -1,0 +1,150 @@
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+
+/// The order of the first bytes of two buffers, which are at least so long.
+func orderOfBytes(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer, _ count: Int) -> Int {
+  guard count > 0, let first = left.baseAddress, let second = right.baseAddress else { return 0 }
+  // In bounds, by the caller.
+  return unsafe Int(memcmp(first, second, count))
+}
+
+/// One table as a snapshot sees it: the tree's entries, and those of the tail, which come first.
+///
+/// A cursor is for one snapshot, which its owner keeps as long as the cursor. It moves to the first entry at or after a key
+/// and on, or to the last one before a key and back.
+@safe
+struct LogCursor {
+  typealias Entry = (key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer)
+
+  // The table in the tree, if it is there; closed by `close`.
+  private let tree: CursorHandle?
+  // The parts of the tail that have the table, oldest first.
+  private let tables: [LogTable]
+  private let commit: UInt64
+  private var treeEntry = unsafe Entry?.none
+  private var nodes: [LogNode?]
+  private var isForward = true
+  // The key of the entry at which the cursor is: of the tail, or of a page, which stays as it is in a snapshot.
+  private var key = unsafe UnsafeRawBufferPointer?.none
+
+  /// Opens a cursor over a table's cursor in the tree and its tables in the tail, as of a commit.
+  init(over tree: CursorHandle?, _ tables: [LogTable], at commit: UInt64) {
+    self.tree = tree
+    self.tables = tables
+    self.commit = commit
+    nodes = Array(repeating: nil, count: tables.count)
+  }
+
+  func close() { tree?.close() }
+
+  /// Moves to the first entry whose key is not less, or to the first of all; `nil` if there is none.
+  mutating func moveToFirst(atOrAfter lower: [UInt8]?) throws(LMDBError) -> Entry? {
+    unsafe treeEntry = try tree?.moveToFirst(atOrAfter: lower)
+    // Each key is read within the call only.
+    for index in tables.indices {
+      let first =
+        if let lower { unsafe lower.withUnsafeBytes { unsafe tables[index].first(atOrAfter: $0) } } else {
+          tables[index].first
+        }
+      nodes[index] = first?.visible(at: commit)
+    }
+    isForward = true
+    return unsafe try firstThatIsThere()
+  }
+
+  /// Moves to the next entry; `nil` if there is none.
+  mutating func next() throws(LMDBError) -> Entry? {
+    guard isForward else {
+      guard let key = unsafe key else { return unsafe try moveToFirst(atOrAfter: nil) }
+      guard let after = unsafe keyAfter(Array(key)) else { return nil }
+      return unsafe try moveToFirst(atOrAfter: after)
+    }
+    return unsafe try firstThatIsThere()
+  }
+
+  /// Moves to the last entry before a key, or to the last of all; `nil` if there is none.
+  mutating func moveToLast(before upper: [UInt8]?) throws(LMDBError) -> Entry? {
+    isForward = false
+    unsafe treeEntry = try lastOfTree(before: upper)
+    var upper = upper
+    while true {
+      // Each key is read within the call only.
+      var key = unsafe treeEntry?.key
+      var source: LogNode?
+      for table in tables.reversed() {
+        let last =
+          if let upper { unsafe upper.withUnsafeBytes { unsafe table.lastKey(before: $0, at: commit) } } else {
+            unsafe table.lastKey(before: nil, at: commit)
+          }
+        guard let last else { continue }
+        let order = if let key = unsafe key { unsafe orderOfKeys(last.key, key) } else { 1 }
+        // Of equal keys the newest part's counts, and any part's before the tree's.
+        if order > 0 || order == 0 && source == nil { unsafe (key, source) = unsafe (last.key, last) }
+      }
+      guard let found = unsafe key else { return nil }
+      unsafe self.key = found
+      guard let source else { return unsafe treeEntry }
+      if !source.isRemoval { return unsafe (source.key, source.value) }
+      upper = unsafe Array(found)
+      unsafe treeEntry = try lastOfTree(before: upper)
+    }
+  }
+
+  /// Moves to the entry before; `nil` if there is none.
+  mutating func previous() throws(LMDBError) -> Entry? {
+    unsafe try moveToLast(before: key.map { unsafe Array($0) })
+  }
+
+  private func lastOfTree(before upper: [UInt8]?) throws(LMDBError) -> Entry? {
+    guard let tree else { return nil }
+    // No key is read in moves without one.
+    let none = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
+    guard let upper, unsafe try tree.moveToFirst(atOrAfter: upper) != nil else {
+      return unsafe try tree.move(.last, key: none)
+    }
+    return unsafe try tree.move(.previous, key: none)
+  }
+
+  /// The first entry of those at which the parts and the tree are, without keys that are removed.
+  private mutating func firstThatIsThere() throws(LMDBError) -> Entry? {
+    while true {
+      var key = unsafe treeEntry?.key
+      var source: LogNode?
+      for node in nodes.reversed() {
+        guard let node else { continue }
+        let order = if let key = unsafe key { unsafe orderOfKeys(node.key, key) } else { -1 }
+        if order < 0 || order == 0 && source == nil { unsafe (key, source) = unsafe (node.key, node) }
+      }
+      guard let found = unsafe key else {
+        unsafe self.key = nil
+        return nil
+      }
+      unsafe self.key = found
+      guard let source else {
+        let entry = unsafe treeEntry
+        try passTree()
+        return unsafe entry
+      }
+      unsafe try pass(found)
+      if !source.isRemoval { return unsafe (source.key, source.value) }
+    }
+  }
+
+  /// Moves everybody who is at a key beyond it.
+  private mutating func pass(_ key: UnsafeRawBufferPointer) throws(LMDBError) {
+    for index in nodes.indices {
+      while let node = nodes[index], unsafe orderOfKeys(node.key, key) == 0 {
+        nodes[index] = node.nextKey?.visible(at: commit)
+      }
+    }
+    if let entry = unsafe treeEntry, unsafe orderOfKeys(entry.key, key) == 0 { try passTree() }
+  }
+
+  private mutating func passTree() throws(LMDBError) {
+    // No key is read in this move. The pages of a snapshot stay, so the entry that is left does, too.
+    unsafe treeEntry = try tree?.move(.next, key: UnsafeRawBufferPointer(start: nil, count: 0))
+  }
+}

@@ -1,0 +1,266 @@
+import Synchronization
+
+/// The changes of some hundred commits, sorted by key: one part of what the tree does not have yet.
+///
+/// One thread adds, while any number read. Each table is a skip list; the versions of a key follow each other, newest
+/// first. Nothing is removed before the whole part is freed.
+@safe
+final class LogTail: @unchecked Sendable {
+  /// The part has the commits after this one.
+  let from: UInt64
+  /// The last commit of the part; guarded by the owner of the part.
+  var end: UInt64
+  /// Guarded by the owner of the part; a snapshot keeps a copy.
+  private(set) var tables: [String: LogTable] = [:]
+
+  private static let chunkByteCount = 1 << 16
+  private static let highest = 8
+  // Memory of the nodes, freed with this object; only the thread that adds takes room from it.
+  private var chunks = unsafe [UnsafeMutableRawPointer]()
+  private var freeByteCount = 0
+  private var place = unsafe UnsafeMutableRawPointer?.none
+  private var heights = SplitNumbers()
+
+  init(from: UInt64) {
+    self.from = from
+    end = from
+  }
+
+  deinit {
+    // Nobody refers to the part, and so to its nodes. They have no owner of their own.
+    unsafe chunks.forEach { unsafe $0.deallocate() }
+  }
+
+  /// The number of bytes that the part holds.
+  var byteCount: Int { unsafe chunks.count * Self.chunkByteCount }
+
+  /// Adds the changes of a commit; ``end`` is for the caller to raise.
+  func add(_ changes: LogChanges, of commit: UInt64) throws(LMDBError) {
+    // Read within the call only.
+    try unsafe changes.bytes.span.bytes.withUnsafeBytes { (bytes) throws(LMDBError) in
+      try changes.forEach { (change) throws(LMDBError) in
+        let key = unsafe UnsafeRawBufferPointer(rebasing: bytes[change.key])
+        let value = unsafe change.value.map { unsafe UnsafeRawBufferPointer(rebasing: bytes[$0]) }
+        unsafe table(named: change.table).insert(node(key, value, commit), key)
+      }
+    }
+  }
+
+  private func table(named name: String) -> LogTable {
+    if let table = tables[name] { return table }
+    // A head is a node without a key, and as high as any.
+    let table = LogTable(head: makeNode(keyCount: 0, valueCount: 0, height: Self.highest))
+    tables[name] = table
+    return table
+  }
+
+  private func node(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer?, _ commit: UInt64) -> LogNode {
+    var (height, number) = (1, heights.next())
+    while height < Self.highest, number & 3 == 0 {
+      height += 1
+      number >>= 2
+    }
+    // Nobody else has the node before it is linked.
+    let node = unsafe makeNode(keyCount: key.count, valueCount: value?.count ?? 0, height: height)
+    node.setHead(commit: commit, isRemoval: unsafe value == nil)
+    unsafe UnsafeMutableRawBufferPointer(mutating: node.key).copyMemory(from: key)
+    if let value = unsafe value { unsafe UnsafeMutableRawBufferPointer(mutating: node.value).copyMemory(from: value) }
+    return node
+  }
+
+  private func makeNode(keyCount: Int, valueCount: Int, height: Int) -> LogNode {
+    let count = (LogNode.byteCount(keyCount, valueCount, height) + 7) & ~7
+    if count > freeByteCount {
+      let size = max(count, Self.chunkByteCount)
+      // Freed by `deinit`.
+      let chunk = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: 16)
+      unsafe chunks.append(chunk)
+      unsafe place = chunk
+      freeByteCount = size
+    }
+    // There is room, by the lines above.
+    let base = unsafe place.unsafelyUnwrapped
+    unsafe place = base + count
+    freeByteCount -= count
+    return unsafe LogNode(initializing: base, keyCount: keyCount, valueCount: valueCount, height: height)
+  }
+}
+
+/// Numbers for the heights of nodes; any that are spread evenly will do.
+private struct SplitNumbers {
+  private var state: UInt64 = 0
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var mixed = state
+    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+    return mixed ^ (mixed >> 31)
+  }
+}
+
+/// A version of a key: a node of a skip list.
+///
+/// | bytes | content |
+/// | --- | --- |
+/// | 0–7 | the commit |
+/// | 8–11 | the length of the value |
+/// | 12–13 | the length of the key |
+/// | 14 | the height |
+/// | 15 | 1 if the key is removed |
+/// | then | as many links as the height says, the key, the value |
+@safe
+struct LogNode: Equatable {
+  typealias Link = Atomic<UnsafeMutableRawPointer?>
+
+  // Memory of the tail's part, whose owner keeps it as long as anybody has the node.
+  fileprivate let base: UnsafeMutableRawPointer
+  private static let headByteCount = 16
+
+  fileprivate static func byteCount(_ keyCount: Int, _ valueCount: Int, _ height: Int) -> Int {
+    // Only the type is unsafe.
+    unsafe headByteCount + height * MemoryLayout<Link>.stride + keyCount + valueCount
+  }
+
+  fileprivate init(_ base: UnsafeMutableRawPointer) {
+    unsafe self.base = base
+  }
+
+  /// Makes a node without links in memory that has room for it.
+  fileprivate init(initializing base: UnsafeMutableRawPointer, keyCount: Int, valueCount: Int, height: Int) {
+    unsafe self.base = base
+    // All in the room that the caller has reserved.
+    unsafe base.storeBytes(of: 0, as: UInt64.self)
+    unsafe base.storeBytes(of: UInt32(valueCount), toByteOffset: 8, as: UInt32.self)
+    unsafe base.storeBytes(of: UInt16(keyCount), toByteOffset: 12, as: UInt16.self)
+    unsafe base.storeBytes(of: UInt8(height), toByteOffset: 14, as: UInt8.self)
+    unsafe base.storeBytes(of: 0, toByteOffset: 15, as: UInt8.self)
+    for level in 0..<height { unsafe link(level).initialize(to: Link(nil)) }
+  }
+
+  fileprivate func setHead(commit: UInt64, isRemoval: Bool) {
+    // The node's own bytes, before anybody else has it.
+    unsafe base.storeBytes(of: commit, as: UInt64.self)
+    unsafe base.storeBytes(of: isRemoval ? 1 : 0, toByteOffset: 15, as: UInt8.self)
+  }
+
+  // The bytes below are not changed once the node is linked.
+  var commit: UInt64 { unsafe base.load(as: UInt64.self) }
+  var isRemoval: Bool { unsafe base.load(fromByteOffset: 15, as: UInt8.self) == 1 }
+  private var valueCount: Int { unsafe Int(base.load(fromByteOffset: 8, as: UInt32.self)) }
+  private var keyCount: Int { unsafe Int(base.load(fromByteOffset: 12, as: UInt16.self)) }
+  fileprivate var height: Int { unsafe Int(base.load(fromByteOffset: 14, as: UInt8.self)) }
+
+  var key: UnsafeRawBufferPointer {
+    unsafe UnsafeRawBufferPointer(
+      start: base + Self.headByteCount + height * MemoryLayout<Link>.stride, count: keyCount)
+  }
+
+  var value: UnsafeRawBufferPointer {
+    unsafe UnsafeRawBufferPointer(start: key.baseAddress.unsafelyUnwrapped + keyCount, count: valueCount)
+  }
+
+  fileprivate func link(_ level: Int) -> UnsafeMutablePointer<Link> {
+    unsafe (base + Self.headByteCount + level * MemoryLayout<Link>.stride).assumingMemoryBound(to: Link.self)
+  }
+
+  static func == (left: LogNode, right: LogNode) -> Bool {
+    // Addresses are only compared.
+    unsafe left.base == right.base
+  }
+
+  /// The next node of a level, with all that was written to it before it was linked.
+  fileprivate func next(_ level: Int) -> LogNode? {
+    unsafe link(level).pointee.load(ordering: .acquiring).map { unsafe LogNode($0) }
+  }
+
+  /// The next node, of the same key or a later one.
+  var next: LogNode? { next(0) }
+
+  /// The first node from this one on that a snapshot sees: the newest version of its key that is not too new.
+  func visible(at commit: UInt64) -> LogNode? {
+    var node: LogNode? = self
+    while let current = node, current.commit > commit { node = current.next }
+    return node
+  }
+
+  /// The first node of a later key.
+  var nextKey: LogNode? {
+    var node = next
+    while let current = node, unsafe orderOfKeys(current.key, key) == 0 { node = current.next }
+    return node
+  }
+}
+
+/// A table of a part.
+@safe
+struct LogTable: @unchecked Sendable {
+  // As for a node.
+  private let head: LogNode
+
+  fileprivate init(head: LogNode) {
+    self.head = head
+  }
+
+  var first: LogNode? { head.next }
+
+  /// The last node before a key, and the nodes after which one with the key belongs.
+  private func last(
+    before key: UnsafeRawBufferPointer, _ visit: (_ level: Int, LogNode) -> Void = { _, _ in }
+  ) -> LogNode {
+    var node = head
+    for level in stride(from: head.height - 1, through: 0, by: -1) {
+      while let next = node.next(level), unsafe orderOfKeys(next.key, key) < 0 { node = next }
+      visit(level, node)
+    }
+    return node
+  }
+
+  /// The first node whose key is not less.
+  func first(atOrAfter key: UnsafeRawBufferPointer) -> LogNode? { unsafe last(before: key).next }
+
+  /// The newest version of a key that a snapshot sees.
+  func version(of key: UnsafeRawBufferPointer, at commit: UInt64) -> LogNode? {
+    guard let node = unsafe first(atOrAfter: key)?.visible(at: commit), unsafe orderOfKeys(node.key, key) == 0 else {
+      return nil
+    }
+    return node
+  }
+
+  /// The first version that a snapshot sees of the last key before another one, or of the last key of all.
+  func lastKey(before key: UnsafeRawBufferPointer?, at commit: UInt64) -> LogNode? {
+    var bound = unsafe key
+    while true {
+      let last: LogNode
+      if let key = unsafe bound { last = unsafe self.last(before: key) } else { last = lastOfAll }
+      guard last != head else { return nil }
+      if let version = unsafe version(of: last.key, at: commit) { return version }
+      unsafe bound = last.key
+    }
+  }
+
+  private var lastOfAll: LogNode {
+    var node = head
+    for level in stride(from: head.height - 1, through: 0, by: -1) { while let next = node.next(level) { node = next } }
+    return node
+  }
+
+  /// Links a node before the older versions of its key.
+  fileprivate func insert(_ node: LogNode, _ key: UnsafeRawBufferPointer) {
+    // From the bottom, so that whoever finds the node above finds it below, too; its own links come first.
+    var before: [LogNode] = []
+    _ = unsafe last(before: key) { level, last in if level < node.height { before.append(last) } }
+    for (level, last) in before.reversed().enumerated() {
+      let next = unsafe last.link(level).pointee.load(ordering: .relaxed)
+      unsafe node.link(level).pointee.store(next, ordering: .relaxed)
+      unsafe last.link(level).pointee.store(node.base, ordering: .releasing)
+    }
+  }
+}
+
+/// The order of two keys: below, at or above zero.
+func orderOfKeys(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Int {
+  // Both are only read, and at least so long.
+  let order = unsafe orderOfBytes(left, right, min(left.count, right.count))
+  return order == 0 ? left.count - right.count : order
+}

@@ -1,0 +1,167 @@
+import Dispatch
+import TestSupport
+import Testing
+
+@testable import LMDB
+@testable import TallySystem
+
+/// What a tail over a tree shows, compared with plain dictionaries.
+@Suite struct LogTailTests {
+  private typealias Contents = [[UInt8]: [UInt8]]
+
+  /// A tree, parts of a tail over it, and what each commit must show.
+  private struct History {
+    let sample: Sample
+    var parts: [LogTail] = []
+    var states: [Contents] = []
+    var random: SeededGenerator
+
+    init(_ seed: UInt64) throws {
+      random = SeededGenerator(seed: seed)
+      sample = try Sample()
+      var tree: Contents = [:]
+      for _ in 0..<60 { tree[key()] = value() }
+      try sample.environment.write { transaction in
+        for (key, value) in tree { try sample.bytes.put(value, forKey: key, in: &transaction) }
+      }
+      states = [tree]
+    }
+
+    mutating func key() -> [UInt8] {
+      // Few keys, some of which begin others.
+      (0..<Int.random(in: 1...3, using: &random)).map { _ in UInt8.random(in: 0...4, using: &random) }
+    }
+
+    mutating func value() -> [UInt8] {
+      (0..<Int.random(in: 0...20, using: &random)).map { _ in UInt8.random(in: 0...255, using: &random) }
+    }
+
+    mutating func commit() throws {
+      let number = UInt64(states.count)
+      if parts.isEmpty || random.oneIn(12) { parts.append(LogTail(from: number - 1)) }
+      var (changes, state) = (LogChanges(), states[states.count - 1])
+      for _ in 0..<Int.random(in: 1...6, using: &random) {
+        let (key, value) = (key(), random.oneIn(3) ? nil : value())
+        try changes.set(value, forKey: key, in: "bytes")
+        state[key] = value
+      }
+      try changes.set([1], forKey: [1], in: "another")
+      try parts[parts.count - 1].add(changes, of: number)
+      parts[parts.count - 1].end = number
+      states.append(state)
+    }
+  }
+
+  private static func copied(_ entry: LogCursor.Entry?) -> [[UInt8]]? {
+    // Copied while the snapshot is open.
+    unsafe entry.map { unsafe [Array($0.key), Array($0.value)] }
+  }
+
+  @Test func cursorsShowEachCommitInBothDirections() throws {
+    var history = try History(SeededGenerator.chooseSeed(for: "LogTailTests"))
+    for _ in 0..<80 { try history.commit() }
+    let bounds = (0..<40).map { _ in history.key() }
+    try history.sample.environment.read { transaction in
+      for (number, state) in history.states.enumerated() where number % 7 == 0 {
+        let tables = history.parts.compactMap { $0.tables["bytes"] }
+        let tree = try CursorHandle(of: history.sample.bytes.handle, in: transaction.core)
+        var cursor = LogCursor(over: tree, tables, at: UInt64(number))
+        defer { cursor.close() }
+        let expected = state.sorted { $0.key.lexicographicallyPrecedes($1.key) }.map { [$0.key, $0.value] }
+        for bound in [nil] + bounds.map(Optional.some) {
+          let later = expected.filter { entry in bound.map { !entry[0].lexicographicallyPrecedes($0) } ?? true }
+          var found: [[[UInt8]]] = []
+          var entry = try unsafe Self.copied(cursor.moveToFirst(atOrAfter: bound))
+          while let current = entry {
+            found.append(current)
+            entry = try unsafe Self.copied(cursor.next())
+          }
+          #expect(found == later, "commit \(number) from \(String(describing: bound))")
+          let earlier = expected.filter { entry in bound.map { entry[0].lexicographicallyPrecedes($0) } ?? true }
+          found = []
+          entry = try unsafe Self.copied(cursor.moveToLast(before: bound))
+          while let current = entry {
+            found.append(current)
+            entry = try unsafe Self.copied(cursor.previous())
+          }
+          #expect(found == earlier.reversed(), "commit \(number) back from \(String(describing: bound))")
+        }
+      }
+    }
+  }
+
+  @Test func aCursorMayTurnAtAnyEntry() throws {
+    var history = try History(SeededGenerator.chooseSeed(for: "LogTailTests"))
+    for _ in 0..<30 { try history.commit() }
+    let keys = history.states[30].keys.sorted { $0.lexicographicallyPrecedes($1) }
+    try history.sample.environment.read { transaction in
+      let tree = try CursorHandle(of: history.sample.bytes.handle, in: transaction.core)
+      var cursor = LogCursor(over: tree, history.parts.compactMap { $0.tables["bytes"] }, at: 30)
+      defer { cursor.close() }
+      var index = 0
+      _ = try unsafe cursor.moveToFirst(atOrAfter: nil)
+      for _ in 0..<500 {
+        let isForward = index == 0 || index < keys.count - 1 && !history.random.oneIn(2)
+        index += isForward ? 1 : -1
+        let entry = try unsafe Self.copied(isForward ? cursor.next() : cursor.previous())
+        #expect(entry?.first == keys[index])
+      }
+    }
+  }
+
+  @Test func aKeyHasTheVersionOfItsSnapshot() throws {
+    var history = try History(SeededGenerator.chooseSeed(for: "LogTailTests"))
+    let tree = history.states[0]
+    for _ in 0..<60 { try history.commit() }
+    for (number, state) in history.states.enumerated() {
+      for key in Set(history.states.flatMap(\.keys)) {
+        let node = history.parts.reversed().lazy.compactMap { part in
+          // The key is read within the call only.
+          unsafe key.withUnsafeBytes { unsafe part.tables["bytes"]?.version(of: $0, at: UInt64(number)) }
+        }.first
+        // The history keeps the parts, which keep their nodes.
+        let value = node.map { unsafe $0.isRemoval ? nil : Array($0.value) } ?? tree[key]
+        #expect(value == state[key], "commit \(number), key \(key)")
+      }
+    }
+  }
+
+  @Test func readersBesideAWriterSeeWholeCommits() throws {
+    let tail = LogTail(from: 0)
+    var changes = LogChanges()
+    for key in 0..<50 { try changes.set([0], forKey: [UInt8(key)], in: "numbers") }
+    try tail.add(changes, of: 1)
+    let table = try #require(tail.tables["numbers"])
+    let published = Monitor<UInt64>(1)
+    DispatchQueue.concurrentPerform(iterations: 4) { thread in
+      if thread == 0 {
+        for commit in 2...400 as ClosedRange<UInt64> {
+          var changes = LogChanges()
+          for key in 0..<50 {
+            let value = [UInt8(commit % 251), UInt8(key)]
+            // Neither fails: keys and values are short.
+            try? changes.set(value, forKey: [UInt8(key)], in: "numbers")
+          }
+          try? tail.add(changes, of: commit)
+          published.withLock { $0 = commit }
+        }
+        return
+      }
+      var commit: UInt64 = 1
+      while commit < 400 {
+        commit = published.withLock { $0 }
+        var cursor = LogCursor(over: nil, [table], at: commit)
+        var count = 0
+        var entry = try? unsafe cursor.moveToFirst(atOrAfter: nil)
+        while let current = unsafe entry {
+          // The tail outlives the cursor.
+          let first = unsafe current.value.first
+          #expect(first == (commit == 1 ? 0 : UInt8(commit % 251)))
+          count += 1
+          unsafe entry = try? unsafe cursor.next()
+        }
+        #expect(count == 50)
+      }
+    }
+  }
+}
