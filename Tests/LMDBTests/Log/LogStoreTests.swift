@@ -1,0 +1,169 @@
+import Dispatch
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import LMDB
+@testable import TallySystem
+
+@Suite struct LogStoreTests {
+  private let directory: TemporaryDirectory
+
+  init() throws {
+    directory = try TemporaryDirectory()
+  }
+
+  private func open(_ options: LogStore.Options = LogStore.Options()) throws -> LogStore {
+    var options = options
+    options.ringByteCount = min(options.ringByteCount, 1 << 17)
+    return try LogStore(of: try LMDBEnvironment(path: directory.path), options: options)
+  }
+
+  private func put(_ number: UInt8, in store: LogStore, _ table: LogStoreTable, isDurable: Bool = true) throws {
+    try store.write(isDurable: isDurable) { _, changes in
+      try changes.set([number], forKey: [number], in: table.name)
+      try changes.set([number], forKey: [0], in: table.name)
+    }
+  }
+
+  private func keys(in store: LogStore, _ table: LogStoreTable) throws -> [UInt8] {
+    let snapshot = try store.beginRead()
+    var keys: [UInt8] = []
+    try snapshot.forEach(in: table) { key, _ in
+      keys += try [UInt8](decoding: key)
+      return true
+    }
+    return keys
+  }
+
+  @Test func aCommitIsSeenBeforeAndAfterAMergeAndByNoEarlierSnapshot() throws {
+    let store = try open()
+    let table = try store.table(named: "numbers")
+    try put(1, in: store, table)
+    let early = try store.beginRead()
+    try put(2, in: store, table)
+    #expect(try keys(in: store, table) == [0, 1, 2])
+    try store.merge()
+    try put(3, in: store, table, isDurable: false)
+    #expect(try keys(in: store, table) == [0, 1, 2, 3])
+    #expect(try early.value(forKey: [0], in: table) == [1])
+    #expect(try early.value(forKey: [2], in: table) == nil)
+  }
+
+  @Test func aRemovedKeyStaysRemoved() throws {
+    let store = try open()
+    let table = try store.table(named: "numbers")
+    try put(1, in: store, table)
+    try store.merge()
+    try store.write { _, changes in try changes.set(nil, forKey: [1], in: table.name) }
+    #expect(try keys(in: store, table) == [0])
+    try store.merge()
+    #expect(try keys(in: store, table) == [0])
+    #expect(try store.beginRead().value(forKey: [1], in: table) == nil)
+  }
+
+  @Test func aClosedStoreIsAPlainFileThatContinues() throws {
+    for round in 1...3 as ClosedRange<UInt8> {
+      let store = try open()
+      let table = try store.table(named: "numbers")
+      for number in 1...20 as ClosedRange<UInt8> { try put(round * 20 + number, in: store, table) }
+      try store.close()
+      #expect(try code { try put(1, in: store, table) } == .closed)
+      #expect(try LogFile.open(in: directory.path) == nil)
+      let numbers = try Database<[UInt8], [UInt8]>(opening: "numbers", in: store.environment)
+      #expect(try store.environment.read { try numbers.count(in: $0) } == Int(round) * 20 + 1)
+      try store.environment.close()
+    }
+  }
+
+  @Test func aLogOfAnotherOpenStoreIsRefused() throws {
+    let store = try open()
+    let (environment, options) = (store.environment, store.options)
+    #expect(try code { _ = try LogStore(of: environment, options: options) } == .busy)
+    var relaxed = LMDBEnvironment.Options()
+    relaxed.durability = .noMetaSync
+    let elsewhere = try TemporaryDirectory()
+    let other = try LMDBEnvironment(path: elsewhere.path, options: relaxed)
+    #expect(try code { _ = try LogStore(of: other) } == .invalidArgument)
+  }
+
+  @Test func aFailedFlushStillCommitsAndTheNextOnesDoToo() throws {
+    let failing = Monitor(false)
+    var options = LogStore.Options()
+    options.hooks.willFlush = { if failing.withLock({ $0 }) { throw Errno.ioError } }
+    let store = try open(options)
+    let table = try store.table(named: "numbers")
+    try put(1, in: store, table)
+    let before = store.state.withLock(\.end)
+    failing.withLock { $0 = true }
+    try put(2, in: store, table)
+    #expect(try store.log.record(after: before) == nil)
+    #expect(try store.environment.read { try table.database.value(forKey: [2], in: $0) } == [2])
+    failing.withLock { $0 = false }
+    try put(3, in: store, table)
+    #expect(try keys(in: store, table) == [0, 1, 2, 3])
+  }
+
+  @Test func aCommitThatIsTooLongForTheLogGoesIntoTheTree() throws {
+    let store = try open()
+    let table = try store.table(named: "numbers")
+    try put(1, in: store, table)
+    let long = [UInt8](repeating: 7, count: 100_000)
+    try store.write { _, changes in try changes.set(long, forKey: [2], in: table.name) }
+    #expect(try store.environment.read { try table.database.value(forKey: [2], in: $0) } == long)
+    try put(3, in: store, table)
+    #expect(try keys(in: store, table) == [0, 1, 2, 3])
+  }
+
+  @Test func aFullLogIsMergedByTheWriter() throws {
+    let store = try open()
+    let table = try store.table(named: "numbers")
+    // More than four laps of durable records.
+    for number in 0..<140 { try put(UInt8(number % 200 + 1), in: store, table) }
+    let row = try store.environment.read { try store.row(in: $0) }
+    #expect(row.commit > 90)
+    #expect(try keys(in: store, table).count == 141)
+  }
+
+  @Test func readersBesideWriterAndMergerSeeWholeCommits() throws {
+    let store = try open()
+    let table = try store.table(named: "numbers")
+    let isDone = Monitor(false)
+    DispatchQueue.concurrentPerform(iterations: 4) { thread in
+      do {
+        switch thread {
+        case 0:
+          for number in 1...600 {
+            let value = [UInt8(number & 0xFF), UInt8(number >> 8)]
+            try store.write(isDurable: false) { snapshot, changes in
+              let before = try snapshot.value(forKey: [1], in: table).map { Int($0[0]) | Int($0[1]) << 8 } ?? 0
+              #expect(before == number - 1)
+              for key in 1...20 as ClosedRange<UInt8> { try changes.set(value, forKey: [key], in: table.name) }
+            }
+          }
+          isDone.withLock { $0 = true }
+        case 1:
+          while !isDone.withLock({ $0 }) { try store.merge() }
+        default:
+          var last = 0
+          while !isDone.withLock({ $0 }) {
+            var values: Set<Int> = []
+            let snapshot = try store.beginRead()
+            try snapshot.forEach(in: table) { _, value in
+              let bytes = try [UInt8](decoding: value)
+              values.insert(Int(bytes[0]) | Int(bytes[1]) << 8)
+              return true
+            }
+            #expect(values.count <= 1)
+            #expect(values.first ?? 0 >= last)
+            last = values.first ?? 0
+          }
+        }
+      } catch {
+        Issue.record("thread \(thread): \(error)")
+        isDone.withLock { $0 = true }
+      }
+    }
+    try store.close()
+  }
+}
