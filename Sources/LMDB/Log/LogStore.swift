@@ -274,8 +274,14 @@ extension LogStore {
   ///
   /// Throws as ``LMDBEnvironment/beginRead()``.
   func beginRead() throws(LMDBError) -> LogSnapshot {
+    try beginRead(holdingUp: {})
+  }
+
+  /// For a test: a body that runs where other threads may hold the reader up.
+  func beginRead(holdingUp: () -> Void) throws(LMDBError) -> LogSnapshot {
     for _ in 0..<Self.attempts {
       let transaction = try environment.beginRead()
+      holdingUp()
       let number = transaction.snapshotNumber
       let known = state.withLock(\.knownRow)
       let row = if let known, known.transaction == number { known.row } else { try row(in: transaction) }

@@ -104,6 +104,76 @@ import Testing
     #expect(try keys(in: store, table) == [0, 1, 2, 3])
   }
 
+  @Test func aWriteAfterOneOfUnknownOutcomeDecidesIt() throws {
+    let failing = Monitor(0)
+    var options = LogStore.Options()
+    options.hooks.willFlush = { if failing.withLock({ $0 }) > 0 { throw Errno.ioError } }
+    options.hooks.willWrite = { _, _ in
+      // The record is written, and cannot be erased.
+      let count = failing.withLock { count in
+        if count > 0 { count += 1 }
+        return count
+      }
+      if count > 2 { throw Errno.ioError }
+    }
+    let store = try open(options)
+    let table = try store.table(named: "numbers")
+    try put(1, in: store, table, isDurable: false)
+    failing.withLock { $0 = 1 }
+    #expect(try code { try put(2, in: store, table) } == .commitOutcomeUnknown)
+    #expect(try keys(in: store, table) == [0, 1])
+    failing.withLock { $0 = 0 }
+    try put(3, in: store, table, isDurable: false)
+    #expect(try keys(in: store, table) == [0, 1, 2, 3])
+    #expect(try store.environment.read { try table.database.value(forKey: [2], in: $0) } == [2])
+  }
+
+  @Test func aReaderThatIsHeldUpSeesOneCommit() throws {
+    var options = LogStore.Options()
+    options.commitsPerPart = 2
+    let store = try open(options)
+    let table = try store.table(named: "numbers")
+    var number: UInt8 = 0
+    for merged in 0..<20 {
+      for _ in 0..<3 {
+        number += 1
+        try put(number, in: store, table)
+      }
+      var isHeldUp = true
+      let snapshot = try store.beginRead {
+        guard isHeldUp else { return }
+        isHeldUp = false
+        for _ in 0..<5 {
+          number += 1
+          try? put(number, in: store, table)
+        }
+        if merged % 2 == 0 { try? store.merge() }
+      }
+      let newest = try #require(try snapshot.value(forKey: [0], in: table)?.first)
+      for key in 1...number {
+        #expect(try snapshot.value(forKey: [key], in: table) == (key <= newest ? [key] : nil))
+      }
+    }
+  }
+
+  @Test func writersFollowEachOther() throws {
+    let store = try open()
+    let table = try store.table(named: "numbers")
+    DispatchQueue.concurrentPerform(iterations: 4) { _ in
+      for _ in 0..<100 {
+        do {
+          try store.write(isDurable: false) { snapshot, changes in
+            let count = try snapshot.value(forKey: [1], in: table).map { Int($0[0]) | Int($0[1]) << 8 } ?? 0
+            try changes.set([UInt8((count + 1) & 0xFF), UInt8((count + 1) >> 8)], forKey: [1], in: table.name)
+          }
+        } catch {
+          Issue.record("\(error)")
+        }
+      }
+    }
+    #expect(try store.beginRead().value(forKey: [1], in: table) == [144, 1])
+  }
+
   @Test func aCommitThatIsTooLongForTheLogGoesIntoTheTree() throws {
     let store = try open()
     let table = try store.table(named: "numbers")
