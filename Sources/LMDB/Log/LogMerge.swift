@@ -1,3 +1,4 @@
+import Foundation
 import TallySystem
 
 extension LogStore {
@@ -73,6 +74,38 @@ extension LogStore {
         state.publish(place)
       }
     }
+  }
+
+  /// Starts the merging thread if a part of the tail is full and it does not run; the caller has the turn.
+  func startMergerIfDue() {
+    guard options.mergesByItself else { return }
+    let isDue = state.withLock { state in
+      guard !state.hasMerger, state.parts.count > state.failedPartCount else { return false }
+      state.hasMerger = true
+      return true
+    }
+    guard isDue else { return }
+    Thread { [self] in
+      nameCurrentThread("lmdb-merger")
+      mergeWhileDue()
+    }.start()
+  }
+
+  /// Merges until no part is full.
+  ///
+  /// An error is left to the writer that finds the log full: it merges itself, and throws what prevents that.
+  private func mergeWhileDue() {
+    while true {
+      let hasMerged = (try? merge()) != nil
+      let isDone = state.withLock { state in
+        state.failedPartCount = hasMerged ? 1 : state.parts.count
+        guard !hasMerged || state.parts.count <= 1 else { return false }
+        state.hasMerger = false
+        return true
+      }
+      if isDone { break }
+    }
+    state.wakeAll()
   }
 
   /// Lets one thread merge at a time.

@@ -10,6 +10,8 @@ final class LogStore: Sendable {
     var ringByteCount = 4 << 20
     /// How many commits a part of the tail has; more are a reason to merge.
     var commitsPerPart = 256
+    /// Whether a thread merges whenever a part of the tail is full.
+    var mergesByItself = true
     /// How long a write, or a merge, waits for another one before it throws `busy`.
     var waitLimit = Duration.seconds(60)
     /// What tests see and fail.
@@ -27,6 +29,10 @@ final class LogStore: Sendable {
     var isClosed = false
     var isTurnTaken = false
     var isMerging = false
+    /// Whether the merging thread runs.
+    var hasMerger = false
+    /// How many parts there were when the merging thread last failed; it tries again when there are more.
+    var failedPartCount = 1
     /// The row of the newest snapshot that was read, to read it once.
     var knownRow: (transaction: Int, row: LogPlace)?
   }
@@ -116,6 +122,10 @@ final class LogStore: Sendable {
   func close() throws(LMDBError) {
     try takeTurn("close the log")
     defer { endTurn() }
+    // Nobody starts it without the turn.
+    if state.wait(atMost: options.waitLimit, until: { $0.hasMerger ? nil : true }) == nil {
+      throw LMDBError(.busy, operation: "close the log", message: "The merging thread has not ended in time")
+    }
     if state.withLock(\.isInDoubt) { try recover() }
     try merge()
     try LMDBError.translating("close the log") { try LogFile.remove(from: environment.path) }
@@ -142,8 +152,11 @@ extension LogStore {
     defer { endTurn() }
     if state.withLock(\.isInDoubt) { try recover() }
     var changes = LogChanges()
-    let snapshot = try beginRead()
-    try body(snapshot, &changes)
+    do {
+      // It ends here: a tree whose map is full cannot grow while this thread reads.
+      let snapshot = try beginRead()
+      try body(snapshot, &changes)
+    }
     guard !changes.isEmpty else { return }
     try commit(&changes, isDurable: isDurable)
   }
@@ -166,6 +179,7 @@ extension LogStore {
       try state.part(options.commitsPerPart).add(changes, of: record.commit)
       state.publish(record.end)
     }
+    startMergerIfDue()
   }
 
   /// L11: the record must not be read by anybody who has an older tree.

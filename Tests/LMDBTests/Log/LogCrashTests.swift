@@ -69,6 +69,7 @@ import Testing
       var options = LogStore.Options()
       options.ringByteCount = ringByteCount
       options.commitsPerPart = 5
+      options.mergesByItself = false
       let look = { @Sendable in
         let image = disk.withLock { disk in seeds.withLock { disk.image(&$0) } }
         pending.withLock { $0.append(image) }

@@ -128,6 +128,43 @@ import Testing
     #expect(try store.environment.read { try table.database.value(forKey: [2], in: $0) } == [2])
   }
 
+  @Test func aThreadMergesWhatIsDue() throws {
+    var options = LogStore.Options()
+    options.commitsPerPart = 10
+    let store = try open(options)
+    let table = try store.table(named: "numbers")
+    for number in 1...95 as ClosedRange<UInt8> { try put(number, in: store, table, isDurable: false) }
+    #expect(store.state.wait(atMost: .seconds(60)) { $0.hasMerger ? nil : true } == true)
+    let row = try store.environment.read { try store.row(in: $0) }
+    #expect(row.commit > 70)
+    #expect(try keys(in: store, table) == Array(0...95))
+    try store.close()
+    #expect(try store.environment.read { try table.database.count(in: $0) } == 96)
+  }
+
+  @Test func aMergeThatFailsLeavesCommitsInTheLog() throws {
+    var environmentOptions = Sample.options(mapSizeInBytes: 1 << 17, maximum: 1 << 17)
+    environmentOptions.maxDatabases = 8
+    var options = LogStore.Options()
+    (options.commitsPerPart, options.ringByteCount) = (2, 1 << 17)
+    let store = try LogStore(of: LMDBEnvironment(path: directory.path, options: environmentOptions), options: options)
+    let table = try store.table(named: "numbers")
+    var count: UInt8 = 0
+    let value = [UInt8](repeating: 1, count: 3_000)
+    let error = try code {
+      while count < 250 {
+        try store.write(isDurable: false) { _, changes in
+          try changes.set(value, forKey: [count + 1], in: table.name)
+        }
+        count += 1
+      }
+    }
+    // The writer that finds the log full says why it cannot be merged; what was committed can be read.
+    #expect(error == .mapFull)
+    #expect(count > 20)
+    #expect(try keys(in: store, table) == Array(1...count))
+  }
+
   @Test func aReaderThatIsHeldUpSeesOneCommit() throws {
     var options = LogStore.Options()
     options.commitsPerPart = 2
