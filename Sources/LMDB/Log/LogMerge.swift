@@ -2,9 +2,6 @@ import Foundation
 import TallySystem
 
 extension LogStore {
-  /// Whether there are enough commits for a merge.
-  var isMergeDue: Bool { state.withLock { $0.parts.count > 1 } }
-
   /// Brings what is published into the tree, in one transaction (L7); does nothing if all is there.
   ///
   /// Throws `busy` if another merge takes too long, and what ``LMDBEnvironment/write(_:)`` throws.

@@ -243,11 +243,9 @@ struct LogSnapshot: ~Copyable {
   /// The last commit that the snapshot shows.
   let commit: UInt64
 
-  fileprivate init(_ transaction: consuming ReadTransaction, _ parts: [LogTail], at commit: UInt64) {
+  fileprivate init(_ transaction: consuming ReadTransaction, _ view: LogStore.View) {
     self.transaction = transaction
-    self.parts = parts
-    tables = parts.map(\.tables)
-    self.commit = commit
+    (parts, tables, commit) = (view.parts, view.tables, view.commit)
   }
 
   /// The value of a key; `nil` if there is none.
@@ -281,6 +279,13 @@ struct LogSnapshot: ~Copyable {
 }
 
 extension LogStore {
+  /// What a snapshot takes of the tail, while nobody adds to it.
+  struct View {
+    let parts: [LogTail]
+    let tables: [[String: LogTable]]
+    let commit: UInt64
+  }
+
   /// How often a snapshot is begun again, because merges were faster.
   private static let attempts = 1_000
 
@@ -299,14 +304,15 @@ extension LogStore {
       let number = transaction.snapshotNumber
       let known = state.withLock(\.knownRow)
       let row = if let known, known.transaction == number { known.row } else { try row(in: transaction) }
-      let view = state.withLock { state -> (parts: [LogTail], commit: UInt64)? in
+      let view = state.withLock { state -> View? in
         state.knownRow = (number, row)
         // A direct commit is in the tree before it is published; it has been flushed by then.
-        if row.commit >= state.end.commit { return ([], row.commit) }
+        if row.commit >= state.end.commit { return View(parts: [], tables: [], commit: row.commit) }
         guard let first = state.parts.first, first.from <= row.commit else { return nil }
-        return (state.parts.filter { $0.end > row.commit }, state.end.commit)
+        let parts = state.parts.filter { $0.end > row.commit }
+        return View(parts: parts, tables: parts.map(\.tables), commit: state.end.commit)
       }
-      if let view { return LogSnapshot(transaction, view.parts, at: view.commit) }
+      if let view { return LogSnapshot(transaction, view) }
     }
     throw LMDBError(.busy, operation: "begin read", message: "The tree was merged again and again")
   }

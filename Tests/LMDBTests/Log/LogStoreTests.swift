@@ -246,6 +246,8 @@ import Testing
               let before = try snapshot.value(forKey: [1], in: table).map { Int($0[0]) | Int($0[1]) << 8 } ?? 0
               #expect(before == number - 1)
               for key in 1...20 as ClosedRange<UInt8> { try changes.set(value, forKey: [key], in: table.name) }
+              // A table that the tail does not have yet.
+              if number % 10 == 0 { try changes.set(value, forKey: [1], in: "table \(number % 50)") }
             }
           }
           isDone.withLock { $0 = true }
