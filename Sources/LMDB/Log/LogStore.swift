@@ -74,18 +74,19 @@ final class LogStore: Sendable {
     }
     do {
       rows = try environment.write { try Database(opening: Self.rowTable, creating: true, in: &$0) }
-      let row = try LMDBError.translating("open the log") { [rows] in
-        try environment.read { try Self.row(in: $0, rows) }
-      }
-      state.withLock { state in
-        (state.end, state.safe) = (row, row.offset)
-        state.parts = [LogTail(from: row.commit)]
-      }
-      try recover()
     } catch {
       log.close()
       throw error as? LMDBError ?? LMDBError(.other, operation: "open the log", cause: error)
     }
+    // From here on `deinit` closes the log.
+    let row = try LMDBError.translating("open the log") { [rows] in
+      try environment.read { try Self.row(in: $0, rows) }
+    }
+    state.withLock { state in
+      (state.end, state.safe) = (row, row.offset)
+      state.parts = [LogTail(from: row.commit)]
+    }
+    try recover()
   }
 
   deinit {

@@ -87,6 +87,17 @@ import Testing
     #expect(try code { _ = try LogStore(of: other) } == .invalidArgument)
   }
 
+  @Test func aLogThatCannotBeReadIsRefusedAndLeftAsItIs() throws {
+    let log = try LogFile.create(in: directory.path, ringByteCount: 1 << 17)
+    defer { log.close() }
+    var record = [UInt8](repeating: 9, count: LogRecord.headByteCount + 8)
+    let head = LogRecord(writingInto: &record, at: 0, after: LogPlace(), isDurable: true)
+    try log.write(record, of: head)
+    let environment = try LMDBEnvironment(path: directory.path)
+    for _ in 0..<3 { #expect(try code { _ = try LogStore(of: environment) } == .corrupted) }
+    #expect(try log.record(after: LogPlace())?.bytes == record)
+  }
+
   @Test func aFailedFlushStillCommitsAndTheNextOnesDoToo() throws {
     let failing = Monitor(false)
     var options = LogStore.Options()
