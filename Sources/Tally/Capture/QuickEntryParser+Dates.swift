@@ -375,7 +375,8 @@ extension QuickEntryParser {
     let found = longestReading(from: start) { words in
       var phrase = RecurrencePhrase(words: words)
       (phrase.today, phrase.reference) = (reference.today, reference)
-      return phrase.clauses(addedTo: clauses, after: .init(count: 1, unit: .day)).map { ($0, phrase.index) }
+      let found = phrase.clauses(addedTo: clauses, after: .init(count: 1, unit: .day))
+      return (found, phrase.index, max(phrase.reach, phrase.index))
     }
     guard let (longer, end) = found, isEnd(end) else { return nil }
     // `3 times` is the number of what the title names, unless a comma follows.
@@ -400,7 +401,8 @@ extension QuickEntryParser {
     let found = longestReading(from: index) { words in
       var phrase = RecurrencePhrase(words: words)
       phrase.today = reference.today
-      return phrase.clauses(addedTo: reading.clauses, after: reading.repeats).map { ($0, phrase.index) }
+      let found = phrase.clauses(addedTo: reading.clauses, after: reading.repeats)
+      return (found, phrase.index, max(phrase.reach, phrase.index))
     }
     guard let (clauses, end) = found else { return nil }
     return isEnd(end) && (isAfterPart(index) || isFollowedByParts(end))
@@ -492,8 +494,8 @@ extension QuickEntryParser {
     return isEnd(end) && !isLimited(end) ? Match(finding: .recurrence(reading, nil, ofDue: false), end: end) : nil
   }
 
-  /// The longest recurrence at the start of some words, and the number of its words.
-  private func prefix(of words: [String]) -> (RecurrencePhrase.Reading, Int)? {
+  /// The longest recurrence at the start of some words, the number of its words, and how many were looked at.
+  private func prefix(of words: [String]) -> (RecurrencePhrase.Reading?, Int, Int) {
     RecurrencePhrase.prefix(of: words, today: reference.today)
   }
 
@@ -502,18 +504,18 @@ extension QuickEntryParser {
   /// - Parameters:
   ///   - start: The index of the first token.
   ///   - lead: Words to read before those of the sentence.
-  ///   - read: Returns a value and the number of its words.
+  ///   - read: Returns a value, the number of its words, and how many words it has looked at.
   /// - Returns: The value and the index of the token after it; `nil` also if no word of the sentence belongs to it.
   private func longestReading<Value>(
-    from start: Int, after lead: [String] = [], _ read: ([String]) -> (Value, Int)?
+    from start: Int, after lead: [String] = [], _ read: ([String]) -> (Value?, Int, Int)
   ) -> (value: Value, end: Int)? {
     var limit = Self.mostWords
     while true {
       let words = phraseWords(from: start, upTo: limit)
-      let found = read(lead + words.map(\.text))
+      let (value, count, reach) = read(lead + words.map(\.text))
       // A date has at most four words, with a joint before and after it.
-      guard let count = found?.1, words.count == limit, count + 8 > limit, limit < Self.mostWordsOfList else {
-        return found.flatMap { $1 > lead.count ? ($0, words[$1 - lead.count - 1].end) : nil }
+      guard words.count == limit, reach + 8 > limit, limit < Self.mostWordsOfList else {
+        return count > lead.count ? value.map { ($0, words[count - lead.count - 1].end) } : nil
       }
       limit *= 4
     }

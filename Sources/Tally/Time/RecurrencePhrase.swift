@@ -39,6 +39,8 @@ struct RecurrencePhrase {
   let words: [String]
   /// The next word to read.
   var index = 0
+  /// The index after the last word of those that did not belong to the recurrence in the end, because others were missing.
+  private(set) var reach = 0
   /// The day from which a date without a year is meant; `nil` if each date needs one.
   var today: CalendarDay?
   /// The reference of other words for days, such as `next monday`; `nil` if there can be none.
@@ -105,12 +107,13 @@ struct RecurrencePhrase {
   /// - Parameters:
   ///   - words: The words, with each comma as a separate word.
   ///   - today: The day from which dates without a year are meant; `nil` if there can be none.
-  /// - Returns: The recurrence and the number of its words; `nil` if the words do not begin with one.
-  static func prefix(of words: [String], today: CalendarDay? = nil) -> (reading: Reading, wordCount: Int)? {
+  /// - Returns: The recurrence, `nil` if the words do not begin with one; the number of its words; and how many words were
+  ///   looked at.
+  static func prefix(of words: [String], today: CalendarDay? = nil) -> (reading: Reading?, wordCount: Int, reach: Int) {
     var phrase = RecurrencePhrase(words: words)
     phrase.today = today
-    guard let reading = phrase.reading(), (try? reading.recurrence()) != nil else { return nil }
-    return (reading, phrase.index)
+    let reading = phrase.reading().flatMap { (try? $0.recurrence()) == nil ? nil : $0 }
+    return (reading, phrase.index, max(phrase.reach, phrase.index))
   }
 
   /// Reads the longest recurrence at the start of the words, with its clauses in any order.
@@ -235,6 +238,7 @@ extension RecurrencePhrase {
   mutating func attempt<Value>(_ read: (inout Self) -> Value?) -> Value? {
     let start = index
     if let value = read(&self) { return value }
+    reach = max(reach, index)
     index = start
     return nil
   }
