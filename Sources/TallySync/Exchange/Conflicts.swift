@@ -468,7 +468,8 @@ extension StoreWriteTransaction {
       }
     } catch is CodingFault {
       throw TallyError(
-        .invalidRecurrence, "The series is not possible with this value beside its others", remedy: "Dismiss the conflict")
+        .invalidRecurrence, "The series is not possible with this value beside its others",
+        remedy: "Dismiss the conflict")
     }
     if conflicts.allSatisfy({ $0.stateField.isRule || !$0.stateField.isOfRule }) { series.moveDates(from: former) }
     if let list = series.template.listID, try self.list(list) == nil { throw TallyError.listNotFound(list) }

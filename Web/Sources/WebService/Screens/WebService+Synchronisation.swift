@@ -84,11 +84,12 @@ extension WebService {
       (try transaction.name(of: conflict), try conflict.isList || transaction.task(id) != nil)
     }
     let isFilter = conflict.field == "savedFilter"
+    let field = (conflict.isSeries ? "series, " : "") + conflict.field
     return [
       "id": "\(conflict.id)",
       "path": name == nil || !isThere ? (isFilter ? "/filters" : "/history") : "/\(kind)/\(id.text)",
       "name": name?.quotable(to: 80) ?? (isFilter ? "saved filter" : "deleted since"),
-      "words": "\(conflict.isSeries ? "series, " : "")\(conflict.field): \(conflict.lost.quotable(to: 200)), \(clock.relativeName(of: conflict.lostAt))",
+      "words": "\(field): \(conflict.lost.quotable(to: 200)), \(clock.relativeName(of: conflict.lostAt))",
     ]
   }
 
