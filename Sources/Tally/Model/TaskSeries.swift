@@ -137,7 +137,8 @@ extension TaskSeries {
   /// - Returns: The recurrence; `nil` if the rule does not give the day and no task follows.
   func rest(of recurrence: Recurrence, at place: RecurrenceSeries, from day: CalendarDay) -> Recurrence? {
     guard case .rule(var rule) = recurrence, case .count(let limit) = rule.end else { return recurrence }
-    let passed = steps.map { $0.number(of: place.step) } ?? self.recurrence.countOfDays(from: start, to: place.occurrence)
+    let passed =
+      steps.map { $0.number(of: place.step) } ?? self.recurrence.countOfDays(from: start, to: place.occurrence)
     // A day that the rule does not give is not counted by it.
     let isGiven = rule.hours != nil || recurrence.countOfDays(from: day, to: day) == 1
     let rest = limit - passed + (isGiven ? 1 : 0)

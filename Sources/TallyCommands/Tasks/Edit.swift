@@ -100,10 +100,11 @@ struct EditCommand: SelectionCommand {
       if ended > 0 {
         changes.say("\(ended.counted("task")) \(ended == 1 ? "is" : "are") left out: no task of the series is open.")
       }
-      let known = try Set(tasks.flatMap { task in
-        let ofSeries = series ? try transaction.series(of: task)?.template.tags : nil
-        return Array(task.tags) + Array(ofSeries ?? [])
-      })
+      let known = try Set(
+        tasks.flatMap { task in
+          let ofSeries = series ? try transaction.series(of: task)?.template.tags : nil
+          return Array(task.tags) + Array(ofSeries ?? [])
+        })
       if fields.setsRule { for task in tasks { try requireRepeatable(task, in: transaction) } }
       for task in tasks {
         // The times of a series are those of its zone. A task without a series gets it with its rule.

@@ -132,13 +132,15 @@ extension StoreTransaction where Base == WriteTransaction {
     return try update(task.id, closingSubtasks: true, keepingReminder: keepsReminder, inSeries: true, change)
   }
 
-  /// Applies a change to the task that the series itself would make in place of its open one; `nil` without a series.
+  /// Applies a change to the task that the series itself would make in place of its open one.
   ///
   /// - Parameters:
   ///   - task: the open task before the change.
   ///   - changed: the open task after the change. A new rule goes on from the day to which that task was moved alone.
   ///   - keepsReminder: as for ``update(_:keepingReminder:_:)``.
   ///   - change: the change.
+  /// - Returns: that task before and after the change; `nil` without a series.
+  /// - Throws: what the change throws, and what the store refuses.
   func occurrence(
     ofSeriesWith task: TaskItem, as changed: TaskItem, keepingReminder keepsReminder: Bool,
     _ change: (inout TaskItem) throws -> Void
