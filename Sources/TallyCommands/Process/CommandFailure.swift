@@ -98,32 +98,13 @@ extension CommandFailure {
     number.map { number in changed { $0.message += " (line \(number) of standard input)" } } ?? self
   }
 
+  /// The failure with another remedy.
+  func with(remedy: String) -> CommandFailure { changed { $0.remedy = remedy } }
+
   private func changed(_ change: (inout CommandFailure) -> Void) -> CommandFailure {
     var failure = self
     change(&failure)
     return failure
-  }
-
-  /// The failure with the command that was meant, if that is known.
-  ///
-  /// - Parameters:
-  ///   - arguments: The arguments of the program.
-  ///   - line: Returns the line that runs a command on the same store.
-  ///   - isTask: Whether a name is that of a task: a command with an option for a name that is none is not offered.
-  /// - Returns: The failure.
-  func offeringCommand(
-    in arguments: [String], _ line: (String) -> String, where isTask: (String) -> Bool
-  ) -> CommandFailure {
-    let tasks = TaskArguments(in: arguments)
-    guard let meant, let words = tasks.replacing(meant.arguments, with: meant.handle),
-      tasks.ofOptions.allSatisfy({ meant.arguments.contains($0) || $0.isNone || isTask($0) })
-    else {
-      guard hasCommand else { return self }
-      // The command of another remedy is for the same store, too.
-      return changed { $0.remedy = remedy.replacing(": tally ", with: ": \(line(""))", maxReplacements: 1) }
-    }
-    let lead = candidates.areSeveral ? "Give the handle of one, as in" : "Run"
-    return changed { $0.remedy = "\(lead): \((["tally"] + words.map(\.shellQuoted)).joined(separator: " "))" }
   }
 
   /// The failure for a person: what is wrong, what may have been meant, then what to do.
@@ -134,7 +115,7 @@ extension CommandFailure {
   }
 
   /// Whether the remedy has a command to run, and not only the usage of one.
-  private var hasCommand: Bool { remedy.contains(": tally ") && !remedy.contains("usage: tally ") }
+  var hasCommand: Bool { remedy.contains(": tally ") && !remedy.contains("usage: tally ") }
 
   /// The failure for a program.
   var json: [UInt8] {

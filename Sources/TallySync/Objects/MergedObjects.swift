@@ -12,9 +12,7 @@ extension ObjectState {
   /// - Throws: ``CodingFault`` for a value that no task has.
   func task(_ id: UUID, at place: Outline.Place) throws -> TaskItem? {
     guard isShown else { return nil }
-    var task = try recordedTask(id)
-    task.listID = place.list
-    if task.parentID != place.parent { task.parentID = place.parent }
+    let task = try recordedTask(id, at: place)
     try CodingFault.replacing { try task.validate() }
     return task
   }
@@ -31,8 +29,7 @@ extension ObjectState {
   /// The series that the state describes; `nil` if it has ended, or its creation has not arrived.
   func series(_ id: UUID) throws -> TaskSeries? {
     guard isShown else { return nil }
-    var template = try recordedTask(id)
-    template.listID = reference(.list)
+    let template = try recordedTask(id, at: Outline.Place(list: reference(.list)))
     let days = try (sets[.skippedDays] ?? [:]).lazy.filter(\.value.isPresent).compactMap {
       try FieldValue(.day, storedBytes: $0.key).day
     }
@@ -46,17 +43,18 @@ extension ObjectState {
   ///
   /// `nil` if the task is not deleted, or its values are forgotten.
   func deletedTask(_ id: UUID) -> TaskItem? {
-    guard isDeleted, hasValues, var task = try? recordedTask(id) else { return nil }
-    (task.listID, task.parentID) = (reference(.list), reference(.parent))
+    let place = Outline.Place(list: reference(.list), parent: reference(.parent))
+    guard isDeleted, hasValues, let task = try? recordedTask(id, at: place) else { return nil }
     return (try? task.validate()).map { task }
   }
 
   /// The deleted list as its state describes it; `nil` if it is not deleted, or its values are forgotten.
   func deletedList(_ id: UUID) -> TaskList? { isDeleted && hasValues ? try? recordedList(id) : nil }
 
-  /// The task without its list and its parent.
-  private func recordedTask(_ id: UUID) throws -> TaskItem {
+  private func recordedTask(_ id: UUID, at place: Outline.Place) throws -> TaskItem {
     var task = TaskItem(id: id, title: "", createdAt: .earliest)
+    task.listID = place.list
+    if place.parent != nil { task.parentID = place.parent }
     let attributes = shownAttributes
     let rule = fieldOfRecurrence
     for (field, register) in registers where !field.isAttribute || attributes.contains(field) {
@@ -75,6 +73,7 @@ extension ObjectState {
     if completion != nil { task.cancelledAt = nil }
     let open: TaskState = registers[.progress]?.value == [1] ? .active : .notStarted
     task.state = completion != nil ? .completed : task.cancelledAt != nil ? .cancelled : open
+    // Last: each counts beside the value for which it stands.
     if let times = registers[.floating]?.value { try CodingFault.replacing { try task.set(.floating, to: times) } }
     task.updatedAt = lastChange
     return task

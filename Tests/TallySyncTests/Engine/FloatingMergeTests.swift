@@ -48,6 +48,22 @@ struct FloatingMergeTests {
     }
   }
 
+  /// A sub-task of the next task floats as well, on every device.
+  @Test func aSubtaskFloatsOnEveryDevice() async throws {
+    try await withPills { space, id in
+      let reminder = try instant("2026-11-23T08:00:00+01:00")
+      try await space.stores[0].write { transaction in
+        _ = try transaction.add("glass") { ($0.parentID, $0.reminderDate) = (id, reminder) }
+        try transaction.complete(id)
+      }
+      for _ in 0..<2 { try await space.synchronizeAll() }
+      for (store, shown) in zip(space.stores, ["2026-11-24T08:00:00+01:00", "2026-11-24T08:00:00-05:00"]) {
+        let open = try store.read { try $0.view(.all).tasks.filter { $0.title == "glass" && $0.isOpen } }
+        #expect(open.map(\.reminderDate) == [try instant(shown)])
+      }
+    }
+  }
+
   private func due(_ id: UUID, on number: Int, of space: FolderSpace) throws -> Timestamp? {
     try space.stores[number].read { try $0.task(id)?.dueDate }
   }

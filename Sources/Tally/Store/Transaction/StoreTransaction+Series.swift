@@ -162,7 +162,6 @@ extension StoreTransaction where Base == WriteTransaction {
     }
     try new.checkRecurrence(replacing: old, today: today, in: calendar.timeZone)
     try new.validate()
-    try checkSendable(new, replacing: old)
     return OccurrenceChange(old: old, new: new)
   }
 
