@@ -5,8 +5,8 @@
 
 The devices share a folder and live in different time zones; in half of the histories, one of the two others gets the new
 version on the way. In the end these two must be equal, and the old one must have all that it can know; a series has at
-most one open task that nobody has touched; and each word that somebody wrote must be in a value or the trash of a new
-device, or in a conflict, unless people have removed it from where it was written.
+most one open task that nobody has touched; and each word that somebody wrote must be in a value of a new
+device, or in the trash or a conflict of any, unless people have removed it from where it was written.
 
 TALLY_HISTORIES is the number of histories, TALLY_SEED that of the first one: a history is repeated by its own seed. Ids are
 random, so a repetition may order equal times otherwise. The old version is built once, under .build.
@@ -492,8 +492,9 @@ class History:
         lost = self.written.keys() - set(WORD.findall(texts))
         if not lost:
             return
-        # What is in the trash shows when everything is restored.
-        for device in self.devices[:2]:
+        # What is in the trash shows when everything is restored; an edit that an old version merges into what it has
+        # deleted is in the trash of its author.
+        for device in self.devices:
             device("trash", "restore", "--since", "2026-01-01T00:00:00Z", refusals=REFUSALS, statuses=(0, 1))
             lost -= set(WORD.findall(device("export", "-o", "-")))
         require(not lost, "lost without a trace: " + "; ".join(f"{one} ({self.written[one][1]})" for one in sorted(lost)))
