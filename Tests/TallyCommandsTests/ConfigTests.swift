@@ -275,6 +275,7 @@ struct ConfigTests {
       _ = try program.run(["config", "default-list", "Work"])
       #expect(try program.run(["quick", "x", "--dry-run", "--json"]).output.contains(#""list":"Work""#))
       #expect(try program.run(["quick", "x", "--dry-run"]).output.contains("list “Work” by default"))
+      #expect(try program.run(["quick", "x list:Work", "--dry-run", "--json"]).output.contains(#""list":"Work""#))
       _ = try program.run(["config", "default-list", "Nope"])
       #expect(try program.run(["quick", "x", "--dry-run"]).status == 1)
     }

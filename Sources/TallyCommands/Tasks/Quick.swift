@@ -74,7 +74,10 @@ struct QuickCommand: TextCommand {
       try QuickDraft(sentence, reference, defaultList: session.settings[.defaultList], in: $0)
     }
     // What the command would refuse, the dry run refuses, too. The store need not be there, and is not changed.
-    try session.rehearse { _ = try add(draft.entry, to: .inbox, further, in: &$0) }
+    try session.rehearse { transaction in
+      if let name = draft.entry.listName { _ = try transaction.addList(name: name) }
+      _ = try add(draft.entry, to: .inbox, further, in: &transaction)
+    }
     let facts = ChangeReport(details: draft.facts(isDryRun: true)).facts
     try session.answer(facts, plain: .fields) {
       try session.writeWrapped("\(draft.entry.title.escapedForDisplay())\n\(draft.words(session.clock))")

@@ -49,8 +49,16 @@ struct FloatingMergeTests {
   }
 
   /// A sub-task of the next task floats as well, on every device.
-  @Test func aSubtaskFloatsOnEveryDevice() async throws {
+  @Test(arguments: [false, true]) func aSubtaskFloatsOnEveryDevice(hasTime: Bool) async throws {
     try await withPills { space, id in
+      if !hasTime {
+        try await space.stores[0].write { transaction in
+          try transaction.updateSeries(of: id) { task in
+            (task.scheduledDate, task.dueDate) = (try CalendarDay(iso8601: "2026-11-23"), nil)
+            task.reminders = []
+          }
+        }
+      }
       let reminder = try instant("2026-11-23T08:00:00+01:00")
       try await space.stores[0].write { transaction in
         _ = try transaction.add("glass") { ($0.parentID, $0.reminderDate) = (id, reminder) }
