@@ -55,7 +55,8 @@ extension CalendarSeries {
       start = ContentLine("DTSTART", parameters: ";VALUE=DATE", BasicDate.text(first))
       due = task.dueDay.map { ContentLine("DUE", parameters: ";VALUE=DATE", BasicDate.text($0)) }
     }
-    self.rule = Self.rule(rule, number: series.number(of: place), from: place, isExplicit: first != place.occurrence)
+    let rest = series.rest(of: rule, at: place, from: place.occurrence) ?? rule
+    self.rule = Self.rule(rest.with(exceptions: []), from: place, isExplicit: first != place.occurrence)
     let skipped = series.skippedDays.suffix(max(0, RecurrenceRule.mostExceptions - rule.exceptions.count))
     exceptions = Set(rule.exceptions + skipped).sorted()
   }
@@ -84,22 +85,19 @@ extension CalendarSeries {
     return ContentLine(name, parameters: ";TZID=\(zone.identifier)", local)
   }
 
-  /// The rule as it is from a task on: with the number of the tasks to come, and with the days that it takes from the start
-  /// of the series, if the task is on another day.
-  private static func rule(
-    _ rule: RecurrenceRule, number: Int?, from place: RecurrenceSeries, isExplicit: Bool
-  ) -> RecurrenceRule {
-    let rest = rule.rest(from: place, number: number).with(exceptions: [])
+  /// The rule as it is from a task on: with the days that it takes from the start of the series, if the task is on another
+  /// day.
+  private static func rule(_ rule: RecurrenceRule, from place: RecurrenceSeries, isExplicit: Bool) -> RecurrenceRule {
     let hasDays = ![rule.monthDays, rule.yearDays].allSatisfy(\.isEmpty) || !rule.weekdays.isEmpty
-    guard isExplicit, !hasDays, let weekday = try? RecurrenceWeekday(place.start.weekday) else { return rest }
+    guard isExplicit, !hasDays, let weekday = try? RecurrenceWeekday(place.start.weekday) else { return rule }
     switch rule.interval.unit {
-    case .hour, .day: return rest
-    case .week: return rest.with(weekdays: [weekday])
-    case .month: return rest.with(monthDays: [place.start.day])
-    case .year where !rule.weekNumbers.isEmpty: return rest.with(weekdays: [weekday])
+    case .hour, .day: return rule
+    case .week: return rule.with(weekdays: [weekday])
+    case .month: return rule.with(monthDays: [place.start.day])
+    case .year where !rule.weekNumbers.isEmpty: return rule.with(weekdays: [weekday])
     case .year:
       let months = rule.months.isEmpty ? [place.start.month] : rule.months
-      return rest.with(monthDays: [place.start.day], months: months)
+      return rule.with(monthDays: [place.start.day], months: months)
     }
   }
 
@@ -112,22 +110,6 @@ extension CalendarSeries {
     let time = start.value.dropFirst(8)
     return ContentLine(
       "EXDATE", parameters: start.parameters, exceptions.map { BasicDate.text($0) + time }.joined(separator: ","))
-  }
-}
-
-extension RecurrenceRule {
-  /// The rule with the number of the tasks that are still to come, that of a place included.
-  ///
-  /// - Parameters:
-  ///   - place: The place.
-  ///   - number: Which task of the series it is, for a rule for hours.
-  /// - Returns: The rule.
-  func rest(from place: RecurrenceSeries, number: Int?) -> RecurrenceRule {
-    guard case .count(let count) = end else { return self }
-    // The days that are left out count, too (RFC 5545, section 3.8.5.1).
-    let known =
-      interval.unit == .hour ? number : with(exceptions: []).number(of: place.occurrence, from: place.start)
-    return known.map { with(end: .count(max(1, count - $0 + 1))) } ?? self
   }
 }
 

@@ -224,7 +224,7 @@ extension TableRecord {
     guard task.isOpen, case .rule(let rule)? = task.recurrence, let place = task.series,
       let series = context.series(of: task) ?? TaskSeries(describedBy: task, in: context.timeZone)
     else { return task.recurrence?.text }
-    return Recurrence.rule(rule.rest(from: place, number: series.number(of: place))).text
+    return Recurrence.rule(series.rest(of: rule, at: place, from: place.occurrence) ?? rule).text
   }
 
   /// Whether an attribute has a column of its name.

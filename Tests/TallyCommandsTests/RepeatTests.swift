@@ -35,6 +35,8 @@ struct RepeatTests {
       ("every 6 months", "2027-03-31", "Its days are Wed 31 Mar 2027, Thu 30 Sep 2027 and Fri 31 Mar 2028, and so on."),
       ("every year", "2028-02-29", "Its days are Tue 29 Feb 2028, Wed 28 Feb 2029 and Thu 28 Feb 2030, and so on."),
       ("every monday for 2 times", "2027-01-05", "Its days are Mon 11 Jan 2027 and Mon 18 Jan 2027."),
+      ("every day for 3 times", "2027-01-05", "Its days are Tue 5 Jan 2027, Wed 6 Jan 2027 and Thu 7 Jan 2027.\n"),
+      ("every day for 4 times", "2027-01-05", "Wed 6 Jan 2027 and Thu 7 Jan 2027, and so on."),
     ] as [(String, String, String)])
   func addSaysTheFirstDays(phrase: String, day: String, words: String) throws {
     try withProgram { program in

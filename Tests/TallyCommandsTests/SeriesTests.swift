@@ -89,6 +89,21 @@ struct SeriesTests {
     }
   }
 
+  /// A series below a task that does not repeat ends with it, and that is said; below one that repeats, it begins again.
+  @Test(
+    arguments: [
+      ([], "done", true), ([], "cancel", true), (["--on", "2026-11-23", "--repeat", "every week"], "done", false),
+    ] as [([String], String, Bool)])
+  func aSeriesThatEndsWithItsParentIsSaid(parent: [String], command: String, hasEnded: Bool) throws {
+    try withProgram { program in
+      let id = try add(["Garden"] + parent, to: program)
+      _ = try add(["Water", "--on", "2026-11-23", "--repeat", "every day", "--parent", id], to: program)
+      let outcome = try program.run([command, id])
+      #expect(outcome.errors.contains("has ended.") == hasEnded, "\(outcome.errors)")
+      #expect(!hasEnded || outcome.errors.contains(/The series of .*“Water” has ended\./), "\(outcome.errors)")
+    }
+  }
+
   @Test func aClosedTaskStandsForTheOpenOne() throws {
     try withProgram { program in
       let id = try add(["Water", "--today", "--repeat", "every day"], to: program)

@@ -376,7 +376,7 @@ extension QuickEntryParser {
       var phrase = RecurrencePhrase(words: words)
       (phrase.today, phrase.reference) = (reference.today, reference)
       let found = phrase.clauses(addedTo: clauses, after: .init(count: 1, unit: .day))
-      return (found, phrase.index, max(phrase.reach, phrase.index))
+      return (found, phrase.index, phrase.reach)
     }
     guard let (longer, end) = found, isEnd(end) else { return nil }
     // `3 times` is the number of what the title names, unless a comma follows.
@@ -402,7 +402,7 @@ extension QuickEntryParser {
       var phrase = RecurrencePhrase(words: words)
       phrase.today = reference.today
       let found = phrase.clauses(addedTo: reading.clauses, after: reading.repeats)
-      return (found, phrase.index, max(phrase.reach, phrase.index))
+      return (found, phrase.index, phrase.reach)
     }
     guard let (clauses, end) = found else { return nil }
     return isEnd(end) && (isAfterPart(index) || isFollowedByParts(end))

@@ -122,28 +122,22 @@ extension TaskSeries {
     return self.place(like: place).next(by: steps)
   }
 
-  /// Which task of the series one is if its rule has a number of tasks, counted from 1; `nil` if the rule does not give it.
-  package func number(of place: RecurrenceSeries) -> Int? {
-    guard case .rule(let rule) = recurrence else { return nil }
-    return steps.map { $0.number(of: place.step) } ?? rule.number(of: place.occurrence, from: start)
-  }
-
-  /// The recurrence with which the series goes on from another day: of a number of tasks, those that are left.
+  /// The rule with which the series goes on from the day of one of its tasks: of a number of tasks, those that are left.
   ///
   /// - Parameters:
-  ///   - recurrence: The recurrence by which it goes on.
-  ///   - place: The place of the task that moves.
-  ///   - day: The day to which it moves.
-  /// - Returns: The recurrence; `nil` if the rule does not give the day and no task follows.
-  func rest(of recurrence: Recurrence, at place: RecurrenceSeries, from day: CalendarDay) -> Recurrence? {
-    guard case .rule(var rule) = recurrence, case .count(let limit) = rule.end else { return recurrence }
-    let passed =
-      steps.map { $0.number(of: place.step) } ?? self.recurrence.countOfDays(from: start, to: place.occurrence)
+  ///   - rule: The rule by which it goes on.
+  ///   - place: The place of the task.
+  ///   - day: The day from which it goes on: that of the task, or one to which the task moves.
+  /// - Returns: The rule; `nil` if it does not give the day and no task follows.
+  package func rest(of rule: RecurrenceRule, at place: RecurrenceSeries, from day: CalendarDay) -> RecurrenceRule? {
+    guard case .count(let limit) = rule.end, case .rule(let own) = recurrence else { return rule }
+    let passed = steps.map { $0.number(of: place.step) } ?? own.countOfDays(from: start, to: place.occurrence)
     // A day that the rule does not give is not counted by it.
-    let isGiven = rule.hours != nil || recurrence.countOfDays(from: day, to: day) == 1
+    let isGiven = rule.hours != nil || rule.countOfDays(from: day, to: day) == 1
     let rest = limit - passed + (isGiven ? 1 : 0)
-    rule.end = .count(rest)
-    return rest > 0 ? .rule(rule) : nil
+    var left = rule
+    left.end = .count(rest)
+    return rest > 0 ? left : nil
   }
 
   /// Returns the place after another one, of the task that follows when that one is closed.

@@ -39,8 +39,9 @@ struct RecurrencePhrase {
   let words: [String]
   /// The next word to read.
   var index = 0
-  /// The index after the last word of those that did not belong to the recurrence in the end, because others were missing.
-  private(set) var reach = 0
+  /// How many of the words were looked at, those included that did not belong to the recurrence in the end.
+  var reach: Int { max(index, furthest) }
+  private var furthest = 0
   /// The day from which a date without a year is meant; `nil` if each date needs one.
   var today: CalendarDay?
   /// The reference of other words for days, such as `next monday`; `nil` if there can be none.
@@ -113,7 +114,7 @@ struct RecurrencePhrase {
     var phrase = RecurrencePhrase(words: words)
     phrase.today = today
     let reading = phrase.reading().flatMap { (try? $0.recurrence()) == nil ? nil : $0 }
-    return (reading, phrase.index, max(phrase.reach, phrase.index))
+    return (reading, phrase.index, phrase.reach)
   }
 
   /// Reads the longest recurrence at the start of the words, with its clauses in any order.
@@ -238,7 +239,7 @@ extension RecurrencePhrase {
   mutating func attempt<Value>(_ read: (inout Self) -> Value?) -> Value? {
     let start = index
     if let value = read(&self) { return value }
-    reach = max(reach, index)
+    furthest = reach
     index = start
     return nil
   }

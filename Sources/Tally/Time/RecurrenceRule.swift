@@ -499,6 +499,16 @@ extension RecurrenceRule {
     let days = occurrences(from: start).prefix { $0 <= day }
     return days.last == day ? days.count : nil
   }
+
+  /// How many days count for ``RecurrenceEnd/count(_:)``, from the start to a day: those that are left out, too (RFC 5545,
+  /// section 3.8.5.1).
+  ///
+  /// - Complexity: One step for each of them.
+  func countOfDays(from start: CalendarDay, to day: CalendarDay) -> Int {
+    var rule = self
+    rule.exceptions = []
+    return rule.occurrences(from: start).prefix { $0 <= day }.count
+  }
 }
 
 extension RecurrenceRule {
@@ -539,16 +549,6 @@ extension RecurrenceWeekday {
 }
 
 extension Recurrence {
-  /// How many days count for ``RecurrenceEnd/count(_:)``, from the start to a day: those that are left out, too (RFC 5545,
-  /// section 3.8.5.1).
-  ///
-  /// - Complexity: One step for each of them.
-  func countOfDays(from start: CalendarDay, to day: CalendarDay) -> Int {
-    guard case .rule(var rule) = self else { return 0 }
-    rule.exceptions = []
-    return rule.occurrences(from: start).prefix { $0 <= day }.reduce(0) { count, _ in count + 1 }
-  }
-
   /// The first day of a task that repeats: the first on or after a day that the recurrence gives.
   ///
   /// The series begins on that day, so a rule for every other week counts its weeks from there. After completion, the

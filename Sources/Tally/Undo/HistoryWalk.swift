@@ -69,13 +69,14 @@ struct HistoryWalk {
     var renumberedTasks: [HistoryChange.Difference<TaskItem>] = []
     var renumberedLists: [HistoryChange.Difference<TaskList>] = []
 
-    /// Leaves out the series that are told by a task that a person changed; a zone is in no task.
+    /// Leaves out the series of which a changed task says everything: all that began or ended, and all but the zone of
+    /// others.
     mutating func removeSeriesOfTasks() {
-      let told = Set(tasks.flatMap { [$0.before?.series?.id, $0.after?.series?.id].compactMap(\.self) })
+      let told = Set(tasks.flatMap { [$0.before, $0.after] }.compactMap { $0?.series?.id })
       series.removeAll { difference in
-        guard let new = difference.after else { return difference.before?.timeZoneIdentifier == nil }
-        let hasSameZone = new.timeZoneIdentifier == difference.before?.timeZoneIdentifier
-        return hasSameZone && (told.contains(new.id) || difference.before?.makesSameTasks(as: new) ?? true)
+        guard let new = difference.after else { return true }
+        guard new.timeZoneIdentifier == difference.before?.timeZoneIdentifier else { return false }
+        return told.contains(new.id) || difference.before?.makesSameTasks(as: new) ?? true
       }
     }
 

@@ -71,8 +71,8 @@ extension CommandFailure {
       tasks.ofOptions.allSatisfy({ meant.arguments.contains($0) || $0.isNone || isTask($0) })
     else {
       guard hasCommand else { return self }
-      // The command of another remedy is for the same store, too.
-      return with(remedy: remedy.replacing(": tally ", with: ": \(line(""))", maxReplacements: 1))
+      // The commands of another remedy are for the same store, too.
+      return with(remedy: remedy.replacing(": tally ", with: ": \(line(""))"))
     }
     let lead = candidates.areSeveral ? "Give the handle of one, as in" : "Run"
     return with(remedy: "\(lead): \((["tally"] + words.map(\.shellQuoted)).joined(separator: " "))")

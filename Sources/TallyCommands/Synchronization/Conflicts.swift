@@ -41,7 +41,8 @@ struct ConflictsCommand: SessionCommand {
       }
       if !conflicts.isEmpty {
         session.hint(
-          "To keep one: tally conflicts restore NUMBER. To forget it on every device: tally conflicts dismiss NUMBER")
+          "To keep one: \(session.line(running: "conflicts restore NUMBER")). "
+            + "To forget it on every device: \(session.line(running: "conflicts dismiss NUMBER"))")
       }
     }
     if conflicts.isEmpty { session.hint("There are no conflicts.") }
@@ -103,7 +104,7 @@ struct RestoreConflictCommand: SessionCommand {
       if isUndoable { session.say(session.offer(.undo)) }
       if !remaining.isEmpty {
         session.report(
-          "\(remaining.count.counted("value")) stayed: the task is deleted, this store refuses the value, or a later value of the same field was restored. For the reason: tally conflicts restore NUMBER"
+          "\(remaining.count.counted("value")) stayed: the task is deleted, this store refuses the value, or a later value of the same field was restored. For the reason: \(session.line(running: "conflicts restore NUMBER"))"
         )
       }
     }

@@ -243,12 +243,12 @@ extension StoreTransaction where Base: ~Copyable {
     guard !task.isCompleted, let place = task.series, let series = try series(of: task), case .rule = series.recurrence
     else { return nil }
     var places = [place]
-    while places.count < 3, let next = series.next(after: places[places.count - 1]) { places.append(next) }
-    let names = places.map { clock.name(of: $0, in: series) }
+    while places.count < 4, let next = series.next(after: places[places.count - 1]) { places.append(next) }
+    let names = places.prefix(3).map { clock.name(of: $0, in: series) }
     guard let last = names.last, names.count > 1 else { return nil }
     return
       "Its \(series.recurrence.hours == nil ? "days" : "times") are \(names.dropLast().joined(separator: ", ")) and "
-      + "\(last)\(names.count < 3 ? "" : ", and so on")."
+      + "\(last)\(places.count > names.count ? ", and so on" : "")."
   }
 }
 

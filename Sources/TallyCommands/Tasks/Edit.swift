@@ -92,6 +92,13 @@ struct EditCommand: SelectionCommand {
       if let edited { try edited.checkUnchanged(in: transaction) }
       let set = try fields.resolved(in: transaction)
       let removed = try notAfter.map { try dependency(named: $0, of: tasks, in: transaction) }
+      let change = { (task: inout TaskItem) in
+        try set(&task)
+        for tag in untags { task.tags.remove(tag.withoutNumberSign) }
+        for dependency in removed { task.dependsOn.remove(dependency) }
+        if let title { task.title = title }
+        if let edited { task.notes = edited.notes }
+      }
       let words = ChangeWords(clock: session.clock)
       var changes = try TaskChanges(session.clock, of: selection, in: transaction)
       let ended =
@@ -114,7 +121,7 @@ struct EditCommand: SelectionCommand {
         }
         if !changesOnlyZone {
           try fields.inZone(of: &transaction) { transaction in
-            try change(task, set, removed, edited, words, &changes, session, in: &transaction)
+            try apply(change, to: task, words, &changes, session, in: &transaction)
             if let zone = fields.zone, !isFirst {
               try changes.setTimeZone(zone?.zone, ofSeriesWith: task.id, words, in: &transaction)
             }
@@ -131,18 +138,16 @@ struct EditCommand: SelectionCommand {
   /// Changes one task.
   ///
   /// - Parameters:
+  ///   - change: changes it.
   ///   - task: the task.
-  ///   - set: sets its fields.
-  ///   - removed: the tasks for which it need not wait any more.
-  ///   - edited: its notes from an editor.
   ///   - words: the words for fields.
   ///   - changes: the changes so far.
   ///   - session: the session.
   ///   - transaction: where to change it.
   /// - Throws: what the storage throws.
-  private func change(
-    _ task: TaskItem, _ set: (inout TaskItem) throws -> Void, _ removed: [UUID], _ edited: EditedNotes?,
-    _ words: ChangeWords, _ changes: inout TaskChanges, _ session: Session, in transaction: inout StoreWriteTransaction
+  private func apply(
+    _ change: (inout TaskItem) throws -> Void, to task: TaskItem, _ words: ChangeWords, _ changes: inout TaskChanges,
+    _ session: Session, in transaction: inout StoreWriteTransaction
   ) throws {
     var times: String?
     let former = try transaction.series(of: task)
@@ -158,13 +163,6 @@ struct EditCommand: SelectionCommand {
         return ("Changed", fields + scope + wait(from: old, to: new.task, session) + reminders)
       }
     ) { task, transaction in
-      let change = { (task: inout TaskItem) in
-        try set(&task)
-        for tag in untags { task.tags.remove(tag.withoutNumberSign) }
-        for dependency in removed { task.dependsOn.remove(dependency) }
-        if let title { task.title = title }
-        if let edited { task.notes = edited.notes }
-      }
       let keepsReminder = !fields.remind.isEmpty
       return series
         ? try transaction.updateSeries(of: task.id, keepingReminder: keepsReminder, change)

@@ -194,9 +194,7 @@ private struct DateChange {
       }
       return try option.reminder(of: dated)
     }
-    let all = (isReminderFirst ? task.reminders : []) + others
-    if isReminderFirst { task.reminders = [] }
-    task.reminders = all
+    task.reminders = (isReminderFirst ? task.reminders : []) + others
   }
 
   private var ownDay: CalendarDay? { day ?? nil }

@@ -75,6 +75,7 @@ struct TaskChanges {
     }
     if after.isClosed, before.isOpen { try recordFreed(by: after, oldParts, in: transaction) }
     try recordSubtasks(oldParts, ofClosedTask: after.isClosed && before.isOpen, in: transaction)
+    if after.isClosed, after.recurrence == nil { try recordEndedSeries(oldParts, in: transaction) }
     try recordSuccessor(oldNextIDs, from: before, to: after, in: transaction)
   }
 
@@ -182,6 +183,17 @@ extension TaskChanges {
       let names = try transaction.words(for: open)
       report.messages.append("\(open.count.counted("sub-task")) \(verb) open: \(names).")
     }
+  }
+
+  /// Says which series end with the parent of their task, because nothing is made below a closed one.
+  private mutating func recordEndedSeries(
+    _ old: [TaskItem], in transaction: borrowing StoreWriteTransaction
+  ) throws {
+    let ended = try old.filter { $0.isOpen && $0.recurrence != nil }.compactMap { try transaction.task($0.id) }
+      .filter { try $0.isClosed && transaction.openTask(ofSeriesWith: $0) == nil }
+    guard !ended.isEmpty else { return }
+    let verb = ended.count == 1 ? "has" : "have"
+    report.messages.append("The series of \(try transaction.words(for: ended)) \(verb) ended.")
   }
 
   private static func participle(from old: TaskItem, to new: TaskItem) -> String {

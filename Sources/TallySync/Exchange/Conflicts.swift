@@ -311,10 +311,10 @@ extension StoreWriteTransaction {
     // A task that gets a rule gives it to its series, with the dates.
     let hasRule = ofTask.contains { $0.stateField.isRule }
     let ofSeries = try all.filter { try $0.key.isSeries && !(hasRule && $0.stateField.isOfRule) }
-    // Refused before anything is written.
-    _ = try restored(ofSeries)
+    // A series that refuses its values does so before anything is written.
+    let series = try restored(ofSeries)
     if let first = ofTask.first { try restoreTask(first.key.id, to: ofTask) }
-    if let series = try restored(ofSeries) { try write(series) }
+    if let series { try write(series) }
   }
 
   private mutating func restoreTask(_ id: UUID, to conflicts: [StoredConflict]) throws {

@@ -315,6 +315,8 @@ import Testing
       }
       try store.writeAndWait { try $0.delete(task.id) }
       #expect(try store.read { try $0.history(of: task.id) }.contains { $0.id == change.id }, "of a deleted task, too")
+      try store.writeAndWait { try $0.delete(open.id) }
+      #expect(try store.read { try $0.history(limit: 1).first?.series.isEmpty } == true, "the series has ended with it")
     }
   }
 

@@ -155,10 +155,10 @@ extension StoreTransaction where Base == WriteTransaction {
     (old.parentID, old.dependsOn) = (task.parentID, task.dependsOn)
     var (new, _) = try self.changed(old, keepingReminder: keepsReminder, change)
     new.moveSeries(from: old, in: zone)
-    if hasRule, new.series != old.series, let rule = new.recurrence, let day = new.series?.start {
+    if hasRule, new.series != old.series, case .rule(let rule)? = new.recurrence, let day = new.series?.start {
       // The last task moves alone: nothing follows it.
       let rest = series.rest(of: rule, at: place, from: day)
-      (new.recurrence, new.series) = rest == nil ? (old.recurrence, old.series) : (rest, new.series)
+      (new.recurrence, new.series) = rest.map { (.rule($0), new.series) } ?? (old.recurrence, old.series)
     }
     try new.checkRecurrence(replacing: old, today: today, in: calendar.timeZone)
     try new.validate()

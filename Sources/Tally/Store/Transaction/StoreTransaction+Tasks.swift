@@ -105,7 +105,8 @@ extension StoreTransaction where Base == WriteTransaction {
     try check(task, replacing: old)
     try keepSeries(of: task, replacing: old, by: occurrence)
     try letFloat(&task, replacing: old)
-    if task.isIdentical(to: old) { return task }
+    // The times of a task that a person has not changed may float again.
+    if isUnchanged, task.isIdentical(to: old) { return task }
     var taskChange = RecordChange<TaskRecord>(from: record, to: task, at: commitSequence)
     taskChange.generatedFields = generatedFields
     try write(taskChange)
