@@ -98,8 +98,13 @@ struct SeriesTests {
     try withProgram { program in
       let id = try add(["Garden"] + parent, to: program)
       _ = try add(["Water", "--on", "2026-11-23", "--repeat", "every day", "--parent", id], to: program)
-      let outcome = try program.run([command, id])
+      var outcome = try program.run([command, id])
       #expect(outcome.errors.contains("has ended.") == hasEnded, "\(outcome.errors)")
+      // The copies of later parents have ids by which they are not found.
+      for _ in 0..<10 where !hasEnded {
+        outcome = try program.run([command, "--where", "Garden is:open"])
+        #expect(outcome.status == 0 && !outcome.errors.contains("has ended."), "\(outcome.errors)")
+      }
       #expect(!hasEnded || outcome.errors.contains(/The series of .*“Water” has ended\./), "\(outcome.errors)")
     }
   }
