@@ -175,6 +175,8 @@ extension StoreWriteTransaction {
   }
 
   /// Removes the values of objects that were deleted long ago, here or elsewhere; who has written what and when stays.
+  ///
+  /// The name of a list stays, too: a completion of another replica may arrive later, and statistics name its list.
   mutating func removeValuesOfDeleted(before time: Int64) throws {
     var (table, forgotten) = (try StateTable(in: self), [ObjectKey: TouchedObject]())
     for (isList, id) in try deletedKeys() {
@@ -184,7 +186,8 @@ extension StoreWriteTransaction {
       let object = ObjectKey(isList: isList, id: id)
       let state = try table.state(of: object, in: self)
       try forgetDeleted(isList: isList, id: id)
-      if state.isDeleted { forgotten[object] = TouchedObject(before: state, state: state.withoutValues) }
+      guard state.isDeleted else { continue }
+      forgotten[object] = TouchedObject(before: state, state: state.withoutValues(keeping: isList ? .title : nil))
     }
     try table.write(forgotten, in: &self)
   }

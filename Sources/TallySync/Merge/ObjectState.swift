@@ -63,12 +63,15 @@ struct ObjectState: Hashable, Sendable {
     }
   }
 
-  /// A deleted object's state without the values of its registers: only who has written what and when, and its completions.
+  /// Removes the values of a deleted object's registers.
   ///
   /// The join with the whole state is the whole state.
-  var withoutValues: ObjectState {
+  ///
+  /// - Parameter kept: The field whose value stays, besides whether the object is there.
+  /// - Returns: Who has written what and when, and its completions.
+  func withoutValues(keeping kept: Field? = nil) -> ObjectState {
     var state = self
-    for field in registers.keys where field != .life { state.registers[field]?.value = [] }
+    for field in registers.keys where field != .life && field != kept { state.registers[field]?.value = [] }
     return state
   }
 

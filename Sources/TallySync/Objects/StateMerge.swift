@@ -282,7 +282,7 @@ extension StoreWriteTransaction {
     }
     for id in counted {
       let state = try merge.state(of: ObjectKey(isList: true, id: id), in: self)
-      // The values of a list that was deleted long ago are forgotten; the ledger has its name.
+      // An earlier version also forgot the name of a list that was deleted long ago; the store may still have it.
       guard state.isDeleted, let name = state.registers[.title]?.value, !name.isEmpty else { continue }
       names[id] = String(decoding: name, as: UTF8.self)
     }

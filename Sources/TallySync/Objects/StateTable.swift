@@ -210,7 +210,7 @@ struct StoredState: Sendable {
   /// The values of a deleted object do not count: each replica forgets them at another time.
   func hash(of object: ObjectKey) -> StateHash {
     // The digests of omitted texts stay: they are too short to be replaced by digests.
-    let form = StoredState(state.isDeleted ? state.withoutValues : state, besides: nil).state
+    let form = StoredState(state.isDeleted ? state.withoutValues() : state, besides: nil).state
     return StateHash(of: form.encoded(behind: object.bytes) { $0.high })
   }
 

@@ -90,6 +90,34 @@ struct UpkeepTests {
     }
   }
 
+  /// Nothing had been completed in it when it was deleted, so its name was stored only with its values.
+  @Test func aCompletionThatArrivesLateCountsForItsDeletedListByName() async throws {
+    try await withFolderSpace(3) { space in
+      let (list, id) = try await space.stores[0].write { transaction in
+        let list = try transaction.addList(name: "Home").id
+        return (list, try transaction.add("one", to: .inbox) { $0.listID = list }.id)
+      }
+      try await space.synchronizeAll()
+      try await space.stores[0].write { try $0.deleteList(list) }
+      // The third has not seen the deletion.
+      try await space.stores[2].write { _ = try $0.complete(id) }
+      for _ in 0..<4 {
+        space.clock.now = space.clock.now.adding(seconds: 10 * 86_400)
+        for number in 0...1 { try await space.sync(number).synchronize() }
+      }
+      #expect(try await space.sync(0).trash() == [])
+      try await space.synchronizeAll()
+      let late = try space.addStore()
+      try await StoreSync(late).join(try await space.invitation(), in: space.folder, deviceName: "late")
+      try await space.synchronizeAll()
+      try await space.expectEqualStores()
+      for store in space.stores {
+        let count = try #require(try store.read { try $0.statistics().byList.first { $0.listID == list } })
+        #expect((count.name, count.isDeleted, count.completed) == ("Home", true, 1))
+      }
+    }
+  }
+
   @Test(arguments: [false, true]) func aDamagedSegmentIsReplacedBySnapshotOfItsAuthor(_ isTruncated: Bool) async throws
   {
     try await withFolderSpace { space in
