@@ -309,6 +309,26 @@ package enum SystemCalls {
     #endif
   }
 
+  /// Maps the first bytes of a file that other processes map, too; ``unmap(_:byteCount:)`` ends the map.
+  ///
+  /// The file must be as long: beyond its end, an access ends the process.
+  ///
+  /// The corresponding C function is `mmap`.
+  package static func map(_ file: FileDescriptor, byteCount: Int) throws(Errno) -> UnsafeMutableRawPointer {
+    // A new map; -1 is the failure, which Swift does not import.
+    let address = unsafe mmap(nil, byteCount, PROT_READ | PROT_WRITE, MAP_SHARED, file.rawValue, 0)
+    guard let address = unsafe address, Int(bitPattern: address) != -1 else { throw Errno(rawValue: errno) }
+    return unsafe address
+  }
+
+  /// Ends a map.
+  ///
+  /// The corresponding C function is `munmap`.
+  package static func unmap(_ address: UnsafeMutableRawPointer, byteCount: Int) {
+    // The caller has made the map; the call fails for other addresses only.
+    _ = unsafe munmap(address, byteCount)
+  }
+
   private static func check(_ result: CInt) throws(Errno) {
     // This thread's own variable.
     if result != 0 { throw Errno(rawValue: errno) }

@@ -8,6 +8,8 @@ extension HelperAct {
   func run() throws {
     switch name {
     case "hold-read": try holdRead()
+    case "log-bank": try moveAmounts()
+    case "log-audit": try auditAmounts()
     case "hold-write": try holdWrite()
     case "count": try count()
     case "watch": try watch()

@@ -5,24 +5,20 @@ extension LogStore {
   /// Brings what is published into the tree, in one transaction (L7); does nothing if all is there.
   ///
   /// Throws `busy` if another merge takes too long, and what ``LMDBEnvironment/write(_:)`` throws.
-  func merge() throws(LMDBError) {
-    try merging { () throws(LMDBError) in
-      let (parts, end) = state.withLock { ($0.parts, $0.end) }
-      let isDone = try writeTree { (transaction) throws(LMDBError) in
-        let row = try self.row(in: transaction)
-        guard end.commit > row.commit else { return false }
-        try putEntries(of: parts, after: row.commit, upTo: end.commit, in: &transaction)
-        try putRow(end, in: &transaction)
-        return true
-      }
-      guard isDone else { return }
-      // The commit has returned, so the meta page is flushed.
-      state.withLock { state in
-        state.safe = max(state.safe, end.offset)
-        // The last part may get more.
-        let last = state.parts.last
-        state.parts.removeAll { $0.end <= end.commit && $0 !== last }
-      }
+  package func merge() throws(LMDBError) {
+    let end = try writeTree { (transaction) throws(LMDBError) in
+      let (row, parts, end) = try readTail(in: transaction)
+      guard end.commit > row.commit else { return nil as LogPlace? }
+      try putEntries(of: parts, after: row.commit, upTo: end.commit, in: &transaction)
+      try putRow(end, in: &transaction)
+      return end
+    }
+    guard let end else { return }
+    // The commit has returned, so the meta page is flushed.
+    share.raiseSafe(to: end.offset)
+    state.withLock { state in
+      state.removeParts(upTo: end)
+      state.mergeCommit = max(state.mergeCommit, end.commit + UInt64(options.commitsPerPart))
     }
   }
 
@@ -30,54 +26,68 @@ extension LogStore {
   ///
   /// Throws as ``merge()``.
   func commitDirectly(_ changes: LogChanges) throws(LMDBError) {
-    let place = state.withLock(\.end).afterDirectCommit
-    let own = LogTail(from: place.commit - 1)
-    try own.add(changes, of: place.commit)
-    try commitDirectly(own, as: place)
+    try commitDirectly { (end) throws(LMDBError) in
+      let own = LogTail(from: end.commit)
+      try own.add(changes, of: end.afterDirectCommit.commit)
+      return (own, end.afterDirectCommit)
+    }
   }
 
-  /// Puts every whole record after what is published into the tree, and begins a new chain (L10, L12).
+  /// Puts every whole record after what is published into the tree, and begins a new chain (L10, L12); the caller has the
+  /// turn, or has the store alone.
   ///
   /// Nobody reads the records before they are there: a flush that failed may have left them in memory only.
   ///
   /// Throws as ``merge()``; `corrupted` for a record that cannot be read.
   func recover() throws(LMDBError) {
-    var place = state.withLock(\.end)
-    let left = LogTail(from: place.commit)
-    while true {
-      let next = try LMDBError.translating("read the log") { [place] in try log.record(after: place) }
-      guard let found = next else { break }
-      try left.add(LogChanges(record: found.bytes), of: found.record.commit)
-      place = found.record.end
-    }
-    try commitDirectly(left, as: place.afterDirectCommit)
-  }
-
-  private func commitDirectly(_ changes: LogTail, as place: LogPlace) throws(LMDBError) {
-    try merging { () throws(LMDBError) in
-      let parts = state.withLock { state in
-        state.isInDoubt = true
-        return state.parts + [changes]
-      }
-      _ = try writeTree { (transaction) throws(LMDBError) in
-        let row = try self.row(in: transaction)
-        try putEntries(of: parts, after: row.commit, upTo: place.commit, in: &transaction)
-        try putRow(place, in: &transaction)
-        return true
-      }
-      state.withLock { state in
-        state.safe = max(state.safe, place.offset)
-        state.parts = [LogTail(from: place.commit)]
-        state.publish(place)
+    try commitDirectly { (end) throws(LMDBError) in
+      let left = LogTail(from: end.commit)
+      var place = end
+      while true {
+        let next = try LMDBError.translating("read the log") { [place] in try log.record(after: place) }
+        guard let found = next else { return (left, place.afterDirectCommit) }
+        try left.add(LogChanges(record: found.bytes), of: found.record.commit)
+        place = found.record.end
       }
     }
   }
 
-  /// Starts the merging thread if a part of the tail is full and it does not run; the caller has the turn.
+  /// L9, with the changes that a body makes for the place after what is published; it may run again.
+  private func commitDirectly(
+    _ changes: (_ end: LogPlace) throws(LMDBError) -> (LogTail, LogPlace)
+  ) throws(LMDBError) {
+    let place = try writeTree { (transaction) throws(LMDBError) in
+      let (row, parts, end) = try readTail(in: transaction)
+      let (own, place) = try changes(end)
+      try putEntries(of: parts + [own], after: row.commit, upTo: place.commit, in: &transaction)
+      try putRow(place, in: &transaction)
+      share.isInDoubt = true
+      return place
+    }
+    share.raiseSafe(to: place.offset)
+    state.withLock { $0.restart(at: place) }
+    share.publish(place.commit)
+    share.isInDoubt = false
+  }
+
+  /// The row of the newest tree, and the tail from there on up to what is published.
+  private func readTail(
+    in transaction: borrowing WriteTransaction
+  ) throws(LMDBError) -> (row: LogPlace, parts: [LogTail], end: LogPlace) {
+    let row = try row(in: transaction)
+    return try state.withLock { (state) throws(LMDBError) in
+      guard try catchUp(&state, with: row, upTo: share.published) else {
+        throw LMDBError(.busy, operation: "merge", message: "The log lacks commits that are not in the tree")
+      }
+      return (row, state.parts, state.end)
+    }
+  }
+
+  /// Starts the merging thread if there are enough commits and it does not run; the caller has the turn.
   func startMergerIfDue() {
     guard options.mergesByItself else { return }
     let isDue = state.withLock { state in
-      guard !state.hasMerger, state.parts.count > state.failedPartCount else { return false }
+      guard !state.hasMerger, state.end.commit >= state.mergeCommit else { return false }
       state.hasMerger = true
       return true
     }
@@ -88,15 +98,15 @@ extension LogStore {
     }.start()
   }
 
-  /// Merges until no part is full.
+  /// Merges until no merge is due.
   ///
   /// An error is left to the writer that finds the log full: it merges itself, and throws what prevents that.
   private func mergeWhileDue() {
     while true {
       let hasMerged = (try? merge()) != nil
       let isDone = state.withLock { state in
-        state.failedPartCount = hasMerged ? 1 : state.parts.count
-        guard !hasMerged || state.parts.count <= 1 else { return false }
+        if !hasMerged { state.mergeCommit = state.end.commit + UInt64(options.commitsPerPart) }
+        guard state.end.commit < state.mergeCommit else { return false }
         state.hasMerger = false
         return true
       }
@@ -105,24 +115,7 @@ extension LogStore {
     state.wakeAll()
   }
 
-  /// Lets one thread merge at a time.
-  private func merging(_ body: () throws(LMDBError) -> Void) throws(LMDBError) {
-    let isTaken = state.wait(atMost: options.waitLimit) { state -> Bool? in
-      guard !state.isMerging else { return nil }
-      state.isMerging = true
-      return true
-    }
-    if isTaken == nil { throw LMDBError(.busy, operation: "merge", message: "Another merge has not ended in time") }
-    defer {
-      state.withLock { $0.isMerging = false }
-      state.wakeAll()
-    }
-    try body()
-  }
-
-  private func writeTree(
-    _ body: (inout WriteTransaction) throws(LMDBError) -> Bool
-  ) throws(LMDBError) -> Bool {
+  private func writeTree<R>(_ body: (inout WriteTransaction) throws(LMDBError) -> R) throws(LMDBError) -> R {
     try LMDBError.translating("merge") { try environment.write { try body(&$0) } }
   }
 

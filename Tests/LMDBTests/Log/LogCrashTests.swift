@@ -80,7 +80,7 @@ import Testing
       }
       options.hooks.willFlush = { look() }
       options.hooks.hasFlushed = { disk.withLock { $0.flush() } }
-      store = try LogStore(of: try LMDBEnvironment(path: directory.path), options: options)
+      store = try LogStore(of: try LMDBEnvironment(forLogIn: directory.path), options: options)
       let made = try LogFile.bytes(of: store.log.descriptor, count: empty.count, at: 0)
       disk.withLock { $0 = Disk(now: made, durable: made) }
       table = try store.table(named: "table")
@@ -146,11 +146,11 @@ import Testing
     try Data(cut.log).write(to: URL(filePath: directory.path.appending("log").string))
     for _ in 0..<(again ? 1 : 0) {
       // Recovered, and left without closing.
-      let environment = try LMDBEnvironment(path: directory.path)
+      let environment = try LMDBEnvironment(forLogIn: directory.path)
       _ = try LogStore(of: environment)
       try environment.close()
     }
-    let environment = try LMDBEnvironment(path: directory.path)
+    let environment = try LMDBEnvironment(forLogIn: directory.path)
     let store = try LogStore(of: environment)
     let table = try store.table(named: "table")
     var found: Contents = [:]

@@ -1,0 +1,196 @@
+import Synchronization
+import SystemPackage
+import TallySystem
+
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// The file `log.lock` beside a data file: the shared block, and the locks *opening*, *in use* and *turn* (L1).
+///
+/// The fourth lock, *merging*, is the environment's own order of writers. The file stays when the store is closed, as liblmdb's lock file does. All locks end with their process.
+final class LogShare: Sendable {
+  static let fileName = "log.lock"
+
+  /// The bytes of the file's locks; they lie beyond its end.
+  private enum Byte: Int {
+    case opening = 0x1_0000_0000
+    case inUse
+  }
+
+  /// Who appends.
+  ///
+  /// Threads of one process share it: another flag keeps them apart.
+  let turn: FileLock
+  private let descriptor: FileDescriptor
+  private let block: SharedBlock
+  private let owner: Int32
+  /// Whether nobody else had the store open when this one opened it.
+  let isAlone: Bool
+
+  /// Opens the file, and holds the lock *opening* until ``endOpening()``; clears the block if nobody has the store open (L12).
+  ///
+  /// Throws `busy` if another process opens or closes the store for too long; `other` where locks of descriptors are
+  /// missing.
+  init(in directory: FilePath, waitLimit: Duration) throws(LMDBError) {
+    guard ByteLock.strongestOwner == .descriptor else {
+      throw LMDBError(.other, operation: "open the log", message: "The system has no locks of open files")
+    }
+    let path = directory.appending(Self.fileName)
+    let file = try LMDBError.translating("open the log", path) {
+      try FileDescriptor.open(
+        path, .readWrite, options: [.create, .closeOnExec, .noFollow, .nonBlocking], permissions: .ownerReadWrite)
+    }
+    do throws(LMDBError) {
+      (turn, isAlone, block) = try Self.open(file, at: path, waitLimit)
+    } catch {
+      try? file.close()
+      throw error
+    }
+    (descriptor, owner) = (file, getpid())
+  }
+
+  deinit {
+    // In a child of a fork the locks are the parent's.
+    if getpid() == owner { release() }
+    block.unmap()
+    try? descriptor.close()
+  }
+
+  private static func open(
+    _ file: FileDescriptor, at path: FilePath, _ waitLimit: Duration
+  ) throws(LMDBError) -> (FileLock, isAlone: Bool, SharedBlock) {
+    try lockOpening(of: file, waitLimit)
+    return try LMDBError.translating("open the log", path) {
+      let isAlone = try tryLock(file, .inUse, .exclusive)
+      // Only who holds the lock `opening` has this one exclusively.
+      if !isAlone { _ = try tryLock(file, .inUse, .shared) }
+      // The block must have room on the disk: a map of a file that is too short is no error but a signal.
+      if try isAlone || file.stat().size < Int64(SharedBlock.byteCount) {
+        try file.writeAll(toAbsoluteOffset: 0, [UInt8](repeating: 0, count: SharedBlock.byteCount))
+      }
+      return (try FileLock(openingExisting: path), isAlone, try SharedBlock(of: file))
+    }
+  }
+
+  private static func lockOpening(of file: FileDescriptor, _ waitLimit: Duration) throws(LMDBError) {
+    var growing = GrowingPause(microseconds: 100...5_000)
+    let isLocked = try waitForResult(
+      until: .after(waitLimit), pausing: { _ in growing.pass() },
+      { () throws(LMDBError) -> Bool? in
+        try LMDBError.translating("open the log") { try tryLock(file, .opening, .exclusive) ? true : nil }
+      })
+    if isLocked == nil {
+      throw LMDBError(
+        .busy, operation: "open the log", message: "Another process opens or closes the store",
+        remedy: "Try again; if it keeps happening, a process may be stopped: resume or end it")
+    }
+  }
+
+  private static func tryLock(_ file: FileDescriptor, _ byte: Byte, _ mode: FileLock.Mode) throws(Errno) -> Bool {
+    do throws(Errno) {
+      try ByteLock(file, byte: byte.rawValue, owner: .descriptor).acquire(mode)
+      return true
+    } catch .wouldBlock {
+      return false
+    } catch .permissionDenied {
+      return false
+    }
+  }
+
+  /// Lets others open and close the store.
+  func endOpening() throws(LMDBError) {
+    try LMDBError.translating("open the log") {
+      if isAlone { _ = try Self.tryLock(descriptor, .inUse, .shared) }
+      try ByteLock(descriptor, byte: Byte.opening.rawValue, owner: .descriptor).release()
+    }
+  }
+
+  /// Takes the lock *opening* and runs a body that is told whether nobody else has the store open (L13).
+  ///
+  /// If the body succeeds, this process does not count as one that has the store open any more.
+  func close(_ waitLimit: Duration, _ body: (_ isAlone: Bool) throws(LMDBError) -> Void) throws(LMDBError) {
+    try Self.lockOpening(of: descriptor, waitLimit)
+    do throws(LMDBError) {
+      let isAlone = try LMDBError.translating("close the log") {
+        try Self.tryLock(descriptor, .inUse, .exclusive)
+      }
+      try body(isAlone)
+    } catch {
+      // It stays open.
+      _ = try? Self.tryLock(descriptor, .inUse, .shared)
+      try? ByteLock(descriptor, byte: Byte.opening.rawValue, owner: .descriptor).release()
+      throw error
+    }
+    release()
+  }
+
+  private func release() {
+    turn.release()
+    try? ByteLock(descriptor, byte: Byte.inUse.rawValue, owner: .descriptor).release()
+    try? ByteLock(descriptor, byte: Byte.opening.rawValue, owner: .descriptor).release()
+  }
+
+  // MARK: The shared block
+
+  /// The last commit that readers may see.
+  var published: UInt64 { block[.published] }
+
+  func publish(_ commit: UInt64) { block.raise(.published, to: commit) }
+
+  /// The offset before which no record is needed any more, even after a power cut (L8).
+  var safe: UInt64 { block[.safe] }
+
+  func raiseSafe(to offset: UInt64) { block.raise(.safe, to: offset) }
+
+  /// Whether somebody who has the turn writes, or was killed while writing (L10).
+  var isInDoubt: Bool {
+    get { block[.doubt] != 0 }
+    set { block.set(.doubt, to: newValue ? 1 : 0) }
+  }
+}
+
+/// Numbers in a file that several processes have mapped.
+@safe
+private struct SharedBlock: @unchecked Sendable {
+  static let byteCount = 4_096
+
+  /// Each has a cache line of its own.
+  enum Number: Int {
+    case published, safe, doubt
+  }
+
+  // Constant, and aligned to a page; the owner unmaps it when nobody has it.
+  private let address: UnsafeMutableRawPointer
+
+  init(of file: FileDescriptor) throws(Errno) {
+    // Kept until `unmap`.
+    unsafe address = try SystemCalls.map(file, byteCount: Self.byteCount)
+  }
+
+  func unmap() {
+    // By the owner, as the last one.
+    unsafe SystemCalls.unmap(address, byteCount: Self.byteCount)
+  }
+
+  private func cell(_ number: Number) -> UnsafeMutablePointer<Atomic<UInt64>> {
+    // In the block; bytes that are zero are atomic numbers that are zero.
+    unsafe (address + number.rawValue * 64).assumingMemoryBound(to: Atomic<UInt64>.self)
+  }
+
+  // The cells below are in the map, which the owner keeps.
+
+  subscript(number: Number) -> UInt64 { unsafe cell(number).pointee.load(ordering: .sequentiallyConsistent) }
+
+  func set(_ number: Number, to value: UInt64) {
+    unsafe cell(number).pointee.store(value, ordering: .sequentiallyConsistent)
+  }
+
+  func raise(_ number: Number, to value: UInt64) {
+    _ = unsafe cell(number).pointee.max(value, ordering: .sequentiallyConsistent)
+  }
+}
