@@ -28,6 +28,7 @@ package enum WebAssets {
     "search": PackageResources.search_mustache,
     "settings": PackageResources.settings_mustache,
     "statistics": PackageResources.statistics_mustache,
+    "suggestions": PackageResources.suggestions_mustache,
     "sync": PackageResources.sync_mustache,
     "tags": PackageResources.tags_mustache,
     "task": PackageResources.task_mustache,

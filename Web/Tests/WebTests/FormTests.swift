@@ -13,7 +13,8 @@ struct FormTests {
     ("/capture", [("text", "Milk"), ("place", "inbox")]),
     ("/capture", [("text", "Milk today #home"), ("place", "today")]),
     ("/lists", [("name", "Work"), ("color", "#007aff")]), ("/lists/LIST", [("action", "down")]),
-    ("/tasks/TASK", [("subtask", "A part")]), ("/tasks/TASK", [("notes", "typed"), ("subtask", "A part")]),
+    ("/tasks/TASK", [("after", "other")]), ("/tasks/TASK", [("subtask", "A part")]),
+    ("/tasks/TASK", [("notes", "typed"), ("subtask", "A part")]),
     ("/undo", []), ("/import-text", [("text", "- [ ] imported"), ("format", "markdown")]),
     ("/change", [("action", "nest"), ("anchor", "TASK"), ("id", "OTHER")]),
   ]
@@ -115,6 +116,7 @@ struct FormTests {
     ("/tasks/TASK", [("reminder", "frday"), ("due", "2031-05-07")], "reminder"),
     ("/tasks/TASK", [("repeat", "sometimes"), ("subtask", "a part")], "repeat"),
     ("/tasks/TASK", [("day", "frday")], "day"),
+    ("/tasks/TASK", [("after", "nothing of this name"), ("notes", "some notes")], "after"),
     ("/tasks/TASK", [("title", " "), ("notes", "some notes")], "title"),
     ("/tasks/TASK", [("tags", "\(String(repeating: "x", count: 65))"), ("notes", "some notes")], "tags"),
     ("/tasks/TASK", [("priority", "none at all"), ("notes", "some notes")], "priority"),

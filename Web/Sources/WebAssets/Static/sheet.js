@@ -3,9 +3,12 @@
 
 import { isEdited } from "./morph.js";
 import { adopt, deliver, fieldName, flush, forget, forgetOwn, isPassing, keep, keepRefused, kept, orphans, setAside, textOf } from "./outbox.js";
-import { button, changed, failureWords, hideNotice, sayNotAdded, show, submit } from "./requests.js";
+import { button, change, changed, failureWords, hideNotice, sayNotAdded, show, submit } from "./requests.js";
 
 const LONGEST_QUIET_MILLISECONDS = 400;
+// How long somebody who types pauses before tasks are suggested, and the longest text for which they are.
+const PAUSE_MILLISECONDS = 80;
+const LONGEST_SUGGESTED = 100;
 
 export class Sheet {
   constructor(form) {
@@ -20,7 +23,10 @@ export class Sheet {
     // Fields whose text the browser has no room to keep until it is saved.
     this.unkept = new Set();
     this.adding = 0;
-    form.addEventListener("input", ({ target }) => this.typed(target));
+    form.addEventListener("input", (event) => {
+      this.typed(event.target);
+      if (isChosen(event)) this.save([event.target]);
+    });
     form.addEventListener("focusout", ({ target, relatedTarget }) => this.left(target, relatedTarget));
     // A choice is complete at once, so it is saved before the field is left.
     form.addEventListener("change", ({ target }) => {
@@ -55,7 +61,7 @@ export class Sheet {
   }
 
   fields() {
-    return [...this.form.querySelectorAll("#fields :is(input:not([type=hidden], [type=checkbox]), textarea, select)")];
+    return [...this.form.querySelectorAll(":is(#fields, #waits) :is(input:not([type=hidden], [type=checkbox]), textarea, select)")];
   }
 
   stamp(field) {
@@ -88,7 +94,22 @@ export class Sheet {
     } else if (this.fields().includes(field)) {
       Sheet.clear(field);
       this.draft(field);
+      if (field.name === "after") this.suggestLater(field);
     }
+  }
+
+  suggestLater(field) {
+    clearTimeout(this.suggesting);
+    this.suggesting = setTimeout(() => this.suggest(field), PAUSE_MILLISECONDS);
+  }
+
+  // Suggests open tasks with the words in a field.
+  async suggest(field) {
+    const text = field.value;
+    if (text.length > LONGEST_SUGGESTED) return;
+    const response = await fetch(`${this.path}/suggestions?${new URLSearchParams({ q: text })}`).catch(() => null);
+    const html = response?.ok ? await response.text() : "";
+    if (field.isConnected && field.value === text) field.list.innerHTML = html;
   }
 
   left(field, next) {
@@ -268,7 +289,14 @@ export class Sheet {
     // Save, or Enter in a field.
     if (!action) for (const field of this.fields().filter(isEdited)) this.release(field);
     const isSaved = await this.save();
+    if (event.submitter?.name === "release") return this.stopWaiting(action);
     if (isEnding) return isSaved ? this.end(action) : this.focusRefused();
+  }
+
+  // Ends waiting for another task, whose button disappears.
+  async stopWaiting(id) {
+    this.form.elements.after.focus();
+    await change(this.path, [["release", id], ...(this.series?.checked ? [["series", "on"]] : [])]);
   }
 
   // Deletes or skips the task, after saving: undoing that leaves what was typed.
@@ -422,6 +450,12 @@ export class Sheet {
   isBusy() {
     return this.saving.size > 0 || this.fields().some(isEdited);
   }
+}
+
+// Whether a suggestion has been chosen, which is a complete text at once. Browsers say so in two ways.
+function isChosen({ target, inputType }) {
+  const isWhole = inputType === undefined || inputType === "insertReplacementText";
+  return isWhole && [...(target.list?.options ?? [])].some((option) => option.value === target.value);
 }
 
 // If a text was changed while an earlier one was being saved, sends the earlier one again; returns the stamp after it.

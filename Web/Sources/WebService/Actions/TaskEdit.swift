@@ -17,6 +17,8 @@ struct TaskEdit: Sendable {
   private let changes: [(field: SheetField, text: String)]
   /// Whether the changes of a repeating task are meant for those that follow, too.
   private let isForSeries: Bool
+  /// The task for which this one is not to wait any more.
+  private let released: UUID?
 
   /// Compares a form with the task as it is now.
   ///
@@ -31,7 +33,7 @@ struct TaskEdit: Sendable {
       if let stamp, stamp != now.digest { conflicts.append(Conflict(field: field, own: text, now: now)) }
       changes.append((field, text))
     }
-    (self.changes, isForSeries) = (changes, form["series"] == "on")
+    (self.changes, isForSeries, released) = (changes, form["series"] == "on", try form.id("release"))
     guard conflicts.isEmpty else {
       throw SheetConflict(task: task, conflicts: conflicts, changes: changes, isForSeries: isForSeries)
     }
@@ -42,11 +44,16 @@ struct TaskEdit: Sendable {
   /// - Throws: ``FieldRefusal`` with the field that is refused.
   func apply(to id: UUID, in transaction: inout StoreWriteTransaction) throws {
     let reference = transaction.dateReference
-    let texts = changes.filter { $0.field != .state }
+    let texts = try changes.filter { $0.field != .state }.map { field, text in
+      guard field == .after, !text.allSatisfy(\.isWhitespace) else { return (field: field, text: text) }
+      let other = try refusing(field.rawValue) { try transaction.task(meantBy: text, besides: id) }
+      return (field: field, text: other.id.text)
+    }
     let hasReminder = texts.contains { $0.field == .reminder }
     do {
       let change = { (task: inout TaskItem) in
         for (field, text) in texts { try refusing(field.rawValue) { try field.set(text, of: &task, reference) } }
+        if let released { task.dependsOn.remove(released) }
       }
       if isForSeries {
         try transaction.updateSeries(of: id, keepingReminder: hasReminder, change)

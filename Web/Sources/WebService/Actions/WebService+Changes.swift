@@ -48,7 +48,8 @@ extension WebService {
     do {
       (result, change) = try await store.write(by: rules) { transaction in
         try transaction.setActionName("tally-web")
-        let result = try body(&transaction)
+        let result: Result
+        do { result = try body(&transaction) } catch { throw transaction.naming(error) }
         guard isConfirmed || transaction.isUndoable else { throw IrreversibleChange(isUndo: isUndo) }
         return (result, try transaction.changeID)
       }
@@ -62,13 +63,14 @@ extension WebService {
       return .redirect(to: change.map { "\(back)\(separator)done=\($0.text)" } ?? back)
     }
     let fields = result as? [SavedField]
-    guard let change else {
+    // An undo and a redo are no changes themselves: their words are those of the change that is undone or done again.
+    guard let named = change ?? (result as? UndoResult)?.change else {
       return try .json(Answer(change: nil, words: words ?? "Nothing has changed", fields: fields))
     }
-    let shown = try store.read(by: rules) { transaction in try notice(of: change, back: back, in: transaction) }
+    let shown = try store.read(by: rules) { transaction in try notice(of: named, back: back, in: transaction) }
     let parts = [words, shown?["words"] as? String].compactMap(\.self)
-    return try .json(
-      Answer(change: shown?["change"] as? String, words: parts.joined(separator: ": "), fields: fields))
+    let undoable = change == nil ? nil : shown?["change"] as? String
+    return try .json(Answer(change: undoable, words: parts.joined(separator: ": "), fields: fields))
   }
 
   /// Asks before a change that cannot be taken back, with the same form and a button that confirms it.

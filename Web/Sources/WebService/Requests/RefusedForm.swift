@@ -134,7 +134,8 @@ struct Screens: RouterMiddleware {
 extension Form {
   /// The fields in which people write.
   private static let texts: Set<String> = [
-    "title", "notes", "tags", "due", "reminder", "repeat", "day", "start", "subtask", "text", "name", "new", "q",
+    "title", "notes", "tags", "due", "reminder", "repeat", "day", "start", "after", "subtask", "text", "name", "new",
+    "q",
   ]
 
   /// The form for a page that lacks it: texts can be read and changed, everything else is sent along.

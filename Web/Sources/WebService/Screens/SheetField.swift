@@ -4,6 +4,8 @@ import Tally
 /// A field of a task's sheet, as the text that the form shows and sends.
 enum SheetField: String, CaseIterable {
   case title, state, list, day, start, priority, due, reminder, `repeat`, tags, notes
+  /// A task to wait for, too. Those that the task waits for already have buttons of their own.
+  case after
 
   /// The text of a task's field, which a form sends if nobody changes it.
   func text(of task: TaskItem, _ clock: DateReference) -> String {
@@ -20,6 +22,7 @@ enum SheetField: String, CaseIterable {
     case .repeat: task.recurrence?.words ?? ""
     case .tags: task.tags.joined(separator: ", ")
     case .notes: (task.notes ?? "").withUnixLineBreaks
+    case .after: ""
     }
   }
 
@@ -41,12 +44,15 @@ enum SheetField: String, CaseIterable {
 extension SheetField {
   /// Sets the field to the value of a text; an empty text clears it.
   ///
+  /// A task to wait for is given by its id, and added to the others.
+  ///
   /// - Throws: errors of the library for a text that cannot be read.
   func set(_ text: String, of task: inout TaskItem, _ reference: DateReference) throws {
     let value = text.allSatisfy(\.isWhitespace) ? nil : text
     switch self {
     case .title: task.title = text
     case .notes: task.notes = value
+    case .after: if let value { task.dependsOn.insert(try UUID(form: value)) }
     case .state: task.state = try TaskState(name: text)
     case .priority: task.priority = try Priority(name: text)
     case .list: task.listID = try value.map { try UUID(form: $0) }

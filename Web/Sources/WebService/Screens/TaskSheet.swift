@@ -31,18 +31,21 @@ struct TaskSheet {
       "subtasks": try transaction.subtasks(of: task.id).map { frame.row($0) },
       "facts": try Self.facts(task, clock, transaction.handle(of: task.id)),
       "changes": try transaction.history(of: task.id, limit: 5).map {
-        let change = ["when": clock.relativeName(of: $0.date), "words": words($0, limit: 1).first ?? ""]
+        let first = try words($0, limit: 1, in: transaction).first ?? ""
+        let change = ["when": clock.relativeName(of: $0.date), "words": first]
         return change.merging(devices.author(of: $0).map { ["device": $0] } ?? [:]) { $1 }
       },
     ]
     content["titleText"] = text(.title)
-    for field in [SheetField.notes, .day, .start, .due, .reminder, .repeat, .tags] {
+    for field in [SheetField.notes, .day, .start, .due, .reminder, .repeat, .tags, .after] {
       content[field.rawValue] = text(field)
     }
     content["isRepeating"] = task.recurrence != nil && task.isOpen
     content["isForSeries"] = typed?["series"] == "on"
     content["wait"] = clock.wait(of: task)
-    content["dependencies"] = try Self.dependencies(of: task, in: transaction)
+    content["waitsFor"] = Self.links(to: try task.dependsOn.compactMap { try transaction.task($0) })
+    content["suggestions"] = try Suggestions(for: task, in: frame, transaction).content
+    content["dependents"] = try Self.dependents(of: task, in: transaction)
     content["dayType"] = StatisticsContent.typeOfField(with: text(.day))
     if let parent = try task.parentID.flatMap({ try transaction.task($0) }) {
       content["parent"] = ["id": parent.id.text, "title": parent.title.shortened(to: 80)]
@@ -50,21 +53,24 @@ struct TaskSheet {
     self.content = content
   }
 
-  /// The tasks that come before it and the open ones that come after it, each group with its name.
-  private static func dependencies(
+  /// The open tasks that wait for it, each group with its name.
+  private static func dependents(
     of task: TaskItem, in transaction: borrowing StoreReadTransaction
   ) throws -> [[String: Any]] {
-    let before = try task.dependsOn.compactMap { try transaction.task($0) }
     let ring = try transaction.dependencyCycle(of: task.id).filter { $0.id != task.id }
     let groups = [
-      ("Depends on", before), ("Blocks", try transaction.dependents(of: task.id).filter(\.isOpen)),
+      ("Blocks", try transaction.dependents(of: task.id).filter(\.isOpen)),
       ("Waits for itself through these, so they do not block each other", ring),
     ]
-    return groups.filter { !$0.1.isEmpty }.map { name, tasks in
-      let links = tasks.map {
-        ["id": $0.id.text, "title": $0.title.shortened(to: 80), "stateName": $0.state.words]
-      }
-      return ["name": name, "tasks": links]
+    return groups.filter { !$0.1.isEmpty }.map { name, tasks in ["name": name, "tasks": links(to: tasks)] }
+  }
+
+  private static func links(to tasks: [TaskItem]) -> [[String: String]] {
+    tasks.map {
+      [
+        "id": $0.id.text, "title": $0.title.shortened(to: 80), "short": $0.title.quotable(to: 80),
+        "stateName": $0.state.words,
+      ]
     }
   }
 

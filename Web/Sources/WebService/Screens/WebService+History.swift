@@ -8,7 +8,9 @@ extension WebService {
       let devices = try await DeviceNames(of: store)
       return try page("history", title: "History", for: request, following: .store) { transaction in
         let sentences = ChangeSentences(clock: transaction.dateReference)
-        let changes = try transaction.history(limit: Self.shownChangeCount).map { entry(for: $0, sentences, devices) }
+        let changes = try transaction.history(limit: Self.shownChangeCount).map {
+          try entry(for: $0, sentences, devices, in: transaction)
+        }
         return ["changes": changes, "canRedo": try transaction.redoableChange != nil]
       }
     }
@@ -17,9 +19,10 @@ extension WebService {
   private static let shownChangeCount = 100
 
   private func entry(
-    for change: HistoryChange, _ sentences: ChangeSentences, _ devices: DeviceNames
-  ) -> [String: Any] {
-    let words = sentences(change)
+    for change: HistoryChange, _ sentences: ChangeSentences, _ devices: DeviceNames,
+    in transaction: borrowing StoreReadTransaction
+  ) throws -> [String: Any] {
+    let words = try sentences(change, in: transaction)
     var entry: [String: Any] = [
       "id": change.id.text, "when": sentences.clock.relativeName(of: change.date), "sentences": words,
       "first": words.first ?? "", "isUndone": change.isUndone,

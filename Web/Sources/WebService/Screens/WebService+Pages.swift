@@ -81,7 +81,7 @@ extension WebService {
     of change: ChangeID, back: String, in transaction: borrowing StoreReadTransaction
   ) throws -> [String: Any]? {
     guard let entry = try transaction.historyChange(change) else { return nil }
-    let sentences = ChangeSentences(clock: transaction.dateReference)(entry, limit: 1)
+    let sentences = try ChangeSentences(clock: transaction.dateReference)(entry, limit: 1, in: transaction)
     var notice: [String: Any] = ["words": sentences.joined(separator: " "), "back": back]
     if entry.kind != .cut { notice["change"] = change.text }
     return notice

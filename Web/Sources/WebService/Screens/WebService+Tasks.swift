@@ -14,6 +14,17 @@ extension WebService {
         return content
       }
     }
+    // This route is for the script, which asks while somebody types.
+    router.get("tasks/:id/suggestions") { [self] request, context in
+      let id = try UUID(form: try context.parameters.require("id"))
+      let text = try request.query()["q"] ?? ""
+      let html = try store.read(by: DayRules(request)) { transaction in
+        guard let task = try transaction.task(id) else { throw Self.noTask }
+        let suggestions = try Suggestions(for: task, typed: text, in: RowFrame(transaction), transaction)
+        return try renderer.html("suggestions", ["suggestions": suggestions.content])
+      }
+      return Response.html(html)
+    }
     router.post("tasks/:id") { [self] request, context in
       let id = try UUID(form: try context.parameters.require("id"))
       return try await changeSheet(of: id, try await request.form(), request)
@@ -38,7 +49,8 @@ extension WebService {
     }
   }
 
-  /// Writes a sheet: its fields, a press on the circle of a sub-task, and a sub-task that was typed.
+  /// Writes a sheet: its fields, a press on the circle of a sub-task or on a button that ends waiting for a task, and a
+  /// sub-task that was typed.
   ///
   /// Every button saves everything that was typed.
   private func changeSheet(of id: UUID, _ form: Form, _ request: Request) async throws -> Response {

@@ -1,3 +1,4 @@
+import Foundation
 import Tally
 
 /// Says what a write changed, for the history and for notices.
@@ -5,14 +6,16 @@ struct ChangeSentences {
   let clock: DateReference
 
   /// At most a few sentences, one for each record.
-  func callAsFunction(_ change: HistoryChange, limit: Int = 5) -> [String] {
+  func callAsFunction(
+    _ change: HistoryChange, limit: Int = 5, in transaction: borrowing StoreReadTransaction
+  ) throws -> [String] {
     // The next task of a series is named with the one that it follows.
     let repeating = Set(change.tasks.compactMap(\.before?.series?.id))
     let isNext = { (difference: HistoryChange.Difference<TaskItem>) in
       difference.before == nil && difference.after?.series.map { repeating.contains($0.id) } ?? false
     }
     let tasks = change.tasks.filter { !isNext($0) } + change.tasks.filter(isNext)
-    var sentences = tasks.prefix(limit).map { sentence($0) + next(of: $0, in: change) }
+    var sentences = try tasks.prefix(limit).map { try sentence($0, in: transaction) + next(of: $0, in: change) }
     sentences += change.series.map { difference in
       let title = (difference.after ?? difference.before)?.template.title.quotable() ?? ""
       return "Changed the time zone of the series “\(title)”"
@@ -32,7 +35,9 @@ struct ChangeSentences {
     return sentences
   }
 
-  private func sentence(_ difference: HistoryChange.Difference<TaskItem>) -> String {
+  private func sentence(
+    _ difference: HistoryChange.Difference<TaskItem>, in transaction: borrowing StoreReadTransaction
+  ) throws -> String {
     guard let task = difference.task else { return "" }
     let title = "“\(task.title.quotable())”"
     guard let before = difference.before, let after = difference.after else {
@@ -52,11 +57,31 @@ struct ChangeSentences {
       let start = after.start.map { $0.day.map { "starts \(clock.relativeName(of: $0))" } ?? "waits for someday" }
       return "Changed \(title); it \(start ?? "has no start any more")\(reminder)"
     }
+    if before.dependsOn != after.dependsOn {
+      return "Changed \(title); \(try dependencyWords(before, after, in: transaction))\(reminder)"
+    }
     if before.scheduledDate != after.scheduledDate {
       return "Planned \(title) for \(after.scheduledDate.map(clock.relativeName) ?? "no day")\(reminder)"
     }
     if before.listID != after.listID { return "Moved \(title) to another list\(reminder)" }
     return (before.sortOrder == after.sortOrder ? "Changed \(title)" : "Moved \(title)") + reminder
+  }
+
+  /// `it waits for “Dig the bed”`.
+  private func dependencyWords(
+    _ before: TaskItem, _ after: TaskItem, in transaction: borrowing StoreReadTransaction
+  ) throws -> String {
+    func names(_ ids: [UUID]) throws -> String {
+      guard ids.count == 1 else { return "\(ids.count) other tasks" }
+      return try transaction.task(ids[0]).map { "“\($0.title.quotable())”" } ?? "a deleted task"
+    }
+    let added = after.dependsOn.filter { !before.dependsOn.contains($0) }
+    let removed = before.dependsOn.filter { !after.dependsOn.contains($0) }
+    let words = [
+      added.isEmpty ? nil : "it waits for \(try names(added))",
+      removed.isEmpty ? nil : "it does not wait for \(try names(removed)) any more",
+    ]
+    return words.compactMap(\.self).joined(separator: ", ")
   }
 
   /// Words about the next task of a series, which came when its open one was closed or deleted.
