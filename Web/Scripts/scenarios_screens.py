@@ -469,16 +469,88 @@ def occurrences(page, tally, name):
 
 @scenario
 def dependencies(page, tally, name):
-    """The sheet shows the tasks on which a task depends and those that it blocks."""
+    """The sheet shows and changes the tasks for which a task waits, and shows those that it blocks."""
     first = json.loads(tally("add", "Dig the bed", "--json"))["changed"][0]["id"]
     second = json.loads(tally("add", "Sow the beans", "--after", first, "--json"))["changed"][0]["id"]
-    for task, group, other in [(second, "Depends on", "Dig the bed"), (first, "Blocks", "Sow the beans")]:
+    for task, group, other in [(second, "Waits for", "Dig the bed"), (first, "Blocks", "Sow the beans")]:
         page.visit(f"/tasks/{task}")
         groups = page.evaluate(
-            "[...document.querySelectorAll('.dependencies')].map(group => [group.querySelector('h2').innerText, group.querySelector('a').innerText])")
+            "[...document.querySelectorAll('.dependencies:has(a)')].map(group => [group.querySelector('h2').innerText, group.querySelector('a').innerText])")
         assert groups == [[group, other]], groups
         check(page, f"{group}, {name}")
     page.click("document.querySelector('.dependencies a')")
     page.wait("document.querySelector('h1')?.innerText === 'Sow the beans'", "the other task")
+    change_dependencies(page, tally, second, name)
     tally("done", first)
     page.wait("document.querySelector('.dependencies')?.innerText.includes('Completed')", "the state of the first one")
+
+
+WAITS = "[...document.querySelectorAll('#waits li a')].map(link => link.innerText).sort().join()"
+
+
+def change_dependencies(page, tally, task, name):
+    """Adds and removes tasks on the sheet of one that waits for the bed, so that it waits for the bed again."""
+    field = "document.getElementById('after')"
+    for title in ["Buy seeds", "Call", "Call", HOSTILE]:
+        tally("add", title)
+    tally("add", "Eat the beans", "--after", task)
+    page.visit(f"/tasks/{task}")
+    # A word is enough to be shown a task; a suggestion that is chosen is saved at once, and the field is free for the next one.
+    page.click(field)
+    page.type("seed")
+    page.wait(f"[...{field}.list.options].map(option => option.value).join() === 'Buy seeds'", "the suggestion")
+    chosen = "new InputEvent('input', {bubbles: true, inputType: 'insertReplacementText'})"
+    page.evaluate(f"{field}.value = 'Buy seeds'; {field}.dispatchEvent({chosen})")
+    page.wait(f"{WAITS} === 'Buy seeds,Dig the bed' && {field}.value === ''", "the chosen task")
+    assert page.evaluate(f"document.activeElement === {field}")
+    page.wait("document.querySelector('.notice')?.innerText.includes('it waits for “Buy seeds”')", "the notice")
+    # With Enter, and by leaving the field.
+    for title, leave in [("buy SEEDS", "Enter"), (HOSTILE, "Tab")]:
+        page.click(field)
+        page.type(title)
+        page.press(leave)
+        page.wait(f"{field}.value === ''", "the saved field")
+    page.wait("document.querySelectorAll('#waits li').length === 3", "three tasks")
+    check(page, f"three dependencies, {name}")
+    # What is refused stays, with the words, until it is changed.
+    for text, words in [
+        ("Call", "matches 2 tasks"), ("Sow the beans", "cannot depend on itself"), ("seeds", "such as “Buy seeds”"),
+        ("Eat the beans", "“Sow the beans”, which depends on “Eat the beans”"),
+    ]:
+        page.click(field)
+        page.evaluate(f"{field}.select()")
+        page.type(text)
+        page.press("Tab")
+        page.wait(f"document.getElementById('after-refusal')?.innerText.includes({json.dumps(words)})", f"the words about {text}")
+        assert page.evaluate(f"{field}.value") == text
+    page.keep_noise()
+    page.noise = []
+    check(page, f"a refused dependency, {name}")
+    page.click("document.querySelector('#after-refusal button')")
+    page.wait(f"{field}.value === '' && !document.getElementById('after-refusal')", "the discarded text")
+    for title in ["Buy seeds", "<script>"]:
+        remove(page, title)
+        page.wait(f"!document.getElementById('waits').querySelector('ul').innerText.includes('{title}')", "the removal")
+        assert page.evaluate(f"document.activeElement === {field}")
+    page.wait("document.querySelector('.notice')?.innerText.includes('does not wait for “<script>')", "the notice")
+    page.click("document.querySelector('.notice button')")
+    page.wait("document.querySelectorAll('#waits li').length === 2", "the undone removal")
+    # Without scripts.
+    page.plain(f"/tasks/{task}")
+    remove(page, "<script>")
+    page.wait(f"{WAITS} === 'Dig the bed'", "the page without it")
+    page.click(field)
+    page.type("Buy seeds")
+    page.press("Enter")
+    page.wait(f"{WAITS} === 'Buy seeds,Dig the bed'", "the page with it")
+    page.scripted()
+    page.visit("/inbox")
+    page.wait("document.querySelector('#rows').innerText.includes('after 2 other tasks')", "the row")
+    page.visit(f"/tasks/{task}")
+    remove(page, "Buy seeds")
+    page.wait(f"{WAITS} === 'Dig the bed'", "the first one alone")
+
+
+def remove(page, title):
+    """Presses the button that ends waiting for a task."""
+    page.click(f"[...document.querySelectorAll('#waits li')].find(item => item.innerText.includes('{title}')).querySelector('button')")
