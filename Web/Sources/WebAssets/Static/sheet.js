@@ -452,9 +452,9 @@ export class Sheet {
   }
 }
 
-// Whether a suggestion has been chosen, which is a complete text at once. Browsers say so in two ways.
+// Whether a suggestion has been chosen, which is a complete text at once. Browsers say so in different ways.
 function isChosen({ target, inputType }) {
-  const isWhole = inputType === undefined || inputType === "insertReplacementText";
+  const isWhole = !inputType || inputType === "insertReplacementText";
   return isWhole && [...(target.list?.options ?? [])].some((option) => option.value === target.value);
 }
 
