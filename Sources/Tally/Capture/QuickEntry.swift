@@ -24,7 +24,7 @@ public import TallyEngine
 ///            | ["from" | "between"] clock ("-" | "to" | "and") clock        the time at which it begins
 ///            | ("remind" | "reminder") ["me" | ":"] ["on"] expression
 ///            | ["repeat" | "due"] recurrence | "every" date | "every" name
-///            | clause | ("until" | "ending") day | "from" day "to" day | "for" amount          of the recurrence
+///            | clause | ("until" | "ending") day | "from" day "to" day | "for" amount | "on" days   of the recurrence
 ///            | ("#" | "+" | "@") TAG
 ///            | ("!" | "p:" | "pri:" | "priority:") priority | "p1" | "p2" | "p3" | "p4"
 ///            | ("list:" | "project:" | "proj:") (NAME | '"' NAME '"') | "for" NAME
@@ -327,6 +327,7 @@ struct QuickEntryDates {
       case .recurrence(let reading, let expression, let isOfDue):
         self.reading == nil && changed.add(reading, expression, ofDue: isOfDue, reference: reference)
       case .clauses(let clauses): changed.add(clauses, reference: reference)
+      case .days(let days): changed.add(days, reference: reference)
       case .lastDay(let day, let first): changed.add(lastDay: day, from: first, reference: reference)
       case .duration(let offset): changed.add(offset)
       case .tag, .priority, .list, .start: false
@@ -359,6 +360,13 @@ struct QuickEntryDates {
     return reading?.isPossible ?? false && (clauses.end == .never || span == nil) && givesDay(reference)
   }
 
+  /// Gives the recurrence its days, if it has none.
+  private mutating func add(_ days: RecurrencePhrase.Days, reference: DateReference) -> Bool {
+    guard reading?.repeats.days.isEmpty ?? false else { return false }
+    reading?.repeats.days = days
+    return reading?.isPossible ?? false && givesDay(reference)
+  }
+
   /// Gives the recurrence an end, and perhaps a beginning, unless it already has one or would end before it begins.
   private mutating func add(lastDay: DateExpression, from first: DateExpression?, reference: DateReference) -> Bool {
     guard var clauses = reading?.clauses, clauses.end == .never, let day = try? lastDay.day(against: reference),
@@ -382,11 +390,28 @@ struct QuickEntryDates {
 
   /// Lets the recurrence end after its duration, which begins on its first day.
   private mutating func endAfterSpan(reference: DateReference) {
+    guard let span, let (_, last) = days(of: span, reference: reference) else { return }
+    reading?.clauses.end = .until(last)
+  }
+
+  /// The first day of the recurrence, and the last one of a duration that begins on it.
+  private func days(
+    of span: DateExpression.Offset, reference: DateReference
+  ) -> (first: CalendarDay, last: CalendarDay)? {
     let planned = try? schedule.day.map { try DateExpression(.day($0)).day(against: reference) }
-    guard let span, let first = recurrence?.firstDay(onOrAfter: planned ?? reference.today) else { return }
+    guard let first = recurrence?.firstDay(onOrAfter: planned ?? reference.today) else { return nil }
     var day = DateExpression.Day(.date(first))
     day.offset = day.offset.adding(span, times: 1).adding(.init(days: 1), times: -1)
-    if let last = try? DateExpression(.day(day)).day(against: reference) { reading?.clauses.end = .until(last) }
+    return (try? DateExpression(.day(day)).day(against: reference)).map { (first, $0) }
+  }
+
+  /// Whether the recurrence gives a second occurrence within a duration; `for 2 weeks` is no end of `every year`, but how
+  /// long the task takes.
+  func repeats(within span: DateExpression.Offset, reference: DateReference) -> Bool {
+    guard case .rule(let rule)? = recurrence, rule.interval.unit != .hour,
+      let (first, last) = days(of: span, reference: reference), let next = rule.next(after: first, from: first)
+    else { return true }
+    return next <= last
   }
 }
 

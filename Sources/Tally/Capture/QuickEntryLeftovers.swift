@@ -10,11 +10,13 @@ extension QuickEntryParser {
       ?? weekdays(at: index) ?? unreadClause(at: index) ?? impossibleRecurrence(at: index) ?? impossibleDate(at: index)
   }
 
-  /// Finds `for 1h` and `for 45 minutes`.
+  /// Finds `for 1h` and `for 45 minutes`, and beside a recurrence `for 3 days`.
   func duration(at index: Int) -> (QuickEntry.Reason, Int)? {
     guard tokens[index].text == "for" else { return nil }
     var parser = dateParser(at: index + 1)
-    guard let duration = parser.anyDuration(), duration.seconds > 0, isEnd(parser.index) else { return nil }
+    guard let duration = parser.anyDuration(), duration.seconds > 0 || dates.reading != nil,
+      isEnd(parser.index)
+    else { return nil }
     return (.duration, parser.index)
   }
 

@@ -13,7 +13,10 @@ extension QuickEntryParser {
     let isEvery = isEvery(index)
     if isEvery, let match = everyAfterCompletion(at: index) ?? every(at: index) { return match }
     if isAdverb(index) {
-      return phrase(at: index).flatMap { isFollowedByParts($0.end) || isDayOfClause($0.end) ? $0 : nil }
+      guard let match = phrase(at: index), case .recurrence(let reading, _, _) = match.finding else { return nil }
+      let hasClause = openingClause(at: match.end, after: reading.clauses) != nil
+      let isOpening = index == endOfOpening && match.end > index + 1 && !isFollowedByVerb(match.end)
+      return isOpening || hasClause || isFollowedByParts(match.end) ? match : nil
     }
     // `3 days after completion`; the next word is checked first because a number may begin anything.
     let mayBegin = isEvery || (tokens[index].kind == .number || word == "a") && isUnit(index + 1)
@@ -52,7 +55,10 @@ extension QuickEntryParser {
     switch tokens[index].text {
     case "until", "till", "ending": finding = parser.day().map { .lastDay(DateExpression(.day($0)), from: nil) }
     case "from", "starting", "beginning": finding = firstToLastDay(&parser)
-    case "for": finding = parser.anyDuration().flatMap { $0.seconds == 0 ? .duration($0) : nil }
+    case "for":
+      finding = parser.anyDuration().flatMap { offset in
+        offset.seconds == 0 && dates.repeats(within: offset, reference: reference) ? .duration(offset) : nil
+      }
     default: return nil
     }
     guard let finding, isEnd(parser.index), isBoundary(parser.index), isBesideRecurrence(index, parser.index) else {
@@ -63,7 +69,7 @@ extension QuickEntryParser {
 
   /// The index after the clauses of a recurrence with which the sentence begins; 0 without any, or for a title.
   func endOfOpeningClauses() -> Int {
-    var (end, clauses) = (0, RecurrencePhrase.Clauses())
+    var (end, clauses) = (endOfOpeningDays() ?? 0, RecurrencePhrase.Clauses())
     while let (longer, next) = openingClause(at: end, after: clauses) { (clauses, end) = (longer, next) }
     if end > 0, end < tokens.count, tokens[end].text == "," { end += 1 }
     guard end < tokens.count, !isFollowedByVerb(end) else { return 0 }
@@ -71,6 +77,42 @@ extension QuickEntryParser {
     let hasRule = isEvery(end) || isAdverb(end) || tokens[end].kind == .number
     return clauses.followsCompletion && !hasRule ? 0 : end
   }
+
+  /// The index after the clauses that directly follow a recurrence; 0 without any, or before a verb.
+  func endOfClauses(from start: Int, after clauses: RecurrencePhrase.Clauses) -> Int {
+    var (end, clauses) = (start, clauses)
+    while let (longer, next) = openingClause(at: end, after: clauses) { (clauses, end) = (longer, next) }
+    return end == start || isFollowedByVerb(end) ? 0 : end
+  }
+
+  /// The index after `on friday at 9` or `on the 1st and 15th`, with which the sentence begins; `nil` without such days.
+  ///
+  /// The `1st floor` is no day.
+  private func endOfOpeningDays() -> Int? {
+    guard let first = tokens.first, first.text == "on", dayOfEachMonth(at: 0) == nil else { return nil }
+    let days = longestReading(from: 0) { words in
+      var phrase = RecurrencePhrase(words: words)
+      return (phrase.days(after: "on") { $0.scope == nil }, phrase.index, phrase.reach)
+    }
+    let end = max(days?.end ?? 0, endOfDay(at: 1) ?? 0)
+    guard end > 0, end < tokens.count, isEnd(end), !Self.countedThings.contains(tokens[end].text) else { return nil }
+    return end
+  }
+
+  /// The index after a day, perhaps with a time; `nil` without one.
+  private func endOfDay(at index: Int) -> Int? {
+    var parser = dateParser(at: index)
+    switch parser.expression()?.form {
+    case .day?, .dayAndTime?: return parser.index
+    default: return nil
+    }
+  }
+
+  /// What an ordinal counts that is no day.
+  private static let countedThings: Set = [
+    "anniversary", "attempt", "birthday", "floor", "half", "hour", "level", "line", "month", "page", "quarter", "round",
+    "row", "shelf", "thought", "try", "week", "weekend", "year",
+  ]
 
   private func openingClause(
     at index: Int, after clauses: RecurrencePhrase.Clauses
@@ -87,7 +129,11 @@ extension QuickEntryParser {
       let found = phrase.clauses(addedTo: clauses, after: .init(count: 1, unit: .day))
       return (found, phrase.index, phrase.reach)
     }
-    guard let (longer, end) = found, isEnd(end) else { return nil }
+    guard let (longer, endOfClause) = found else { return nil }
+    // In `from friday at 9`, the time belongs to the day.
+    let hasTime = longer.start != clauses.start && longer.end == clauses.end
+    let end = max(endOfClause, hasTime ? endOfDay(at: start + 1) ?? 0 : 0)
+    guard isEnd(end) else { return nil }
     // `3 times` is the number of what the title names, unless a comma follows.
     let isPlainNumber = isNumberOfTimes(start) && !(end < tokens.count && tokens[end].text == ",")
     return isPlainNumber ? nil : (longer, end)
@@ -123,10 +169,15 @@ extension QuickEntryParser {
     recurrence.map { index > $0.start } ?? false || isFollowedByParts(end)
   }
 
-  /// Whether `until` or `from` and then a day follow.
-  private func isDayOfClause(_ index: Int) -> Bool {
-    var parser = dateParser(at: index)
-    return (parser.skip("until") || parser.skip("till") || parser.skip("from")) && parser.day() != nil
+  /// Reads `on the last friday` or `on the 1st and 15th`, which is no date, apart from the recurrence whose days they are.
+  func daysOfRecurrence(at index: Int) -> Match? {
+    guard tokens[index].text == "on", let repeats = dates.reading?.repeats, repeats.days.isEmpty else { return nil }
+    let found = longestReading(from: index) { words in
+      var phrase = RecurrencePhrase(words: words)
+      return (phrase.days(after: "on") { $0.canFollow(repeats.unit) }, phrase.index, phrase.reach)
+    }
+    guard let (days, end) = found, isEnd(end), isFollowedByParts(end) else { return nil }
+    return Match(finding: .days(days), end: end)
   }
 
   /// Whether `10 times` begins at a token.
@@ -164,7 +215,9 @@ extension QuickEntryParser {
       each + 1 < tokens.count, ["month", "year"].contains(tokens[each + 1].text),
       let (reading, end) = longestReading(from: start, after: ["every"], prefix)
     else { return nil }
-    guard end > each + 1, isEnd(end), isBoundary(end), !isLimited(end) else { return nil }
+    // `On the 1st of every month` may begin a sentence, as `every month` may.
+    let isOpening = index == 0 && start > index && !isFollowedByVerb(end)
+    guard end > each + 1, isEnd(end), isOpening || isBoundary(end), !isLimited(end) else { return nil }
     return Match(finding: .recurrence(reading, nil, ofDue: false), end: end)
   }
 

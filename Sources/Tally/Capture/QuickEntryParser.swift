@@ -28,6 +28,9 @@ struct QuickEntryParser {
   /// The index after the clauses of a recurrence with which the sentence begins, as in `except sunday every day`; 0
   /// without any.
   private(set) var endOfOpening = 0
+  /// The index after the clauses that directly follow the recurrence, as in `every week from friday clean the bath`; 0
+  /// without any.
+  private(set) var endOfClauses = 0
   /// Whether the parser looks for the recurrence, on whose days reminders may count that stand before it.
   private(set) var looksAhead = false
   /// The ranges of the backslashes that escape words.
@@ -85,6 +88,7 @@ struct QuickEntryParser {
     var day = expression
     if case .time? = expression?.form { day = nil }
     recurrence = found
+    endOfClauses = endOfClauses(from: found.match.end, after: reading.clauses)
     _ = dates.add(.recurrence(reading, day, ofDue: isOfDue), reference: reference)
   }
 
@@ -170,6 +174,8 @@ extension QuickEntryParser {
     case recurrence(RecurrencePhrase.Reading, DateExpression?, ofDue: Bool)
     /// All clauses of the recurrence so far.
     case clauses(RecurrencePhrase.Clauses)
+    /// The days of the recurrence, apart from it.
+    case days(RecurrencePhrase.Days)
     /// The last day of the recurrence, and perhaps its first one.
     case lastDay(DateExpression, from: DateExpression?)
     case duration(DateExpression.Offset)
@@ -185,7 +191,7 @@ extension QuickEntryParser {
       case .schedule, .span: .schedule
       case .due: .due
       case .reminder, .relativeReminders: .reminder
-      case .recurrence, .clauses, .lastDay, .duration: .recurrence
+      case .recurrence, .clauses, .days, .lastDay, .duration: .recurrence
       case .tag: .tag
       case .priority: .priority
       case .list: .list
@@ -210,14 +216,14 @@ extension QuickEntryParser {
     case "wait", "someday": someday(at: index) ?? date(at: index)
     default:
       list(at: index) ?? lastDay(at: index) ?? clause(at: index) ?? recurrence(at: index) ?? span(at: index)
-        ?? date(at: index)
+        ?? date(at: index) ?? daysOfRecurrence(at: index)
     }
   }
 
   /// Stores a finding, unless its field already has a value.
   private mutating func add(_ finding: Finding) -> Bool {
     switch finding {
-    case .schedule, .due, .reminder, .relativeReminders, .recurrence, .clauses, .lastDay, .duration, .span:
+    case .schedule, .due, .reminder, .relativeReminders, .recurrence, .clauses, .days, .lastDay, .duration, .span:
       return dates.add(finding, reference: reference)
     case .tag(let tag):
       guard entry.tags.count < TagSet.maximumCount else { return false }
@@ -432,7 +438,7 @@ extension QuickEntryParser {
 
   /// Whether the clauses of the sentence's recurrence end before a token, with which its title begins.
   private func isAfterOpening(_ index: Int) -> Bool {
-    index > 0 && index == endOfOpening && dates.reading != nil
+    index > 0 && (index == endOfOpening || index == endOfClauses) && dates.reading != nil
   }
 
   private func isDate(at index: Int) -> Bool {
