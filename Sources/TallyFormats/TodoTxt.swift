@@ -40,7 +40,8 @@ struct TodoTxtWriter: DocumentWriter {
 ///
 /// Source: "todo.txt format rules", github.com/todotxt/todo.txt. Of the keys, `due:` is widely used, `t:`, `rec:` and
 /// `pri:` are those of the "Simpletask" and "topydo" programs. The format has no word for cancelled tasks: they are done
-/// lines, which no program shows as open, with `status:cancelled`.
+/// lines, which no program shows as open, with `status:cancelled`. A done task that has such a word of its own ends with
+/// `status:completed`, as the last such word of a line says how the task ended.
 struct TodoTxtRecord: ForeignRecord {
   /// The key of the JSON, without white space, for values that the format cannot express.
   private static let extensionKey = "tally"
@@ -138,7 +139,6 @@ struct TodoTxtRecord: ForeignRecord {
     // Other programs hide a task until the day behind `t:`.
     if let day = task.scheduledDate ?? task.start?.day { words.append("t:\(day)") }
     if let recurrence = task.recurrence, let text = TodoTxtRecurrence.text(recurrence) { words.append("rec:\(text)") }
-    if task.isCancelled { words.append(Substring(Self.cancelled)) }
     for key in TodoTxtReading.understoodKeys where !words.contains(where: { $0.hasPrefix(key + ":") }) {
       if case .text(let text)? = task.attributes[key], Self.isValue(text) { words.append("\(key):\(text)") }
     }
@@ -146,6 +146,8 @@ struct TodoTxtRecord: ForeignRecord {
       guard case .text(let text) = value, Self.isKey(name), Self.isValue(text) else { continue }
       words.append("\(name):\(text)")
     }
+    if task.isCancelled { words.append(Self.cancelled) }
+    if task.isCompleted, words.contains(where: Self.isCancelled) { words.append(Self.completed) }
     // The line is read back, so that each word has the meaning that a reader gives it: a title may begin with `(A)`.
     self = TodoTxtRecord(line: line)
   }
@@ -169,7 +171,20 @@ struct TodoTxtRecord: ForeignRecord {
     return priorities.first { $0.priority == task.priority }?.letter
   }
 
-  private static let cancelled = "status:cancelled"
+  private static let cancelled: Substring = "status:cancelled"
+  private static let completed: Substring = "status:completed"
+
+  /// Whether a word says that the task was cancelled.
+  private static func isCancelled(_ word: Substring) -> Bool {
+    pair(word).map { $0.key == "status" && TableValue.isCancelled($0.value) } ?? false
+  }
+
+  /// The index of the word that says how a closed task ended: the last of those for cancelled and completed ones; `nil` in a
+  /// line without a word for cancelled tasks, where the others are of the person.
+  private var indexOfOutcome: Int? {
+    guard isClosed, words.contains(where: Self.isCancelled) else { return nil }
+    return words.lastIndex { $0 == Self.completed || Self.isCancelled($0) }
+  }
 
   private static let ownKeys: Set<String> = ["due", "t", "rec", "pri", "priority", extensionKey]
 
@@ -194,18 +209,20 @@ struct TodoTxtRecord: ForeignRecord {
   }
 
   func document(_ context: FormatContext) -> TaskDocument {
-    var reading = TodoTxtReading(isClosed: isClosed)
+    var reading = TodoTxtReading()
+    let outcome = indexOfOutcome
     var title: [Substring] = []
     var isTrailing = true
     // The words are read from the end: those after the last word of the title are fields and not part of the title.
-    for word in words.reversed() {
+    for (index, word) in words.enumerated().reversed() where index != outcome {
       let isField = reading.read(word, Self.pair(word), isTrailing: isTrailing, context)
       if !isField { title.append(word) }
       if !isField, !word.isEmpty { isTrailing = false }
     }
     var document = reading.document
     document[.text] = .text(title.reversed().joined(separator: " "))
-    let state: TaskState = !isClosed ? .notStarted : reading.isCancelled ? .cancelled : .completed
+    let isCancelled = outcome.map { words[$0] != Self.completed } ?? false
+    let state: TaskState = !isClosed ? .notStarted : isCancelled ? .cancelled : .completed
     document.setState(state, at: closed.map(context.noon) ?? context.undatedCompletion)
     if isClosed { document.latestCompletion = closed.map(context.end) ?? .latest }
     if let created { document[.createdAt] = .instant(context.start(of: created)) }
@@ -224,8 +241,9 @@ struct TodoTxtRecord: ForeignRecord {
 
   /// The identity of a line without an id: everything except whether it is closed.
   var contents: String {
-    let words = words.filter { !(isClosed && $0 == Self.cancelled) }
-    return ([created?.iso8601 ?? ""] + words.map(String.init)).joined(separator: " ")
+    let outcome = indexOfOutcome
+    let words = self.words.enumerated().filter { $0.offset != outcome }.map { String($0.element) }
+    return ([created?.iso8601 ?? ""] + words).joined(separator: " ")
   }
 }
 
@@ -237,15 +255,11 @@ struct TodoTxtReading {
   private(set) var document = TaskDocument()
   var priority: Character?
   var attributes: [String: AttributeValue] = [:]
-  /// Whether the line says that the closed task was cancelled.
-  private(set) var isCancelled = false
-  private let isClosed: Bool
 
   /// The keys that Tally understands; a value that it does not understand becomes an attribute.
   static let understoodKeys = ["due", "rec", "t"]
 
-  init(isClosed: Bool) {
-    self.isClosed = isClosed
+  init() {
     (document[.dueDay], document[.scheduledDate], document[.recurrence]) = (nil, nil, nil)
   }
 
@@ -289,9 +303,6 @@ struct TodoTxtReading {
     case "rec" where document[.recurrence] == nil:
       document[.recurrence] = TodoTxtRecurrence.recurrence(value).map { .recurrence($0) }
       return document[.recurrence] != nil
-    case "status" where isClosed && !isCancelled && TableValue.isCancelled(value):
-      isCancelled = true
-      return true
     case "pri" where priority == nil && value.count == 1:
       priority = value.first.flatMap { ("A"..."Z").contains($0) ? $0 : nil }
       return priority != nil

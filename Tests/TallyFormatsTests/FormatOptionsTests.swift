@@ -189,6 +189,47 @@ struct FormatOptionsTests {
     }
   }
 
+  /// A completed task stays completed, and a cancelled one cancelled, whatever words a person has written beside.
+  @Test func aPlainLineKeepsCompletedAndCancelledApart() throws {
+    let words = ["cancelled", "Dropped", "completed", "wontdo", "late"]
+    let titles = ["Fix the word status:cancelled here", "Say status:completed and status:cancelled twice", "Read"]
+    try withStore(.testing(clock: .noon)) { store in
+      try store.writeAndWait { transaction in
+        for (number, title) in titles.enumerated() {
+          for word in words + [""] {
+            for isDone in [true, false] {
+              let task = try transaction.add(title) { task in
+                task.tags = [isDone ? "done" : "given-up", "title\(number)"]
+                if !word.isEmpty { task.attributes["status"] = .text(word) }
+              }
+              if isDone { try transaction.complete(task.id) } else { try transaction.cancel(task.id) }
+            }
+          }
+        }
+      }
+      try withTemporaryDirectory { directory in
+        let file = directory.appending("a.txt")
+        try store.export(to: file, as: .todotxt, formatOptions: FormatOptions(isPlain: true))
+        let text = try String(contentsOfFile: file.string, encoding: .utf8)
+        // Each is done for other programs.
+        #expect(text.split(separator: "\n").allSatisfy { $0.hasPrefix("x 2026-11-21 ") })
+        try withStore(.testing(clock: .noon)) { copy in
+          try copy.importText(text, as: .todotxt)
+          let tasks = try copy.tasks
+          #expect(tasks.count == 2 * titles.count * (words.count + 1))
+          for task in tasks {
+            let isDone = task.tags.contains("done")
+            #expect(task.isCompleted == isDone && task.isCancelled != isDone, "\(task.title) \(task.attributes)")
+            #expect(titles.indices.contains { task.tags.contains("title\($0)") && task.title == titles[$0] })
+          }
+          let found = Set(tasks.compactMap { $0.attributes["status"]?.text })
+          #expect(found == Set(words), "no word of a person is lost")
+          #expect(try copy.importText(text, as: .todotxt).tasks.added == 0)
+        }
+      }
+    }
+  }
+
   /// A cancelled task is a done line of todo.txt, which says more with and without the extension.
   @Test(arguments: [false, true])
   func aCancelledLineIsClosedForOtherPrograms(isPlain: Bool) throws {
@@ -212,8 +253,8 @@ struct FormatOptionsTests {
           try copy.importText(text, as: .todotxt)
           let states = Dictionary(grouping: try copy.tasks, by: \.title).mapValues { Set($0.map(\.state)) }
           #expect(states["Read"] == [.cancelled] && states["Water"] == [.cancelled, .notStarted])
-          #expect(try copy.read { try $0.statistics().completed.allTime } == (isPlain ? 0 : 1))
-          #expect(states["Pay"] == [isPlain ? .cancelled : .completed])
+          #expect(try copy.read { try $0.statistics().completed.allTime } == 1)
+          #expect(states["Pay"] == [.completed])
           // Another program opens the line again.
           guard !isPlain, let line = lines.first(where: { $0.contains("Read") }) else { return }
           let open = line.dropFirst("x 2026-11-21 ".count).replacing(" status:cancelled", with: "")
