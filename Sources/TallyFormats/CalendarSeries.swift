@@ -232,6 +232,7 @@ extension TaskDocument {
   ///   - context: The context, in the zone of the series.
   mutating func describeSeries(besides days: Set<CalendarDay>, isFixed: Bool, _ context: FormatContext) {
     guard let day = advance(past: days, context) else { return }
+    describedDays = days
     let later = days.filter { $0 > day }
     guard isFixed || !later.isEmpty else { return }
     let values = seriesValues ?? SeriesValues(describedIn: context.timeZone, isFixed: isFixed)

@@ -279,6 +279,66 @@ import Testing
     }
   }
 
+  /// A day that is described later, beside the series as it was, is left out as well, however the days arrive.
+  @Test(arguments: [[[0, 1, 2]], [[0], [1], [2]], [[2], [1], [0]], [[1], [], [2, 0]]])
+  func aDayThatIsDescribedLaterIsLeftOut(arrivals: [[Int]]) throws {
+    let ended = Self.master.replacing("COUNT=8", with: "UNTIL=20260113T040000Z")
+    let allDay = Self.master.replacing(/;TZID=America\/New_York:([0-9]+)T[0-9]+/) { ";VALUE=DATE:\($0.1)" }
+    let allDayEnded = allDay.replacing("COUNT=8", with: "UNTIL=20260112")
+    let whole = ["20260105", "20260107", "20260110"].map { day in
+      "UID:s\nSUMMARY:own \(day)\nRECURRENCE-ID;VALUE=DATE:\(day)\nDUE;VALUE=DATE:20260115"
+    }
+    let timed = [Self.master, ended].map { ($0, Self.occurrences) }
+    for (master, own) in timed + [allDay, allDayEnded].map({ ($0, whole) }) {
+      try Self.withBerlin { (store: TaskStore) throws in
+        try store.importText(Self.document([master]), as: .ical)
+        var here: [Int] = []
+        for arrival in arrivals {
+          here += arrival
+          let text = Self.document([master] + here.map { own[$0] })
+          #expect(try store.importText(text, as: .ical).tasks.added == arrival.count)
+          #expect(try store.importText(text, as: .ical).tasks == ImportSummary.Counts(unchanged: here.count + 1))
+        }
+        #expect(try leftDays(in: store) == Self.left.map { String($0.prefix(10)) }, "\(master)")
+        try checkInvariants(of: store)
+      }
+    }
+  }
+
+  /// So it is beside a series that Tally has written, and after its first tasks are done.
+  @Test func aDayIsLeftOutOfASeriesThatHasGoneOn() throws {
+    try Self.withBerlin { (store: TaskStore) throws in
+      try store.importText(Self.document([Self.master]), as: .ical)
+      let written = try store.exportedText(as: .ical)
+      try store.writeAndWait { transaction in
+        let first = try #require(try transaction.view(.all).tasks.first)
+        try transaction.complete(first.id)
+      }
+      for own in [Self.occurrences[2], Self.occurrences[1]] {
+        let toDo = "BEGIN:VTODO\nDTSTAMP:20260101T000000Z\n\(own)\nEND:VTODO\n"
+        let text = written.replacing("END:VCALENDAR", with: toDo + "END:VCALENDAR")
+        #expect(try store.importText(text, as: .ical).tasks.added == 1)
+      }
+      let skipped = try store.read { try $0.storedSeries() }.map { $0.skippedDays.map(\.iso8601) }
+      #expect(skipped == [["2026-01-07", "2026-01-10"]])
+      #expect(try days(in: store) == Self.left)
+    }
+  }
+
+  /// The days of the tasks that the series still makes.
+  private func leftDays(in store: TaskStore) throws -> [String] {
+    try store.writeAndWait { transaction in
+      var days: [String] = []
+      var next = try transaction.view(.all).tasks.first { $0.isOpen && $0.recurrence != nil }
+      while let task = next {
+        days.append(try #require(task.series).occurrence.iso8601)
+        try transaction.complete(task.id)
+        next = try transaction.successor(of: try #require(try transaction.task(task.id)))
+      }
+      return days
+    }
+  }
+
   /// A described day goes out as its own to-do, and is not left out as well; it is left out when that to-do is missing.
   @Test func aDescribedDayGoesOutOnce() throws {
     try Self.withBerlin { (store: TaskStore) throws in

@@ -162,7 +162,8 @@ extension DocumentImporter where Source: ~Copyable {
     if outcome.isWritten { batch.add(task, replacing: record, at: transaction.commitSequence) }
     if outcome == .changed, let old, old.recurrence != task.recurrence { changedRules.append((old, task)) }
     if let series, let place = task.series, place.id == series.id {
-      try read(series, isBesideTask: true, &batch, in: transaction)
+      let days = document.describedDays.filter { $0 > place.occurrence }
+      try read(series, leavingOut: days, &batch, in: transaction)
     }
   }
 
@@ -293,17 +294,33 @@ extension DocumentImporter where Source: ~Copyable {
 extension DocumentImporter where Source: ~Copyable {
   /// Series are no records of their own for a person, so they are neither counted nor reported.
   ///
-  /// One beside a task of another format must be newer than the stored one: another program that has changed the task
-  /// knows nothing of it.
   private mutating func read(
-    _ series: TaskSeries, isBesideTask: Bool = false, _ batch: inout ImportBatch,
+    _ series: TaskSeries, _ batch: inout ImportBatch,
     in transaction: borrowing StoreTransaction<some LMDBTransaction & ~Copyable>
   ) throws {
     let old = try transaction.storedSeries(series.id)
     guard old != series, options.overwrites || old.map({ $0.updatedAt <= series.updatedAt }) ?? true else { return }
-    if isBesideTask, !options.overwrites, old?.updatedAt == series.updatedAt { return }
     takenSeries.insert(series.id)
     batch.series.append(series)
+  }
+
+  /// Reads the series beside a task of another format.
+  ///
+  /// It must be newer than the stored one: another program that has changed the task knows nothing of it. The days that
+  /// the document describes as tasks of their own are left out of the stored one all the same, or each would be there
+  /// twice.
+  private mutating func read(
+    _ series: TaskSeries, leavingOut days: Set<CalendarDay>, _ batch: inout ImportBatch,
+    in transaction: borrowing StoreTransaction<some LMDBTransaction & ~Copyable>
+  ) throws {
+    guard !options.overwrites, var stored = try transaction.storedSeries(series.id),
+      stored.updatedAt >= series.updatedAt
+    else { return try read(series, &batch, in: transaction) }
+    let skipped = days.union(stored.skippedDays).sorted()
+    guard skipped != stored.skippedDays else { return }
+    stored.skippedDays = skipped
+    stored.touch(at: max(transaction.now, stored.updatedAt.adding(microseconds: 1)))
+    batch.series.append(stored)
   }
 }
 

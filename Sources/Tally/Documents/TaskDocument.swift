@@ -28,6 +28,8 @@ package struct TaskDocument {
   package var keptParent: (name: String, text: String)?
   /// What the stored series of the task has besides, in formats that have no series of their own.
   package var seriesValues: SeriesValues?
+  /// The days that the document describes beside the series of the task, as tasks of their own.
+  package var describedDays: Set<CalendarDay> = []
   /// The last instant at which the task may have been completed, in formats that are less exact than an instant.
   package var latestCompletion: Timestamp?
 
@@ -141,6 +143,7 @@ extension TaskDocument {
       var calendar = calendar
       calendar.timeZone = seriesValues?.describedZone ?? calendar.timeZone
       task.updateSeries(replacing: old, in: calendar)
+      task.moveSeries(past: describedDays)
     }
     task.dropStrayStep()
     try task.validate()
@@ -270,6 +273,17 @@ extension TaskDocument {
     var task = values
     task.dropRepeatedReminder()
     return task
+  }
+}
+
+extension TaskItem {
+  /// Moves the place of an open task in its series past some days; the task itself is on another day already.
+  fileprivate mutating func moveSeries(past days: Set<CalendarDay>) {
+    guard isOpen, case .rule(let rule)? = recurrence, let place = series else { return }
+    var (day, index) = (place.occurrence, place.index)
+    while days.contains(day), let next = rule.next(after: day, from: place.start) { (day, index) = (next, index + 1) }
+    guard day != place.occurrence else { return }
+    series = RecurrenceSeries(id: place.id, start: place.start, occurrence: day, index: index)
   }
 }
 
