@@ -188,6 +188,8 @@ struct CalendarRecord: ForeignRecord {
     task.dueDate != nil && (task.scheduledDate ?? task.start?.day) != nil
   }
 
+  static let hasSeries = true
+
   static let extensionName = "X-TALLY"
   static let listName = "X-TALLY-LIST"
   /// The property with the day before which a task waits: `DTSTART` is that day, unless a rule counts from it.

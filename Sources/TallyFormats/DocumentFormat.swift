@@ -142,7 +142,7 @@ public struct FormatOptions: Hashable, Sendable {
   /// The completion day of done tasks without a date; `nil` for 1 January 1970.
   public var completedOn: CalendarDay?
   /// Whether to leave out Tally's extension; reading the document again then loses values that the format cannot
-  /// express.
+  /// express, which `ExportSummary.account` names.
   public var isPlain: Bool
 
   /// Creates options; nothing is known without them.
@@ -280,14 +280,18 @@ extension TaskStore {
       return try export(to: descriptor, format: own, matching: filter, progress: progress)
     }
     try format.checkExported()
-    return try exportRecords(
+    let losses = RemarkLog()
+    var summary = try exportRecords(
       to: descriptor, matching: filter, in: [.markdown, .todotxt].contains(format) ? .place : .id,
       isPrepared: [.csv, .ical].contains(format),
       progress: progress
     ) { calendar, now, lists, series in
-      format.writer(
-        FormatContext(calendar: calendar, now: now, lists: lists, series: series, options: formatOptions))
+      var context = FormatContext(calendar: calendar, now: now, lists: lists, series: series, options: formatOptions)
+      context.losses = losses
+      return format.writer(context)
     }
+    summary.account = losses.all.map(ExportRemark.init)
+    return summary
   }
 }
 

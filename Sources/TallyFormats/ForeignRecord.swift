@@ -22,11 +22,14 @@ protocol ForeignRecord {
   static func isLocal(_ task: TaskItem) -> Bool
   /// Whether a field that the format cannot express is left out nevertheless.
   static func omits(_ field: TaskField, of task: TaskItem, _ context: FormatContext) -> Bool
+  /// Whether the format itself has the days that a series leaves out, and its zone; false unless implemented.
+  static var hasSeries: Bool { get }
 }
 
 extension ForeignRecord {
   static func isLocal(_ task: TaskItem) -> Bool { false }
   static func omits(_ field: TaskField, of task: TaskItem, _ context: FormatContext) -> Bool { false }
+  static var hasSeries: Bool { false }
 
   /// Fields that exclude each other or belong together: both are exact, or neither.
   private static var groups: [[TaskField]] {
@@ -38,13 +41,13 @@ extension ForeignRecord {
     if context.options.isPlain {
       var plain = task
       plain.attributes = plain.attributes.filter { !$0.key.isNameOfTally }
-      return Self(plain, in: list, context)
+      let record = Self(plain, in: list, context)
+      record.nameLosses(of: plain, in: list, context)
+      return record
     }
     var record = Self(task, in: list, context)
     let plain = context.remarks.discarding { record.document(context) }
-    let lost = TaskField.shown.filter { field in
-      !omits(field, of: task, context) && !task.documentValue(of: field).isIdentical(to: plain[field])
-    }
+    let lost = lost(of: task, in: plain, context)
     let groups = groups.filter { !$0.allSatisfy { !lost.contains($0) } }
     let fields = TaskField.shown.filter { field in
       lost.contains(field) || groups.contains { $0.contains(field) } && (field.isAlwaysWritten || task[field] != nil)
@@ -60,6 +63,27 @@ extension ForeignRecord {
       record.exact = TaskDocument.text(of: task, fields, surroundings).withoutControls
     }
     return record
+  }
+
+  /// The fields that a task has otherwise than its record, read again.
+  private static func lost(of task: TaskItem, in plain: TaskDocument, _ context: FormatContext) -> [TaskField] {
+    TaskField.shown.filter { field in
+      !omits(field, of: task, context) && !task.documentValue(of: field).isIdentical(to: plain[field])
+    }
+  }
+
+  /// Adds to the account what the record does not say of its task, apart from what no person has written.
+  private func nameLosses(of task: TaskItem, in list: String?, _ context: FormatContext) {
+    let plain = context.remarks.discarding { document(context) }
+    let unwritten: [TaskField] = [.id, .listID, .series, .sortOrder, .createdAt, .updatedAt]
+    for field in Self.lost(of: task, in: plain, context) where !unwritten.contains(field) {
+      if task.documentValue(of: field) != nil { context.losses.add("\(field.name)", task.title) }
+    }
+    if let list, !plain.listName.isIdentical(to: list), !Self.omits(.listID, of: task, context) {
+      context.losses.add("list", task.title)
+    }
+    guard !Self.hasSeries, task.isOpen, let series = context.series(of: task) else { return }
+    if !series.skippedDays.isEmpty || series.timeZoneIdentifier != nil { context.losses.add("series", task.title) }
   }
 
   /// The document of the record, with the exact values that are still valid.
@@ -212,6 +236,8 @@ struct FormatContext: Sendable {
   var options = FormatOptions()
   /// The log in which a reader reports values that it does not understand.
   var remarks = RemarkLog()
+  /// The log in which a writer without an extension counts what its format cannot express.
+  var losses = RemarkLog()
 
   /// The context of an export.
   init(calendar: Calendar, now: Timestamp, lists: [TaskList], series: [TaskSeries], options: FormatOptions) {
@@ -289,6 +315,9 @@ final class RemarkLog: @unchecked Sendable {
       remarks.append((DocumentRemark(kind, String(example)), position ?? self.position))
     }
   }
+
+  /// All remarks.
+  var all: [DocumentRemark] { remarks.map(\.remark) }
 
   /// Removes and returns the first remark.
   func removeFirst() -> (DocumentRemark, TextPosition?)? { remarks.isEmpty ? nil : remarks.removeFirst() }

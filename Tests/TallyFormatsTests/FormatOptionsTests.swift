@@ -230,6 +230,35 @@ struct FormatOptionsTests {
     }
   }
 
+  /// What a plain export cannot express is counted by field, with the first task; nothing is named that it can.
+  @Test func aPlainExportNamesWhatItLoses() throws {
+    try withStore(.testing(clock: .noon)) { store in
+      let due = try store.read { $0.now.adding(seconds: 90) }
+      try store.writeAndWait { transaction in
+        let list = try transaction.addList(name: "House work")
+        let parent = try transaction.add("Move") { ($0.notes, $0.listID) = ("to Bern", list.id) }
+        _ = try transaction.add("Pack") { ($0.parentID, $0.listID, $0.notes) = (parent.id, list.id, "soon") }
+        _ = try transaction.add("Pay") { ($0.dueDate, $0.reminderDate, $0.tags) = (due, due, ["home"]) }
+        _ = try transaction.add("Buy milk") { $0.priority = .high }
+      }
+      func account(_ format: DocumentFormat, isPlain: Bool = true) throws -> [String] {
+        try withTemporaryDirectory { directory in
+          let summary = try store.export(
+            to: directory.appending("a"), as: format, formatOptions: FormatOptions(isPlain: isPlain))
+          return summary.account.map { "\($0.count) \($0.kind) \($0.example)" }.sorted()
+        }
+      }
+      #expect(
+        try account(.todotxt)
+          == ["1 dueDate Pay", "1 parentID Pack", "1 reminderDate Pay", "2 list Move", "2 notes Move"])
+      #expect(try account(.markdown) == ["1 dueDate Pay", "1 priority Buy milk", "1 reminderDate Pay"])
+      #expect(try account(.ical) == [])
+      #expect(try account(.csv) == [])
+      #expect(try account(.taskwarrior) == ["1 parentID Pack", "1 reminderDate Pay"])
+      #expect(try account(.todotxt, isPlain: false) == [] && account(.json) == [])
+    }
+  }
+
   /// A cancelled task is a done line of todo.txt, which says more with and without the extension.
   @Test(arguments: [false, true])
   func aCancelledLineIsClosedForOtherPrograms(isPlain: Bool) throws {

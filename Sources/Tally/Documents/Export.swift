@@ -99,6 +99,27 @@ public struct ExportSummary: Hashable, Sendable {
   public internal(set) var filterCount = 0
   /// The size of the export, in bytes.
   public internal(set) var byteCount: Int64 = 0
+  /// What the format cannot express, if the export has left Tally's extension out: a remark for each field.
+  ///
+  /// Without ids, places and the times of changes, which no person has written.
+  public package(set) var account: [ExportRemark] = []
+}
+
+/// A field that an export could not write for some tasks.
+public struct ExportRemark: Hashable, Sendable {
+  /// The name of the field in Tally's own formats, such as `notes`; `list` for a list, `series` for the days and the zone
+  /// of one.
+  public let kind: String
+  /// The number of tasks.
+  public let count: Int
+  /// The title of the first one, truncated after 120 characters.
+  public let example: String
+
+  /// Creates a remark.
+  package init(_ remark: DocumentRemark) {
+    let example = remark.shortExample
+    (kind, count, self.example) = (remark.kind, remark.count, example)
+  }
 }
 
 /// Writes one snapshot of a store as a document, record by record.

@@ -257,13 +257,19 @@ package struct DocumentRemark: Hashable, Sendable {
   package let kind: String
   /// The text in the document, at its first occurrence.
   package private(set) var example: String
-  private(set) var mostCharacters = 120
+  private var mostCharacters = 120
   /// How often it occurred.
   package var count = 1
 
   /// Creates a remark.
   package init(_ kind: String, _ example: String) {
     (self.kind, self.example) = (kind, example)
+  }
+
+  /// The example, truncated.
+  var shortExample: String {
+    let short = example.prefix(mostCharacters)
+    return short + (short.endIndex == example.endIndex ? "" : "…")
   }
 
   /// Appends another example of the same kind.
@@ -279,9 +285,7 @@ extension [ImportRemark] {
     if let index = firstIndex(where: { $0.kind == remark.kind }) {
       self[index].count += remark.count
     } else {
-      let example = remark.example.prefix(remark.mostCharacters)
-      let isCut = example.endIndex != remark.example.endIndex
-      append(ImportRemark(kind: remark.kind, count: remark.count, example: example + (isCut ? "…" : ""), line: line))
+      append(ImportRemark(kind: remark.kind, count: remark.count, example: remark.shortExample, line: line))
     }
   }
 }

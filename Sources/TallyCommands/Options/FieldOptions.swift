@@ -103,9 +103,9 @@ enum SharedHelp {
   static let reminders = "\(remind) Or before the task is due or planned, as in \(relativeReminders)."
   static let repeats = """
     How it repeats, or none: 'every 2 weeks', 'every monday', 'every month on the last friday', 'every weekday except in \
-    august', 'every 1 march and 15 september', 'every 8 hours' with a due time, '3 days after completion', or an RRULE; \
-    perhaps with 'from 1 april', 'until', 'for 10 times' or 'except', in any order. Words mean the last day of a month \
-    that is too short; an RRULE leaves that month out. A time alone is one on the first day. Once it is done, the next one is there.
+    august', 'every 1 march and 15 september', 'every 8 hours' with a due time or '3 days after completion', perhaps with \
+    'from 1 april', 'until', 'for 10 times' or 'except', in any order; or an RRULE alone, with its own UNTIL or COUNT. \
+    Words mean the last day of a month that is too short; an RRULE leaves that month out. A time alone is one on the first day. Once it is done, the next one is there.
     """
   static let day = """
     DAY is today, tomorrow, yesterday, a weekday or 'next monday', YYYY-MM-DD, '25 nov', +3d or 'in 2 weeks', eow, eom or \
@@ -127,7 +127,22 @@ extension DateOrder: ExpressibleByArgument {}
 
 extension DocumentFormat: ExpressibleByArgument {
   static let help = ArgumentHelp(
-    "The format. Default: by the file's extension; an import also looks at the contents.", valueName: "format")
+    "The format. Default: by the file's extension and contents.", valueName: "format")
+}
+
+/// A format of an export.
+///
+/// One that can be imported only is read as well, so that it can be refused by its name.
+struct ExportedFormat: ExpressibleByArgument {
+  let format: DocumentFormat
+
+  static let help = ArgumentHelp("The format. Default: by the file's extension.", valueName: "format")
+  static let allValueStrings = DocumentFormat.allCases.filter(\.isExported).map(\.rawValue)
+
+  init?(argument: String) {
+    guard let format = DocumentFormat(argument: argument) else { return nil }
+    self.format = format
+  }
 }
 
 extension Series.Unit: ExpressibleByArgument {}

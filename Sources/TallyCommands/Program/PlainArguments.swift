@@ -121,6 +121,7 @@ private final class PlainProperties: Decoder {
     case is Option<Series.Unit>.Type: try option(Series.Unit.self)
     case is Option<DateOrder?>.Type: try optionalOption(DateOrder.self)
     case is Option<DocumentFormat?>.Type: try optionalOption(DocumentFormat.self)
+    case is Option<ExportedFormat?>.Type: try optionalOption(ExportedFormat.self)
     case is Argument<String>.Type: try argument(String.self)
     case is Argument<String?>.Type: try optionalArgument(String.self)
     case is Argument<[String]>.Type: try arguments(String.self)

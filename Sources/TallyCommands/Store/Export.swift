@@ -16,7 +16,8 @@ struct ExportCommand: TextCommand {
 
       FORMAT is json (everything in the store), ndjson (the same as lines), taskwarrior, todotxt, ical, csv or markdown. \
       Without --format, the file's extension chooses: .json .ndjson .txt .ics .csv .md. The other programs' formats have a \
-      part of Tally's own for what they cannot say; --plain-lines leaves it out.
+      part of Tally's own for what they cannot say; --plain-lines leaves it out, and names what is lost, \
+      by field.
 
       With --plain, prints a line with these columns: \(columns.joined(separator: ", ")).
 
@@ -33,10 +34,10 @@ struct ExportCommand: TextCommand {
     completion: .file())
   var file: String?
 
-  @Option(help: DocumentFormat.help)
-  var format: DocumentFormat?
+  @Option(help: ExportedFormat.help)
+  var format: ExportedFormat?
 
-  @Flag(help: "Write only what the format itself can say.")
+  @Flag(help: "Write only what the format itself can say, and name what is lost.")
   var plainLines = false
 
   @OptionGroup var filter: FilterOptions
@@ -46,10 +47,11 @@ struct ExportCommand: TextCommand {
   var countsWeeks: Bool { filter.countsWeeks }
 
   func validate(with global: GlobalOptions) throws {
-    if format?.isExported == false {
-      throw ValidationError("The format \(format?.rawValue ?? "") can be imported only.")
+    guard let format = format?.format else { return }
+    guard format.isExported else {
+      throw ValidationError("The format \(format.rawValue) can be imported only.")
     }
-    guard let format, let name = file.flatMap({ FilePath($0).extension }) else { return }
+    guard let name = file.flatMap({ FilePath($0).extension }) else { return }
     guard format.accepts(fileExtension: name) else {
       throw ValidationError("The extension .\(name) is that of another format than \(format.rawValue).")
     }
@@ -57,7 +59,7 @@ struct ExportCommand: TextCommand {
 
   /// The format that was asked for, or that of the file's extension.
   private var chosenFormat: DocumentFormat {
-    format ?? file.flatMap { FilePath($0).extension }.flatMap { DocumentFormat(fileExtension: $0) } ?? .json
+    format?.format ?? file.flatMap { FilePath($0).extension }.flatMap { DocumentFormat(fileExtension: $0) } ?? .json
   }
 
   func run(in session: Session) throws {
@@ -66,7 +68,8 @@ struct ExportCommand: TextCommand {
     let store = try session.openStore(for: .copying)
     if file == "-" {
       let summary = try exportToOutput(store, format, selection, session)
-      return session.say("Exported \(summary.inWords).")
+      session.say("Exported \(summary.inWords).")
+      return summary.account.forEach { session.report($0.inWords) }
     }
     let path = file ?? format.defaultFileName(on: session.clock.today)
     let summary = try Signals.deferringInterruption {
@@ -80,10 +83,12 @@ struct ExportCommand: TextCommand {
       "file": .text(path), "format": .text(format.rawValue), "tasks": .count(summary.taskCount),
       "lists": .count(summary.listCount), "completions": .count(summary.completionCount),
       "filters": .count(summary.filterCount), "bytes": .integer(summary.byteCount),
+      Facts.Name("account", onlyIn: .json): .array(summary.account.map(\.facts)),
     ]
     try session.answer(facts, plain: .record(Self.columns)) {
       try session.output.write(path.escapedForDisplay() + "\n")
       session.say("Exported \(summary.inWords).")
+      for remark in summary.account { session.report(remark.inWords) }
     }
   }
 
@@ -101,6 +106,17 @@ struct ExportCommand: TextCommand {
       throw CommandFailure(writing: error.cause ?? error)
     }
   }
+}
+
+extension ExportRemark {
+  /// A line for people, like those of what an import does not understand.
+  fileprivate var inWords: String {
+    let example = example.escapedForDisplay()
+    let field = count == 1 ? "\(kind) of" : "\(count.grouped)× \(kind), as of"
+    return "Not written: \(field) “\(example)”"
+  }
+
+  fileprivate var facts: Facts { ["kind": .text(kind), "count": .count(count), "example": .text(example)] }
 }
 
 extension ExportSummary {
