@@ -379,13 +379,13 @@ class History:
                     self.written.pop(word, None)
 
     def note_words(self, device, before, action):
-        """Follows the words of each task, and forgets those that the old version replaces when it undoes a deletion.
+        """Follows the words of each task, and forgets those that the old version replaces when it takes back a deletion.
 
-        It writes the former values again, whatever others have written since.
+        It writes the former values again, whatever others have written since; so it does when it restores from its trash.
         """
         for task in device.tasks:
             known, shown = self.words_of_tasks.setdefault(task["id"], set()), set(WORD.findall(json.dumps(task)))
-            if device.is_old and action in (undo, redo) and task["id"] not in before:
+            if device.is_old and action in (undo, redo, restore) and task["id"] not in before:
                 for word in known - shown:
                     self.written.pop(word, None)
             known |= shown
