@@ -13,8 +13,11 @@ extension LMDBEnvironment {
   /// The corresponding C function is `mdb_env_close`.
   public func close(waitingAtMost limit: Duration = .zero) throws(LMDBError) {
     do throws(LMDBError) {
+      // First, because nobody can write to the tree while all are kept out.
+      if !isClosed { try log?.merge() }
       try drained("close", waitingAtMost: limit) { (state) throws(LMDBError) in
         try flushBeforeClosing()
+        try log?.close()
         state.isClosed = true
         // A thread that waits to begin may have the turn already. It must not keep the lock after the environment is closed.
         endWriteTurn(in: &state)

@@ -14,10 +14,22 @@ extension LMDBEnvironment {
   @available(*, noasync, message: "a write transaction must end on the thread it began on")
   @inlinable
   public func write<R: ~Copyable>(_ body: (inout WriteTransaction) throws -> R) throws -> R {
+    try write(intoTree: false, body)
+  }
+
+  /// As ``write(_:)``, for changes of the tree whether there is a log or not.
+  @available(*, noasync)
+  func writeTree<R: ~Copyable>(_ body: (inout WriteTransaction) throws -> R) throws -> R {
+    try write(intoTree: true, body)
+  }
+
+  @available(*, noasync)
+  @inlinable
+  func write<R: ~Copyable>(intoTree: Bool, _ body: (inout WriteTransaction) throws -> R) throws -> R {
     var attempt = WriteAttempt()
     while true {
       do {
-        return try writeOnce(body, &attempt)
+        return try writeOnce(intoTree: intoTree, body, &attempt)
       } catch {
         guard attempt.hasFilledMap else { throw error }
         try makeRoom(after: &attempt)
@@ -28,12 +40,13 @@ extension LMDBEnvironment {
   @available(*, noasync)
   @inlinable
   func writeOnce<R: ~Copyable>(
+    intoTree: Bool,
     _ body: (inout WriteTransaction) throws -> R,
     _ attempt: inout WriteAttempt
   ) throws -> R {
     // The last attempt does not explain why a transaction cannot begin.
     attempt.hasFilledMap = false
-    var transaction = try beginWrite()
+    var transaction = try intoTree ? beginTreeWrite() : beginWrite()
     let core = transaction.core
     defer { attempt.record(core) }
     let result = try body(&transaction)
@@ -85,6 +98,15 @@ extension LMDBEnvironment {
   public func beginWrite() throws(LMDBError) -> WriteTransaction {
     try checkProcess("begin write")
     if options.isReadOnly { throw LMDBError(.readOnly, operation: "begin write") }
+    if let log { return try beginLogWrite(log) }
+    return try beginTreeWrite()
+  }
+
+  /// Begins the write transaction of the tree, whether there is a log or not.
+  @available(*, noasync)
+  @usableFromInline
+  func beginTreeWrite() throws(LMDBError) -> WriteTransaction {
+    try checkProcess("begin write")
     let thread = currentThread()
     try beginWriteTurn(thread)
     do throws(LMDBError) {
@@ -126,7 +148,9 @@ extension LMDBEnvironment {
 
   func refuseEndlessWait(_ thread: UInt, _ state: State) throws(LMDBError) {
     // liblmdb would wait for the lock this very thread holds.
-    if state.writer == thread { throw LMDBError(.reentrantWrite, operation: "begin write") }
+    if state.writer == thread || state.logWriter == thread {
+      throw LMDBError(.reentrantWrite, operation: "begin write")
+    }
     // And here for a lock that only another thread can release.
     if state.abandoned != nil { throw LMDBError(.wrongThread, operation: "begin write") }
   }
@@ -137,6 +161,11 @@ extension LMDBEnvironment {
   func beginNested(in parent: TransactionCore) throws(LMDBError) -> WriteTransaction {
     let parentHandle = try unsafe parent.usableHandle("begin nested write")
     let core = TransactionCore(environment: self, isWrite: true, thread: parent.thread, parent: parent)
+    if let overlay = parent.overlay {
+      unsafe core.handle = parentHandle
+      core.overlay = LogOverlay(writingOver: overlay)
+      return WriteTransaction(environment: self, core: core)
+    }
     // The parent is live, and waits until its child has ended; the call writes into the core's own field.
     let result = unsafe mdb_txn_begin(handle, parentHandle, 0, &core.handle)
     guard result == MDB_SUCCESS else { throw parent.failed(result, "begin nested write") }
@@ -148,6 +177,8 @@ extension LMDBEnvironment {
     // An unusable transaction is left to the `deinit` of its owner, which aborts it.
     let transaction = try unsafe core.usableHandle("commit")
     guard core.thread == currentThread() else { throw LMDBError(.wrongThread, operation: "commit") }
+    if core.overlay != nil { return try commitToLog(core) }
+    if core.directEnd != nil { return try commitDirectly(core) }
     // Only read, while it is live.
     let transactionID = unsafe Int(mdb_txn_id(transaction))
     if core.parent == nil { forgetWriter() }
@@ -175,6 +206,8 @@ extension LMDBEnvironment {
   func abortWrite(_ core: TransactionCore) {
     // In a child of a fork the transaction and its lock are the parent's.
     guard unsafe core.handle != nil, !isForked else { return }
+    if core.overlay != nil { return endLogWrite(core) }
+    defer { if core.directEnd != nil { log?.endTurn() } }
     if core.parent != nil {
       core.abortHandle()
     } else if core.thread == currentThread() {
@@ -187,7 +220,7 @@ extension LMDBEnvironment {
   }
 
   /// Clears the mark of the writing thread, before the lock is released: later it would be the next writer's.
-  private func forgetWriter() {
+  func forgetWriter() {
     state.withLock { state in
       assert(state.writer == currentThread(), "another thread writes")
       state.writer = nil
@@ -272,6 +305,7 @@ extension LMDBEnvironment {
   /// The corresponding C function is `mdb_env_sync`.
   public func sync(force: Bool = true) throws(LMDBError) {
     if options.isReadOnly { throw LMDBError(.readOnly, operation: "sync") }
+    if let log { return try log.sync() }
     let result = try whileOpen("sync") { unsafe mdb_env_sync(handle, force ? 1 : 0) }
     guard result == MDB_SUCCESS else { throw explain(result, "sync") }
   }

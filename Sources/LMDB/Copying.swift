@@ -17,6 +17,8 @@ extension LMDBEnvironment {
   /// The corresponding C function is `mdb_env_copyfd2`.
   public func copy(to directory: FilePath, compacting: Bool = false) throws(LMDBError) {
     let file = directory.appending(Self.dataFileName)
+    // The copy is of the tree.
+    try log?.merge()
     let descriptor = try create(file)
     do throws(LMDBError) {
       // After a successful flush closing has nothing left to report.
@@ -108,6 +110,7 @@ extension LMDBEnvironment {
     var options = Options()
     options.maxDatabases = self.options.maxDatabases
     options.fileMode = self.options.fileMode
+    try log?.merge()
     let target = try LMDBEnvironment(path: directory, options: options)
     // After the other call there is nothing left to report.
     defer { try? target.close() }
@@ -125,7 +128,7 @@ extension LMDBEnvironment {
     opening databases: inout [(name: String, database: DatabaseHandle)]
   ) throws(LMDBError) -> ReadTransaction {
     while true {
-      let reader = try beginRead()
+      let reader = ReadTransaction(environment: self, core: try beginTreeReader())
       let names = try reader.namesOfDatabasesOnly()
       if names == databases.map(\.name) { return reader }
       databases = try names.map { (name) throws(LMDBError) in (name, try openDatabase(named: name)) }

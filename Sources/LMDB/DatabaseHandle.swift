@@ -66,6 +66,7 @@ extension TransactionCore {
   /// Opens a database; the environment's other openers wait until this transaction has ended.
   func openDatabase(named name: String, creating: Bool) throws(LMDBError) -> DatabaseHandle {
     let operation = "open database"
+    try continueInTree()
     let transaction = try unsafe usableHandle(operation)
     // The owner keeps the environment alive.
     try unsafe environment.reserveDatabaseOpening(operation, for: thread)
@@ -89,6 +90,8 @@ extension TransactionCore {
     let result = unsafe name.withCString { unsafe mdb_dbi_open(transaction, $0, flags, &index) }
     if result == MDB_NOTFOUND { throw LMDBError(.databaseNotFound, operation: operation) }
     guard result == MDB_SUCCESS else { throw failed(result, operation) }
+    // The owner keeps the environment alive.
+    unsafe environment.databaseNames.record(name, of: index)
     var stamp = stamps.stamp(of: index)
     if stamp == 0 {
       stamp = stamps.assign(index)
@@ -131,7 +134,7 @@ extension LMDBEnvironment {
     let operation = "open database"
     let thread = currentThread()
     // This transaction opens the database. Beginning it first adopts a map that another process has enlarged.
-    let transaction = try beginRead()
+    let transaction = ReadTransaction(environment: self, core: try beginTreeReader())
     if state.withLock({ $0.databaseOpener == thread }) { throw LMDBError(.busy, operation: operation) }
     try reserveDatabaseOpening(operation, for: thread)
     defer {
@@ -182,6 +185,7 @@ extension Database {
 extension TransactionCore {
   fileprivate func drop(_ database: DatabaseHandle) throws(LMDBError) {
     let operation = "drop database"
+    if parent == nil { try continueInTree() }
     // `usableHandle(for:)` checks that the handle is live.
     let transaction = try unsafe usableHandle(for: database, "drop database")
     // The outer transaction would commit changes of a database whose name is gone.
@@ -256,7 +260,7 @@ extension TransactionCore {
     let cursor = try CursorHandle(ofNamesIn: self)
     // The cursor is used only here, and the transaction is still live when it is closed.
     defer { cursor.close() }
-    var (names, entryCount): ([String], Int) = ([], 0)
+    var (names, entryCount, ownCount): ([String], Int, Int) = ([], 0, 0)
     var move = CursorMove.first
     // These moves read no key, and each entry is copied before the next move.
     while let entry = unsafe try cursor.move(move, key: UnsafeRawBufferPointer(start: nil, count: 0)) {
@@ -264,8 +268,10 @@ extension TransactionCore {
       entryCount += 1
       // Another program may keep its own values beside the records of databases; their names can hold no NUL.
       guard unsafe entry.value.count == TreeRecord.byteCount, unsafe !entry.key.contains(0) else { continue }
-      if let name = unsafe String(validating: entry.key, as: UTF8.self) { names.append(name) }
+      guard let name = unsafe String(validating: entry.key, as: UTF8.self) else { continue }
+      // The binding's own, like liblmdb's two.
+      if name == LogStore.rowTable { ownCount += 1 } else { names.append(name) }
     }
-    return (names, entryCount - names.count)
+    return (names, entryCount - names.count - ownCount)
   }
 }

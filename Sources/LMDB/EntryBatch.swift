@@ -298,6 +298,7 @@ extension TransactionCore {
   @usableFromInline
   func put(_ batch: inout EncodedEntries, in database: DatabaseHandle) throws(LMDBError) {
     batch.sort()
+    if try putInLog(batch, in: database) { return }
     let cursor = try CursorHandle(of: database, in: self)
     // Nothing else is done with it, and the transaction is still live then.
     defer { cursor.close() }

@@ -38,6 +38,11 @@ public final class LMDBEnvironment: Sendable {
   let lockFile: LockFile?
   // Guarded by itself.
   let state: Monitor<State>
+  let databaseNames = DatabaseNames()
+  // Set once, before anybody else has this object.
+  nonisolated(unsafe) private var openedLog: LogStore?
+  /// The log, if there is one.
+  var log: LogStore? { unsafe openedLog }
 
   /// Opens the environment in a directory that must exist, unless ``Options/createsDirectory`` is set; creates its
   /// files unless it is opened for reading only.
@@ -88,6 +93,7 @@ public final class LMDBEnvironment: Sendable {
     openedInGeneration = opened
     stamps = DatabaseStamps(capacity: options.maxDatabases + Self.coreDatabases)
     state = Monitor(State())
+    if let logOptions = options.log { unsafe openedLog = try LogStore(of: self, options: logOptions) }
   }
 
   deinit {
@@ -134,6 +140,8 @@ extension LMDBEnvironment {
     var courtesyEnd: Duration?
     /// The thread that holds the write lock.
     var writer: UInt?
+    /// The thread that has the turn to write to the log; another one may write to the tree meanwhile.
+    var logWriter: UInt?
     /// How many write transactions have begun.
     var begunWriteCount = 0
     /// A write transaction that was dropped on a foreign thread, and waits for its own.
@@ -150,7 +158,7 @@ extension LMDBEnvironment {
 
     /// Whether the thread has a live transaction: making it wait for the end of all would be waiting for itself.
     func hasTransaction(on thread: UInt) -> Bool {
-      writer == thread || readers.contains { $0.isLive && $0.thread == thread }
+      writer == thread || logWriter == thread || readers.contains { $0.isLive && $0.thread == thread }
     }
   }
 
@@ -264,7 +272,7 @@ extension LMDBEnvironment {
   ///
   /// Throws as ``beginRead()``.
   package func hasAcknowledged(transaction: Int) throws(LMDBError) -> Bool {
-    let reader = try beginRead()
+    let reader = ReadTransaction(environment: self, core: try beginTreeReader())
     // Live until the end of this function.
     return unsafe mdb_txn_id(reader.core.handle) >= transaction
   }

@@ -125,7 +125,7 @@ extension LMDBEnvironment {
       if options.isFrozenFile { flags |= UInt32(MDB_NOSUBDIR | MDB_NOLOCK) }
       if options.skipsFlushes {
         flags |= UInt32(MDB_NOSYNC)
-      } else if options.durability == .noMetaSync {
+      } else if options.durability == .noMetaSync, options.log == nil {
         flags |= UInt32(MDB_NOMETASYNC)
       }
       let mode = mdb_mode_t(options.fileMode.rawValue)
@@ -234,6 +234,8 @@ extension LMDBEnvironment {
     public var writeWaitLimit: Duration?
     /// Whether a data file that a journal of an earlier version has left behind is recovered before it is opened.
     package var recoversJournal = false
+    /// Whether commits go to a log first, and how.
+    package var log: LogStore.Options?
     /// Whether commits are left to a flush of the data file that its owner makes; recovery does.
     var skipsFlushes = false
     /// The owner of the locks that make this process visible to others; tests set a weaker one.

@@ -11,11 +11,17 @@ extension LMDBEnvironment {
   ///
   /// The corresponding C functions are `mdb_txn_begin` and `mdb_txn_renew`.
   public func beginRead() throws(LMDBError) -> ReadTransaction {
-    try beginRead(holdingUp: {})
+    let core = if let log { try log.beginReader() } else { try beginTreeReader() }
+    return ReadTransaction(environment: self, core: core)
   }
 
   /// For a test: a body that runs where another process may hold the reader up.
   func beginRead(holdingUp: () -> Void) throws(LMDBError) -> ReadTransaction {
+    ReadTransaction(environment: self, core: try beginTreeReader(holdingUp: holdingUp))
+  }
+
+  /// Begins a reader of the tree, whether there is a log or not.
+  func beginTreeReader(holdingUp: () -> Void = {}) throws(LMDBError) -> TransactionCore {
     try checkProcess("begin read")
     var hasCheckedReaders = false
     var uncertainCount = 0
@@ -24,7 +30,7 @@ extension LMDBEnvironment {
       let result = try startReader(core)
       if result == MDB_SUCCESS {
         holdingUp()
-        if hasCertainSnapshot(core) { return ReadTransaction(environment: self, core: core) }
+        if hasCertainSnapshot(core) { return core }
         endRead(core)
         // A commit is on its way to the disk, and no slot is free to ask how far it is, so the wait has no limit.
         uncertainCount += 1
@@ -69,6 +75,7 @@ extension LMDBEnvironment {
   func endRead(_ core: TransactionCore) {
     // A child of a fork must not touch the slot: it is its parent's.
     guard !isForked else { return }
+    core.overlay = nil
     if let handle = unsafe core.handle {
       // Releases the pages at once; slot and memory stay.
       unsafe mdb_txn_reset(handle)
@@ -174,7 +181,7 @@ extension LMDBEnvironment {
     try DataFile(dataFile).reading { reader in
       var attempt = 1
       while true {
-        let snapshot = try beginRead()
+        let snapshot = ReadTransaction(environment: self, core: try beginTreeReader())
         defer { extendLifetime(snapshot) }
         let page = try MetaPage.page(ofSnapshot: UInt64(snapshot.snapshotNumber), in: reader)
         if let page, hasCertainSnapshot(snapshot.core) {

@@ -50,9 +50,11 @@ public struct ReadTransaction: ~Copyable, LMDBTransaction {
   /// The number of the acknowledged transaction that this snapshot shows; two snapshots with one number are the same.
   ///
   /// Do not store the number: in a compacted copy it starts again from the beginning.
+  ///
+  /// With a log it is the number of a commit.
   package var snapshotNumber: Int {
     // Live until this is dropped.
-    unsafe Int(mdb_txn_id(core.handle))
+    core.overlay.map { Int($0.snapshot) } ?? (unsafe Int(mdb_txn_id(core.handle)))
   }
 
   /// Whether the snapshot is still protected from being overwritten: its slot is in the table of readers.
@@ -168,8 +170,16 @@ final class TransactionCore {
   // Used by the owner of the transaction only, one access at a time; a check of that at run time would cost a tenth of a
   // read.
   @exclusivity(unchecked) var handle: OpaquePointer?
+  /// What is seen beside the tree; `nil` without a log, and for a write that goes into the tree.
+  var overlay: LogOverlay?
+  /// The reader whose handle a write with an overlay has.
+  var reader: TransactionCore?
+  /// The place after everything that a direct commit of an environment with a log follows; `nil` for other transactions.
+  var directEnd: LogPlace?
+  /// Whether the commit is on the disk when it returns, where it goes to a log.
+  var isDurable = true
   /// The size of the map a write transaction has, for growing it no more than once.
-  let mapSizeInBytes: Int
+  var mapSizeInBytes: Int
   /// The reason why the transaction can only be aborted; `nil` if it can be used.
   var failure: LMDBError.Code?
   /// Databases first opened here: an abort invalidates their handles.
@@ -283,6 +293,24 @@ extension TransactionCore {
   @usableFromInline
   func find(_ key: UnsafeRawBufferPointer, in database: DatabaseHandle) throws(LMDBError) -> UnsafeRawBufferPointer? {
     let transaction = try unsafe usableHandle(for: database, "get")
+    if let version = unsafe try overlay?.version(of: key, in: database) {
+      // The overlay keeps it as long as the transaction.
+      return version.isRemoval ? nil : unsafe version.value
+    }
+    return unsafe try findInTree(key, transaction, in: database)
+  }
+
+  /// Finds the bytes of a key in the tree, whatever the overlay has.
+  func findInTree(
+    _ key: UnsafeRawBufferPointer, in database: DatabaseHandle
+  ) throws(LMDBError) -> UnsafeRawBufferPointer? {
+    unsafe try findInTree(key, usableHandle(for: database, "get"), in: database)
+  }
+
+  @inline(__always)
+  private func findInTree(
+    _ key: UnsafeRawBufferPointer, _ transaction: OpaquePointer, in database: DatabaseHandle
+  ) throws(LMDBError) -> UnsafeRawBufferPointer? {
     // liblmdb reads the key within the call only, and never writes to it.
     var keyBytes = unsafe MDB_val(key)
     var value = unsafe MDB_val()
@@ -304,11 +332,15 @@ extension TransactionCore {
     in database: DatabaseHandle,
     by cursor: CursorHandle? = nil
   ) throws(LMDBError) -> UnsafeMutableRawBufferPointer? {
-    // The handle is live: it has just been checked.
-    let transaction = try unsafe usableHandle(for: database, "put")
     guard byteCount >= 0, byteCount <= LMDBLimits.valueSizeInBytes else {
       throw LMDBError(.badValueSize, operation: "put")
     }
+    if overlay != nil {
+      let (isInTree, room) = unsafe try reserveInLog(byteCount, for: key, mode, in: database)
+      if !isInTree { return unsafe room }
+    }
+    // The handle is live: it has just been checked.
+    let transaction = try unsafe usableHandle(for: database, "put")
     // liblmdb reads the key within the call only, and never writes to it.
     var keyBytes = unsafe MDB_val(key)
     // With MDB_RESERVE only the size is read, and the address of the room is returned.
@@ -340,6 +372,11 @@ extension TransactionCore {
   @usableFromInline
   func remove(_ key: UnsafeRawBufferPointer, in database: DatabaseHandle) throws(LMDBError) -> Bool {
     let transaction = try unsafe usableHandle(for: database, "remove")
+    if let overlay {
+      guard unsafe try find(key, in: database) != nil else { return false }
+      unsafe try overlay.remove(key, in: database)
+      return true
+    }
     // liblmdb reads the key within the call only, and never writes to it.
     var keyBytes = unsafe MDB_val(key)
     let result = unsafe mdb_del(transaction, database.index, &keyBytes, nil)
@@ -354,12 +391,13 @@ extension TransactionCore {
     let cursor = try CursorHandle(of: database, in: self)
     // Nothing else is done with it, and the transaction is still live then.
     defer { cursor.close() }
-    var count = 0
+    var (count, lower) = (0, bounds.lower)
     while true {
-      // By the bound and not by `MDB_NEXT`, which has had faults in liblmdb where a removal had emptied a page.
+      // By a key and not by `MDB_NEXT`, which has had faults in liblmdb where a removal had emptied a page.
       // The key is read before anything changes.
-      let key = unsafe try cursor.moveToFirst(atOrAfter: bounds.lower)?.key
+      let key = unsafe try cursor.moveToFirst(atOrAfter: lower)?.key
       guard let key = unsafe key, unsafe !reaches(key.bytes, bounds.upper) else { return count }
+      lower = unsafe [UInt8](key)
       try cursor.remove()
       count += 1
     }
@@ -367,6 +405,7 @@ extension TransactionCore {
 
   /// Removes every key of a database.
   func removeAll(in database: DatabaseHandle) throws(LMDBError) {
+    try continueInTree()
     let transaction = try unsafe usableHandle(for: database, "remove all")
     // Zero empties; one would delete the database and its handle, which may be in use.
     let result = unsafe mdb_drop(transaction, database.index, 0)

@@ -1,17 +1,20 @@
-import LMDB
 import TestSupport
 import Testing
+
+@testable import LMDB
 
 @Suite struct RandomOperationsTests {
   /// What LMDB should hold.
   private typealias Model = [UInt64: [UInt8]]
 
-  @Test func randomOperationsAgreeWithADictionary() throws {
+  @Test(arguments: [false, true]) func randomOperationsAgreeWithADictionary(_ hasLog: Bool) throws {
     var random = SeededGenerator(seed: SeededGenerator.chooseSeed(for: #function))
+    var options = Sample.options(mapSizeInBytes: 1 << 20)
+    if hasLog { options.setLog() }
     let directory = try TemporaryDirectory()
     var model: Model = [:]
     for _ in 0..<12 {
-      let environment = try LMDBEnvironment(path: directory.path, options: Sample.options(mapSizeInBytes: 1 << 20))
+      let environment = try LMDBEnvironment(path: directory.path, options: options)
       let numbers = try environment.write { try Sample.Numbers(opening: "numbers", creating: true, in: &$0) }
       for _ in 0..<40 {
         try write(to: environment, numbers, &model, &random)

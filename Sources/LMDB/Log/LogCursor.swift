@@ -11,6 +11,15 @@ func orderOfBytes(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointe
   return unsafe Int(memcmp(first, second, count))
 }
 
+/// A cursor over tree and tail that all copies of a handle share.
+final class MergedCursor {
+  var cursor: LogCursor
+
+  init(_ cursor: LogCursor) {
+    self.cursor = cursor
+  }
+}
+
 /// One table as a snapshot sees it: the tree's entries, and those of the tail, which come first.
 ///
 /// A cursor is for one snapshot, which its owner keeps as long as the cursor. It moves to the first entry at or after a key
@@ -39,6 +48,25 @@ struct LogCursor {
   }
 
   func close() { tree?.close() }
+
+  /// A copy of the key of the entry at which the cursor is.
+  var currentKey: [UInt8]? { unsafe key.map { unsafe [UInt8]($0) } }
+
+  /// Moves as a cursor of liblmdb does.
+  mutating func move(_ move: CursorMove, key: UnsafeRawBufferPointer) throws(LMDBError) -> Entry? {
+    switch move {
+    case .first: return unsafe try moveToFirst(atOrAfter: nil)
+    case .last: return unsafe try moveToLast(before: nil)
+    case .next: return unsafe try next()
+    case .previous: return unsafe try previous()
+    case .atOrAfter: return unsafe try moveToFirst(atOrAfter: [UInt8](key))
+    case .exactly:
+      guard let entry = unsafe try moveToFirst(atOrAfter: [UInt8](key)), unsafe orderOfKeys(entry.key, key) == 0 else {
+        return nil
+      }
+      return unsafe entry
+    }
+  }
 
   /// Moves to the first entry whose key is not less, or to the first of all; `nil` if there is none.
   mutating func moveToFirst(atOrAfter lower: [UInt8]?) throws(LMDBError) -> Entry? {

@@ -6,17 +6,21 @@ extension LogStore {
   ///
   /// Throws `busy` if another merge takes too long, and what ``LMDBEnvironment/write(_:)`` throws.
   package func merge() throws(LMDBError) {
-    let end = try writeTree { (transaction) throws(LMDBError) in
-      let (row, parts, end) = try readTail(in: transaction)
-      guard end.commit > row.commit else { return nil as LogPlace? }
-      try putEntries(of: parts, after: row.commit, upTo: end.commit, in: &transaction)
-      try putRow(end, in: &transaction)
+    let end = try writeTree { (core) throws(LMDBError) in
+      let (row, parts, end) = try readTail(in: core)
+      guard end.commit > row.commit else {
+        state.withLock { $0.mergedCommit = row.commit }
+        return nil as LogPlace?
+      }
+      try putEntries(of: parts, after: row.commit, upTo: end.commit, in: core)
+      try putRow(end, in: core)
       return end
     }
     guard let end else { return }
     // The commit has returned, so the meta page is flushed.
     share.raiseSafe(to: end.offset)
     state.withLock { state in
+      state.mergedCommit = end.commit
       state.removeParts(upTo: end)
       state.mergeCommit = max(state.mergeCommit, end.commit + UInt64(options.commitsPerPart))
     }
@@ -56,14 +60,19 @@ extension LogStore {
   private func commitDirectly(
     _ changes: (_ end: LogPlace) throws(LMDBError) -> (LogTail, LogPlace)
   ) throws(LMDBError) {
-    let place = try writeTree { (transaction) throws(LMDBError) in
-      let (row, parts, end) = try readTail(in: transaction)
+    let place = try writeTree { (core) throws(LMDBError) in
+      let (row, parts, end) = try readTail(in: core)
       let (own, place) = try changes(end)
-      try putEntries(of: parts + [own], after: row.commit, upTo: place.commit, in: &transaction)
-      try putRow(place, in: &transaction)
+      try putEntries(of: parts + [own], after: row.commit, upTo: place.commit, in: core)
+      try putRow(place, in: core)
       share.isInDoubt = true
       return place
     }
+    adoptDirectCommit(place)
+  }
+
+  /// Publishes a direct commit that has returned, so its meta page is flushed.
+  func adoptDirectCommit(_ place: LogPlace) {
     share.raiseSafe(to: place.offset)
     state.withLock { $0.restart(at: place) }
     share.publish(place.commit)
@@ -72,9 +81,9 @@ extension LogStore {
 
   /// The row of the newest tree, and the tail from there on up to what is published.
   private func readTail(
-    in transaction: borrowing WriteTransaction
+    in core: TransactionCore
   ) throws(LMDBError) -> (row: LogPlace, parts: [LogTail], end: LogPlace) {
-    let row = try row(in: transaction)
+    let row = try row(in: core)
     return try state.withLock { (state) throws(LMDBError) in
       guard try catchUp(&state, with: row, upTo: share.published) else {
         throw LMDBError(.busy, operation: "merge", message: "The log lacks commits that are not in the tree")
@@ -92,9 +101,11 @@ extension LogStore {
       return true
     }
     guard isDue else { return }
-    Thread { [self] in
+    // The thread keeps the environment, and so this object, until it ends.
+    Thread { [self, environment] in
       nameCurrentThread("lmdb-merger")
       mergeWhileDue()
+      extendLifetime(environment)
     }.start()
   }
 
@@ -115,23 +126,36 @@ extension LogStore {
     state.wakeAll()
   }
 
-  private func writeTree<R>(_ body: (inout WriteTransaction) throws(LMDBError) -> R) throws(LMDBError) -> R {
-    try LMDBError.translating("merge") { try environment.write { try body(&$0) } }
+  private func writeTree<R>(_ body: (TransactionCore) throws(LMDBError) -> R) throws(LMDBError) -> R {
+    try LMDBError.translating("merge") { try environment.writeTree { try body($0.core) } }
+  }
+
+  /// Puts everything that is published into the tree that a write changes, and returns the place after it.
+  func bringUpTree(in core: TransactionCore) throws(LMDBError) -> LogPlace {
+    let (row, parts, end) = try readTail(in: core)
+    try putEntries(of: parts, after: row.commit, upTo: end.commit, in: core)
+    return end
+  }
+
+  /// Puts the changes of a write into the tree.
+  func put(_ own: LogTail, into core: TransactionCore) throws(LMDBError) {
+    try own.forEachNewest { (table, version) throws(LMDBError) in
+      try put(version, into: core.openDatabase(named: table, creating: true), core)
+    }
   }
 
   /// Puts the newest version of each key that the tree does not have.
   private func putEntries(
-    of parts: [LogTail], after row: UInt64, upTo commit: UInt64, in transaction: inout WriteTransaction
+    of parts: [LogTail], after row: UInt64, upTo commit: UInt64, in core: TransactionCore
   ) throws(LMDBError) {
-    let core = transaction.core
     for part in parts {
       // Sorted, so that the tables of two merges are written in one order.
       let tables = state.withLock { _ in part.tables }.sorted { $0.key < $1.key }
       for (name, table) in tables {
-        let database = try Database<[UInt8], [UInt8]>(opening: name, creating: true, in: &transaction)
+        let database = try core.openDatabase(named: name, creating: true)
         var node = table.first?.visible(at: commit)
         while let version = node {
-          if version.commit > row { try put(version, into: database.handle, core) }
+          if version.commit > row { try put(version, into: database, core) }
           node = version.nextKey?.visible(at: commit)
         }
       }

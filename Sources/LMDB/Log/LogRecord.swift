@@ -147,6 +147,15 @@ package struct LogChanges: Sendable {
     append(value == nil ? .remove : .put, number, key, value ?? [])
   }
 
+  /// Adds the version of a key.
+  ///
+  /// Throws `databasesFull` for more than 256 tables.
+  mutating func add(_ version: LogNode, in table: String) throws(LMDBError) {
+    let number = try number(of: table)
+    // Read within the call; the caller keeps the part.
+    append(version.isRemoval ? .remove : .put, number, unsafe Array(version.key), unsafe Array(version.value))
+  }
+
   private mutating func number(of table: String) throws(LMDBError) -> Int {
     if let number = tables.lastIndex(of: table) { return number }
     guard tables.count < Self.maximumTableCount, table.utf8.count <= Int(UInt16.max) else {

@@ -1,3 +1,4 @@
+import CLMDB
 import SystemPackage
 import TallySystem
 
@@ -32,6 +33,8 @@ package final class LogStore: Sendable {
     var courtesyEnd: Duration?
     /// Whether the merging thread runs.
     var hasMerger = false
+    /// The last commit that a merge of this process has found in the tree or put there.
+    var mergedCommit: UInt64 = 0
     /// The commit that makes a merge due.
     var mergeCommit: UInt64 = 0
     /// The row of the newest snapshot that was read, to read it once.
@@ -42,7 +45,8 @@ package final class LogStore: Sendable {
   static let rowTable = "LMDB.log"
   private static let rowKey: [UInt8] = [1]
 
-  let environment: LMDBEnvironment
+  // It owns this object.
+  unowned let environment: LMDBEnvironment
   let options: Options
   let share: LogShare
   let log: LogFile
@@ -52,14 +56,14 @@ package final class LogStore: Sendable {
   /// Opens the log of an environment, and makes it if there is none; what a crash has left there goes into the tree (L12).
   ///
   /// Throws `busy` if another process opens or closes the store for too long; `invalidArgument` for an environment that is
-  /// read only, does not flush or waits without limit; `corrupted` if the file is no log; `diskFull` if there is no room for
+  /// read only or waits without limit; `corrupted` if the file is no log; `diskFull` if there is no room for
   /// it, or for what it holds.
   package init(of environment: LMDBEnvironment, options: Options = Options()) throws(LMDBError) {
     let given = environment.options
-    guard !given.isReadOnly, given.durability == .full, given.writeWaitLimit != nil else {
+    guard !given.isReadOnly, given.writeWaitLimit != nil else {
       throw LMDBError(
         .invalidArgument, operation: "open the log",
-        remedy: "Open the environment for writing, with full durability and a limit of waiting")
+        remedy: "Open the environment for writing, with a limit of waiting")
     }
     self.environment = environment
     self.options = options
@@ -75,7 +79,7 @@ package final class LogStore: Sendable {
       return try LogFile.create(in: path, ringByteCount: options.ringByteCount, hooks: options.hooks)
     }
     do {
-      rows = try environment.write { try Database(opening: Self.rowTable, creating: true, in: &$0) }
+      rows = try environment.writeTree { try Database(opening: Self.rowTable, creating: true, in: &$0) }
     } catch {
       log.close()
       throw error as? LMDBError ?? LMDBError(.other, operation: "open the log", cause: error)
@@ -90,46 +94,27 @@ package final class LogStore: Sendable {
   }
 
   /// The row of a tree: the place up to which it has all commits.
-  func row<T: LMDBTransaction & ~Copyable>(in transaction: borrowing T) throws(LMDBError) -> LogPlace {
-    try Self.row(in: transaction, rows)
-  }
-
-  private static func row<T: LMDBTransaction & ~Copyable>(
-    in transaction: borrowing T, _ rows: Database<[UInt8], [UInt8]>
-  ) throws(LMDBError) -> LogPlace {
-    guard let bytes = try rows.value(forKey: rowKey, in: transaction) else { return LogPlace() }
-    return try LogPlace(bytes)
-  }
-
-  func putRow(_ row: LogPlace, in transaction: inout WriteTransaction) throws(LMDBError) {
-    try rows.put(row.encoded, forKey: Self.rowKey, in: &transaction)
-  }
-
-  /// Opens a table of the environment, and creates it if it does not exist.
-  package func table(named name: String) throws -> LogStoreTable {
-    let database = try environment.write { transaction in
-      try Database<[UInt8], [UInt8]>(opening: name, creating: true, in: &transaction)
+  func row(in core: TransactionCore) throws(LMDBError) -> LogPlace {
+    // The key lives for the call, and the bytes are copied.
+    let bytes = try unsafe Self.rowKey.span.bytes.withUnsafeBytes { (key) throws(LMDBError) in
+      unsafe try core.findInTree(key, in: rows.handle).map { unsafe [UInt8]($0) }
     }
-    return LogStoreTable(name: name, database: database)
+    return try bytes.map { (bytes) throws(LMDBError) in try LogPlace(bytes) } ?? LogPlace()
   }
 
-  /// Closes the store.
+  func putRow(_ row: LogPlace, in core: TransactionCore) throws(LMDBError) {
+    _ = try rows.store(row.encoded, forKey: Self.rowKey, .replace, in: core)
+  }
+
+  /// Closes the log, while no transaction of this process is live.
   ///
-  /// If no other process has it open, everything is merged and the log is removed: the directory has a plain LMDB file
-  /// afterwards (L13).
+  /// If no other process has it open and the tree has everything, the log is removed: the directory has a plain LMDB file
+  /// afterwards (L13). Otherwise the next opening brings the rest into the tree.
   ///
-  /// Throws `busy` if a write takes too long, and what ``merge()`` throws; the store stays open then.
-  package func close() throws(LMDBError) {
+  /// Throws `busy` if other processes open or close the store for too long; it stays open then.
+  func close() throws(LMDBError) {
     try share.close(options.waitLimit) { (isAlone) throws(LMDBError) in
-      try takeTurn("close the log")
-      defer { endTurn() }
-      // Nobody starts it without the turn.
-      if state.wait(atMost: options.waitLimit, until: { $0.hasMerger ? nil : true }) == nil {
-        throw LMDBError(.busy, operation: "close the log", message: "The merging thread has not ended in time")
-      }
-      if isAlone {
-        if share.isInDoubt { try recover() }
-        try merge()
+      if isAlone, !share.isInDoubt, state.withLock({ $0.mergedCommit >= share.published }) {
         try LMDBError.translating("close the log") { try LogFile.remove(from: environment.path) }
       }
       state.withLock { $0.isClosed = true }
@@ -137,35 +122,14 @@ package final class LogStore: Sendable {
   }
 }
 
-/// A table of a store with a log.
-package struct LogStoreTable: Sendable {
-  package let name: String
-  let database: Database<[UInt8], [UInt8]>
-}
-
 extension LogStore {
-  /// Makes a commit of the changes that a body adds; it reads what the commits before have left, without its own changes.
+  /// Makes a commit (L3); the caller has the turn, and its snapshot has brought the tail up to the last commit.
   ///
   /// A durable commit is on the disk when this returns. A power cut may undo the last relaxed ones, newest first.
   ///
-  /// Throws `busy`, `closed`, what the body throws, and what a direct commit throws; `commitOutcomeUnknown` if neither the
-  /// log nor the tree could be written.
-  package func write(isDurable: Bool = true, _ body: (borrowing LogSnapshot, inout LogChanges) throws -> Void) throws {
-    try takeTurn("write")
-    defer { endTurn() }
-    if share.isInDoubt { try recover() }
-    var changes = LogChanges()
-    do {
-      // It ends here: a tree whose map is full cannot grow while this thread reads.
-      let snapshot = try beginRead()
-      try body(snapshot, &changes)
-    }
-    guard !changes.isEmpty else { return }
-    try commit(&changes, isDurable: isDurable)
-  }
-
-  /// L3; the caller has the turn, and its snapshot has brought the tail up to the last commit.
-  private func commit(_ changes: inout LogChanges, isDurable: Bool) throws(LMDBError) {
+  /// Throws `busy`, and what a direct commit throws; `commitOutcomeUnknown` if neither the log nor the tree could be
+  /// written.
+  func commit(_ changes: inout LogChanges, isDurable: Bool) throws(LMDBError) {
     let end = state.withLock(\.end)
     guard log.hasRoom(forByteCount: changes.bytes.count) else { return try commitDirectly(changes) }
     let offset = log.offset(forByteCount: changes.bytes.count, isDurable: isDurable, after: end)
@@ -204,8 +168,10 @@ extension LogStore {
     if lacksRoom() { try merge() }
     guard lacksRoom() else { return }
     // Another process has merged, and has not said so yet, or was killed before.
-    let seen: LogPlace = try LMDBError.translating("write") { try environment.read { try self.row(in: $0) } }
-    try environment.sync()
+    let reader = try environment.beginTreeReader()
+    defer { environment.endRead(reader) }
+    let seen = try row(in: reader)
+    try flushTree()
     share.raiseSafe(to: seen.offset)
     guard !lacksRoom() else { throw LMDBError(.busy, operation: "write", message: "The log is full") }
   }
@@ -241,93 +207,72 @@ extension LogStore.State {
   }
 }
 
-/// The tree and the tail at one time (L5).
-package struct LogSnapshot: ~Copyable {
-  let transaction: ReadTransaction
-  /// The parts of the tail that the tree does not have, oldest first, which are kept as long as the snapshot.
-  private let parts: [LogTail]
-  private let tables: [[String: LogTable]]
-  /// The last commit that the snapshot shows.
-  package let commit: UInt64
-
-  fileprivate init(_ transaction: consuming ReadTransaction, _ view: LogStore.View) {
-    self.transaction = transaction
-    (parts, tables, commit) = (view.parts, view.tables, view.commit)
-  }
-
-  /// The value of a key; `nil` if there is none.
-  ///
-  /// Throws `badKeySize`, `badDatabase`, `badTransaction`.
-  package func value(forKey key: [UInt8], in table: LogStoreTable) throws(LMDBError) -> [UInt8]? {
-    for tables in tables.reversed() {
-      // The key is read within the call; the part is kept as long as the snapshot, and the value is copied.
-      let node = unsafe key.withUnsafeBytes { unsafe tables[table.name]?.version(of: $0, at: commit) }
-      if let node { return node.isRemoval ? nil : unsafe Array(node.value) }
-    }
-    return try table.database.value(forKey: key, in: transaction)
-  }
-
-  /// Calls a body with each entry from a key on, in their order, until it returns false.
-  ///
-  /// Throws as ``value(forKey:in:)``, and what the body throws.
-  package func forEach(
-    in table: LogStoreTable, from lower: [UInt8]? = nil, _ body: (_ key: RawSpan, _ value: RawSpan) throws -> Bool
-  ) throws {
-    var cursor = LogCursor(
-      over: try CursorHandle(of: table.database.handle, in: transaction.core), tables.compactMap { $0[table.name] },
-      at: commit)
-    defer { cursor.close() }
-    var entry = try unsafe cursor.moveToFirst(atOrAfter: lower)
-    // Pages and parts stay as they are while the snapshot is borrowed.
-    while let current = unsafe entry, try unsafe body(current.key.bytes, current.value.bytes) {
-      unsafe entry = try cursor.next()
-    }
-  }
-}
-
 extension LogStore {
-  /// What a snapshot takes of the tail, while nobody adds to it.
-  struct View {
-    let parts: [LogTail]
-    let tables: [[String: LogTable]]
-    let commit: UInt64
-  }
-
   /// How often a snapshot is begun again, because merges were faster.
   private static let attempts = 1_000
 
   /// Begins a snapshot: first the tree's reader, then the tail (L5, L6).
   ///
+  /// A body is for tests: it runs where others may hold the reader up.
+  ///
   /// Throws as ``LMDBEnvironment/beginRead()``.
-  package func beginRead() throws(LMDBError) -> LogSnapshot {
-    try beginRead(holdingUp: {})
-  }
-
-  /// For a test: a body that runs where other threads may hold the reader up.
-  func beginRead(holdingUp: () -> Void) throws(LMDBError) -> LogSnapshot {
+  func beginReader(holdingUp: () -> Void = {}) throws(LMDBError) -> TransactionCore {
     for _ in 0..<Self.attempts {
-      let transaction = try environment.beginRead()
-      holdingUp()
-      let number = transaction.snapshotNumber
-      let known = state.withLock(\.knownRow)
-      let row = if let known, known.transaction == number { known.row } else { try row(in: transaction) }
-      var published = share.published
-      if row.commit > published {
-        // A direct commit that is not published yet, or never will be: what is seen must last.
-        try environment.sync()
-        share.publish(row.commit)
-        published = row.commit
+      let core = try environment.beginTreeReader()
+      do throws(LMDBError) {
+        holdingUp()
+        if let overlay = try overlay(over: core) {
+          core.overlay = overlay
+          return core
+        }
+      } catch {
+        environment.endRead(core)
+        throw error
       }
-      let view = try state.withLock { (state) throws(LMDBError) -> View? in
-        if state.isClosed { throw LMDBError(.closed, operation: "begin read") }
-        guard try catchUp(&state, with: row, upTo: published) else { return nil }
-        if number > state.knownRow?.transaction ?? -1 { state.knownRow = (number, row) }
-        let parts = state.parts.filter { $0.end > row.commit }
-        return View(parts: parts, tables: parts.map(\.tables), commit: state.end.commit)
-      }
-      if let view { return LogSnapshot(transaction, view) }
+      environment.endRead(core)
     }
     throw LMDBError(.busy, operation: "begin read", message: "The tree was merged again and again")
+  }
+
+  /// What a snapshot of the tree lacks; `nil` if merges were faster.
+  private func overlay(over core: TransactionCore) throws(LMDBError) -> LogOverlay? {
+    // The reader is live.
+    let number = unsafe Int(mdb_txn_id(core.handle))
+    let known = state.withLock(\.knownRow)
+    let row = if let known, known.transaction == number { known.row } else { try row(in: core) }
+    var published = share.published
+    if row.commit > published {
+      // A direct commit that is not published yet, or never will be: what is seen must last.
+      try flushTree()
+      share.publish(row.commit)
+      published = row.commit
+    }
+    return try state.withLock { (state) throws(LMDBError) -> LogOverlay? in
+      if state.isClosed { throw LMDBError(.closed, operation: "begin read") }
+      guard try catchUp(&state, with: row, upTo: published) else { return nil }
+      if number > state.knownRow?.transaction ?? -1 { state.knownRow = (number, row) }
+      return LogOverlay(state.parts.filter { $0.end > row.commit }, at: state.end.commit, environment.databaseNames)
+    }
+  }
+
+  /// Makes the whole data file durable as it is (F3).
+  func flushTree() throws(LMDBError) {
+    // The environment is open as long as it has this object.
+    let result = unsafe mdb_env_sync(environment.handle, 1)
+    guard result == MDB_SUCCESS else { throw environment.explain(result, "sync") }
+  }
+
+  /// Makes all commits durable.
+  ///
+  /// Throws `busy` if a write takes too long; `diskFull`, `ioFailure`, and the next write puts all commits into the tree
+  /// then.
+  func sync() throws(LMDBError) {
+    try takeTurn("sync")
+    defer { endTurn() }
+    if share.isInDoubt { return try recover() }
+    share.isInDoubt = true
+    try LMDBError.translating("sync") { try log.flush() }
+    share.isInDoubt = false
   }
 
   /// Brings the tail up to a commit, from the row of a tree on (L6), and returns whether it has all in between.

@@ -13,26 +13,28 @@ final class LogTail: @unchecked Sendable {
   /// Guarded by the owner of the part; a snapshot keeps a copy.
   private(set) var tables: [String: LogTable] = [:]
 
-  private static let chunkByteCount = 1 << 16
+  private static let largestChunkByteCount = 1 << 16
   private static let highest = 8
   // Memory of the nodes, freed with this object; only the thread that adds takes room from it.
   private var chunks = unsafe [UnsafeMutableRawPointer]()
   private var freeByteCount = 0
   private var place = unsafe UnsafeMutableRawPointer?.none
   private var heights = SplitNumbers()
+  /// How much the nodes take.
+  private(set) var byteCount = 0
+  private var chunkByteCount: Int
 
-  init(from: UInt64) {
+  /// Creates a part without commits; the chunks of memory grow from a size on.
+  init(from: UInt64, chunkByteCount: Int = largestChunkByteCount) {
     self.from = from
     end = from
+    self.chunkByteCount = chunkByteCount
   }
 
   deinit {
     // Nobody refers to the part, and so to its nodes. They have no owner of their own.
     unsafe chunks.forEach { unsafe $0.deallocate() }
   }
-
-  /// The number of bytes that the part holds.
-  var byteCount: Int { unsafe chunks.count * Self.chunkByteCount }
 
   /// Adds the changes of a commit; ``end`` is for the caller to raise.
   func add(_ changes: LogChanges, of commit: UInt64) throws(LMDBError) {
@@ -46,7 +48,43 @@ final class LogTail: @unchecked Sendable {
     }
   }
 
-  private func table(named name: String) -> LogTable {
+  /// Adds an entry of a commit, and returns the room for its value, which is written before anybody else reads it.
+  func reserve(
+    _ valueCount: Int, for key: UnsafeRawBufferPointer, in table: String, of commit: UInt64
+  ) -> UnsafeMutableRawBufferPointer {
+    let node = unsafe node(key, valueCount: valueCount, commit, isRemoval: false)
+    unsafe self.table(named: table).insert(node, key)
+    return unsafe UnsafeMutableRawBufferPointer(mutating: node.value)
+  }
+
+  /// Adds that a key is removed.
+  func remove(_ key: UnsafeRawBufferPointer, in table: String, of commit: UInt64) {
+    unsafe self.table(named: table).insert(node(key, valueCount: 0, commit, isRemoval: true), key)
+  }
+
+  /// The newest versions of another part's keys, as changes of a commit.
+  func add(contentsOf other: LogTail, as commit: UInt64) {
+    other.forEachNewest { table, node in
+      if node.isRemoval { return unsafe remove(node.key, in: table, of: commit) }
+      unsafe reserve(node.value.count, for: node.key, in: table, of: commit).copyMemory(from: node.value)
+    }
+  }
+
+  /// Calls a body with the newest version of each key, table by table, in the order of names and of keys.
+  func forEachNewest<Failure: Error>(
+    _ body: (_ table: String, LogNode) throws(Failure) -> Void
+  ) throws(Failure) {
+    for (name, table) in tables.sorted(by: { $0.key < $1.key }) {
+      var node = table.first
+      while let version = node {
+        try body(name, version)
+        node = version.nextKey
+      }
+    }
+  }
+
+  @discardableResult
+  func table(named name: String) -> LogTable {
     if let table = tables[name] { return table }
     // A head is a node without a key, and as high as any.
     let table = LogTable(head: makeNode(keyCount: 0, valueCount: 0, height: Self.highest))
@@ -55,23 +93,32 @@ final class LogTail: @unchecked Sendable {
   }
 
   private func node(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer?, _ commit: UInt64) -> LogNode {
+    let node = unsafe node(key, valueCount: value?.count ?? 0, commit, isRemoval: value == nil)
+    // Nobody else has the node before it is linked.
+    if let value = unsafe value { unsafe UnsafeMutableRawBufferPointer(mutating: node.value).copyMemory(from: value) }
+    return node
+  }
+
+  private func node(
+    _ key: UnsafeRawBufferPointer, valueCount: Int, _ commit: UInt64, isRemoval: Bool
+  ) -> LogNode {
     var (height, number) = (1, heights.next())
     while height < Self.highest, number & 3 == 0 {
       height += 1
       number >>= 2
     }
     // Nobody else has the node before it is linked.
-    let node = unsafe makeNode(keyCount: key.count, valueCount: value?.count ?? 0, height: height)
-    node.setHead(commit: commit, isRemoval: unsafe value == nil)
+    let node = makeNode(keyCount: key.count, valueCount: valueCount, height: height)
+    node.setHead(commit: commit, isRemoval: isRemoval)
     unsafe UnsafeMutableRawBufferPointer(mutating: node.key).copyMemory(from: key)
-    if let value = unsafe value { unsafe UnsafeMutableRawBufferPointer(mutating: node.value).copyMemory(from: value) }
     return node
   }
 
   private func makeNode(keyCount: Int, valueCount: Int, height: Int) -> LogNode {
     let count = (LogNode.byteCount(keyCount, valueCount, height) + 7) & ~7
     if count > freeByteCount {
-      let size = max(count, Self.chunkByteCount)
+      let size = max(count, chunkByteCount)
+      chunkByteCount = min(chunkByteCount * 2, Self.largestChunkByteCount)
       // Freed by `deinit`.
       let chunk = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: 16)
       unsafe chunks.append(chunk)
@@ -82,6 +129,7 @@ final class LogTail: @unchecked Sendable {
     let base = unsafe place.unsafelyUnwrapped
     unsafe place = base + count
     freeByteCount -= count
+    byteCount += count
     return unsafe LogNode(initializing: base, keyCount: keyCount, valueCount: valueCount, height: height)
   }
 }
@@ -116,6 +164,8 @@ struct LogNode: Equatable {
   // Memory of the tail's part, whose owner keeps it as long as anybody has the node.
   fileprivate let base: UnsafeMutableRawPointer
   private static let headByteCount = 16
+  /// What most nodes have beside key and value.
+  static let usualByteCount = 32
 
   fileprivate static func byteCount(_ keyCount: Int, _ valueCount: Int, _ height: Int) -> Int {
     // Only the type is unsafe.

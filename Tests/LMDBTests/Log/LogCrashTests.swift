@@ -51,6 +51,7 @@ import Testing
   private final class Workload {
     let directory: TemporaryDirectory
     private let disk: Monitor<Disk>
+    private let environment: LMDBEnvironment
     private let store: LogStore
     private let table: LogStoreTable
     private var random: SeededGenerator
@@ -80,7 +81,8 @@ import Testing
       }
       options.hooks.willFlush = { look() }
       options.hooks.hasFlushed = { disk.withLock { $0.flush() } }
-      store = try LogStore(of: try LMDBEnvironment(forLogIn: directory.path), options: options)
+      environment = try LMDBEnvironment(forLogIn: directory.path)
+      store = try LogStore(of: environment, options: options)
       let made = try LogFile.bytes(of: store.log.descriptor, count: empty.count, at: 0)
       disk.withLock { $0 = Disk(now: made, durable: made) }
       table = try store.table(named: "table")
@@ -162,7 +164,7 @@ import Testing
       }
     }
     try store.write { _, changes in try changes.set([1], forKey: [200], in: "table") }
-    try store.close()
+    try store.mergeAndClose()
     var plain: Contents = [:]
     try environment.read { transaction in
       try table.database.forEach(in: transaction) { key, value in

@@ -6,6 +6,15 @@ import Testing
 
 @testable import LMDB
 
+extension LMDBEnvironment.Options {
+  /// Sets a log that is merged again and again.
+  mutating func setLog() {
+    var log = LogStore.Options()
+    (log.ringByteCount, log.commitsPerPart) = (1 << 17, 8)
+    (self.log, writeWaitLimit) = (log, .seconds(60))
+  }
+}
+
 extension LMDBEnvironment {
   /// An environment that may have a log.
   convenience init(forLogIn path: FilePath) throws {
@@ -67,10 +76,10 @@ extension LMDBEnvironment {
       }
       if round % 5 == 0 { try stores[round / 5 % 2].merge() }
     }
-    try stores[0].close()
+    try stores[0].mergeAndClose()
     #expect(try LogFile.open(in: directory.path) != nil)
     try put(number + 1, in: stores[1])
-    try stores[1].close()
+    try stores[1].mergeAndClose()
     #expect(try LogFile.open(in: directory.path) == nil)
     let table = try Database<[UInt8], [UInt8]>(opening: "numbers", in: environment)
     #expect(try environment.read { try table.count(in: $0) } == number + 2)
@@ -92,7 +101,7 @@ extension LMDBEnvironment {
     let (first, second) = (try open(), try open())
     for number in 1...10 { try put(number, in: first) }
     try second.merge()
-    let row = try environment.read { try first.row(in: $0) }
+    let row = try environment.read { try first.row(in: $0.core) }
     #expect(row.commit == (try first.beginRead().commit))
     let table = try first.table(named: "numbers")
     #expect(try environment.read { try table.database.count(in: $0) } == 11)
@@ -145,7 +154,7 @@ extension LMDBEnvironment {
       try table.database.put([2], forKey: [0], in: &transaction)
       try table.database.put([1], forKey: [1], in: &transaction)
       try table.database.put([1], forKey: [2], in: &transaction)
-      try first.putRow(end.afterDirectCommit, in: &transaction)
+      try first.putRow(end.afterDirectCommit, in: transaction.core)
     }
     first.share.isInDoubt = true
     #expect(try newest(in: second) == 2)

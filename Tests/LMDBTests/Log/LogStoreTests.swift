@@ -8,6 +8,7 @@ import Testing
 
 @Suite struct LogStoreTests {
   private let directory: TemporaryDirectory
+  private let environments = Monitor<[LMDBEnvironment]>([])
 
   init() throws {
     directory = try TemporaryDirectory()
@@ -16,7 +17,13 @@ import Testing
   private func open(_ options: LogStore.Options = LogStore.Options()) throws -> LogStore {
     var options = options
     options.ringByteCount = min(options.ringByteCount, 1 << 17)
-    return try LogStore(of: try LMDBEnvironment(forLogIn: directory.path), options: options)
+    return try open(try LMDBEnvironment(forLogIn: directory.path), options)
+  }
+
+  /// A store does not keep its environment.
+  private func open(_ environment: LMDBEnvironment, _ options: LogStore.Options) throws -> LogStore {
+    environments.withLock { $0.append(environment) }
+    return try LogStore(of: environment, options: options)
   }
 
   private func put(_ number: UInt8, in store: LogStore, _ table: LogStoreTable, isDurable: Bool = true) throws {
@@ -67,21 +74,13 @@ import Testing
       let store = try open()
       let table = try store.table(named: "numbers")
       for number in 1...20 as ClosedRange<UInt8> { try put(round * 20 + number, in: store, table) }
-      try store.close()
+      try store.mergeAndClose()
       #expect(try code { try put(1, in: store, table) } == .closed)
       #expect(try LogFile.open(in: directory.path) == nil)
       let numbers = try Database<[UInt8], [UInt8]>(opening: "numbers", in: store.environment)
       #expect(try store.environment.read { try numbers.count(in: $0) } == Int(round) * 20 + 1)
       try store.environment.close()
     }
-  }
-
-  @Test func anEnvironmentThatDoesNotFlushHasNoLog() throws {
-    var relaxed = LMDBEnvironment.Options()
-    (relaxed.durability, relaxed.writeWaitLimit) = (.noMetaSync, .seconds(60))
-    let elsewhere = try TemporaryDirectory()
-    let other = try LMDBEnvironment(path: elsewhere.path, options: relaxed)
-    #expect(try code { _ = try LogStore(of: other) } == .invalidArgument)
   }
 
   @Test func aLogThatCannotBeReadIsRefusedAndLeftAsItIs() throws {
@@ -143,10 +142,10 @@ import Testing
     let table = try store.table(named: "numbers")
     for number in 1...95 as ClosedRange<UInt8> { try put(number, in: store, table, isDurable: false) }
     #expect(store.state.wait(atMost: .seconds(60)) { $0.hasMerger ? nil : true } == true)
-    let row = try store.environment.read { try store.row(in: $0) }
+    let row = try store.environment.read { try store.row(in: $0.core) }
     #expect(row.commit > 70)
     #expect(try keys(in: store, table) == Array(0...95))
-    try store.close()
+    try store.mergeAndClose()
     #expect(try store.environment.read { try table.database.count(in: $0) } == 96)
   }
 
@@ -156,7 +155,7 @@ import Testing
     environmentOptions.writeWaitLimit = .seconds(60)
     var options = LogStore.Options()
     (options.commitsPerPart, options.ringByteCount) = (2, 1 << 17)
-    let store = try LogStore(of: LMDBEnvironment(path: directory.path, options: environmentOptions), options: options)
+    let store = try open(LMDBEnvironment(path: directory.path, options: environmentOptions), options)
     let table = try store.table(named: "numbers")
     var count: UInt8 = 0
     let value = [UInt8](repeating: 1, count: 3_000)
@@ -236,7 +235,7 @@ import Testing
     let table = try store.table(named: "numbers")
     // More than four laps of durable records.
     for number in 0..<140 { try put(UInt8(number % 200 + 1), in: store, table) }
-    let row = try store.environment.read { try store.row(in: $0) }
+    let row = try store.environment.read { try store.row(in: $0.core) }
     #expect(row.commit > 90)
     #expect(try keys(in: store, table).count == 141)
   }
@@ -282,6 +281,6 @@ import Testing
         isDone.withLock { $0 = true }
       }
     }
-    try store.close()
+    try store.mergeAndClose()
   }
 }

@@ -1,0 +1,179 @@
+import CLMDB
+import TallySystem
+
+// Transactions of an environment with a log. A write reads a snapshot and gathers its changes in a part of the tail of its
+// own, which becomes one record when it commits. Where that does not do, it continues in the tree: what was gathered is put
+// there, with everything that is published, and the commit is a direct one (L9).
+
+extension LMDBEnvironment {
+  /// Begins a write that goes to the log.
+  @available(*, noasync)
+  func beginLogWrite(_ log: LogStore) throws(LMDBError) -> WriteTransaction {
+    let thread = currentThread()
+    try state.withLock { (state) throws(LMDBError) in
+      reclaimAbandoned(in: &state, on: thread)
+      try refuseEndlessWait(thread, state)
+    }
+    try log.takeTurn("begin write")
+    do throws(LMDBError) {
+      if log.share.isInDoubt { try log.recover() }
+      let reader = try log.beginReader()
+      let core = TransactionCore(environment: self, isWrite: true, thread: thread)
+      // The reader's, which ends with this transaction.
+      unsafe core.handle = reader.handle
+      core.reader = reader
+      core.isDurable = options.durability == .full
+      if let seen = reader.overlay { core.overlay = LogOverlay(writingOver: seen) }
+      state.withLock { state in
+        state.logWriter = thread
+        state.begunWriteCount += 1
+      }
+      return WriteTransaction(environment: self, core: core)
+    } catch {
+      log.endTurn()
+      throw error
+    }
+  }
+
+  /// Commits a write that has an overlay; a nested one gives its changes to its parent.
+  func commitToLog(_ core: TransactionCore) throws(LMDBError) {
+    guard let log, let overlay = core.overlay else { return }
+    if let parent = core.parent {
+      if let own = overlay.own { parent.overlay?.own?.add(contentsOf: own, as: overlay.limit) }
+      return endLogWrite(core)
+    }
+    var changes = try overlay.changes()
+    let isDurable = core.isDurable
+    // First, because a tree whose map is full cannot grow while this thread reads.
+    leaveLogWrite(core)
+    defer { log.endTurn() }
+    if !changes.isEmpty { try log.commit(&changes, isDurable: isDurable) }
+  }
+
+  /// Ends a write that has an overlay without a commit.
+  func endLogWrite(_ core: TransactionCore) {
+    leaveLogWrite(core)
+    if core.parent == nil { log?.endTurn() }
+  }
+
+  private func leaveLogWrite(_ core: TransactionCore) {
+    // The handle is the reader's.
+    unsafe core.handle = nil
+    core.overlay = nil
+    guard let reader = core.reader else { return }
+    core.reader = nil
+    state.withLock { $0.logWriter = nil }
+    endRead(reader)
+  }
+
+  /// Commits a write that has continued in the tree (L9).
+  func commitDirectly(_ core: TransactionCore) throws(LMDBError) {
+    guard let log, let end = core.directEnd else { return }
+    let place = end.afterDirectCommit
+    try log.putRow(place, in: core)
+    core.directEnd = nil
+    defer { log.endTurn() }
+    log.share.isInDoubt = true
+    try commitWrite(core)
+    log.adoptDirectCommit(place)
+  }
+
+  /// Begins the write transaction of the tree for a write that has the turn already.
+  fileprivate func continueInTree(_ core: TransactionCore, _ overlay: LogOverlay) throws(LMDBError) {
+    guard let log else { return }
+    state.withLock { $0.logWriter = nil }
+    do throws(LMDBError) {
+      let transaction = try beginTreeWrite()
+      core.mapSizeInBytes = transaction.core.mapSizeInBytes
+      // It is this core's from now on, and the other one ends without it.
+      unsafe core.handle = transaction.core.handle
+      unsafe transaction.core.handle = nil
+    } catch {
+      state.withLock { $0.logWriter = core.thread }
+      throw error
+    }
+    let reader = core.reader
+    core.reader = nil
+    // The changes that were gathered are kept by the overlay, and need no snapshot.
+    core.overlay = nil
+    if let reader { endRead(reader) }
+    // From here on ending the transaction ends the turn, too.
+    core.directEnd = LogPlace()
+    do throws(LMDBError) {
+      core.directEnd = try log.bringUpTree(in: core)
+      if let own = overlay.own { try log.put(own, into: core) }
+    } catch {
+      core.fail(error.code)
+      throw error
+    }
+  }
+}
+
+extension TransactionCore {
+  /// Lets a write that has an overlay go on in the tree; does nothing for others.
+  func continueInTree() throws(LMDBError) {
+    guard let overlay, isWrite else { return }
+    // The owner keeps the environment alive.
+    guard let parent else { return try unsafe environment.continueInTree(self, overlay) }
+    try parent.continueInTree()
+    self.overlay = nil
+    unsafe handle = nil
+    let parentHandle = try unsafe parent.usableHandle("begin nested write")
+    // As for any nested transaction.
+    let result = unsafe mdb_txn_begin(environment.handle, parentHandle, 0, &handle)
+    guard result == MDB_SUCCESS else { throw parent.failed(result, "begin nested write") }
+    if let own = overlay.own { try unsafe environment.log?.put(own, into: self) }
+  }
+
+  /// How much a write gathers before it continues in the tree.
+  private var gatheredByteLimit: Int {
+    // The owner keeps the environment alive.
+    (unsafe environment.log?.log.ringByteCount ?? 0) / LogFile.largestPart
+  }
+
+  /// Reserves room for a value among the changes of a write, if the mode allows it; not if the write goes into the tree.
+  func reserveInLog(
+    _ byteCount: Int, for key: UnsafeRawBufferPointer, _ mode: StoreMode, in database: DatabaseHandle
+  ) throws(LMDBError) -> (isInTree: Bool, room: UnsafeMutableRawBufferPointer?) {
+    _ = try unsafe usableHandle(for: database, "put")
+    guard let overlay, let own = overlay.own else { throw LMDBError(.badTransaction, operation: "put") }
+    if own.byteCount + byteCount > gatheredByteLimit {
+      try continueInTree()
+      return (true, nil)
+    }
+    let isAllowed =
+      switch mode {
+      case .replace: true
+      case .insert: unsafe try find(key, in: database) == nil
+      case .append: unsafe try isAfterAll(key, in: database)
+      }
+    return unsafe (false, isAllowed ? try overlay.reserve(byteCount, for: key, in: database) : nil)
+  }
+
+  private func isAfterAll(_ key: UnsafeRawBufferPointer, in database: DatabaseHandle) throws(LMDBError) -> Bool {
+    let cursor = try CursorHandle(of: database, in: self)
+    defer { cursor.close() }
+    // No key is read in this move.
+    let last = unsafe try cursor.move(.last, key: UnsafeRawBufferPointer(start: nil, count: 0))
+    return unsafe last.map { unsafe orderOfKeys($0.key, key) < 0 } ?? true
+  }
+
+  /// Stores the entries of a batch among the changes of a write; false if it goes into the tree.
+  func putInLog(_ batch: EncodedEntries, in database: DatabaseHandle) throws(LMDBError) -> Bool {
+    guard let overlay, let own = overlay.own else { return false }
+    guard own.byteCount + batch.bytes.count + batch.count * LogNode.usualByteCount <= gatheredByteLimit else {
+      try continueInTree()
+      return false
+    }
+    // The pointers are used only within the closure.
+    try unsafe batch.bytes.span.bytes.withUnsafeBytes { (bytes) throws(LMDBError) in
+      for entry in batch.entries {
+        let value = unsafe UnsafeRawBufferPointer(rebasing: bytes[entry.value])
+        let room = unsafe try overlay.reserve(
+          value.count, for: UnsafeRawBufferPointer(rebasing: bytes[entry.key]), in: database)
+        unsafe room?.copyMemory(from: value)
+      }
+    }
+    return true
+  }
+}

@@ -1,0 +1,304 @@
+import Dispatch
+import Foundation
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import LMDB
+@testable import TallySystem
+
+/// Transactions of an environment with a log: the same as without one, and a file that is plain once it is closed.
+@Suite struct LogTransactionTests {
+  private typealias Table = Database<[UInt8], [UInt8]>
+  private let directory: TemporaryDirectory
+  private let environment: LMDBEnvironment
+  private let table: Table
+
+  init() throws {
+    directory = try TemporaryDirectory()
+    environment = try Self.open(directory)
+    table = try environment.write { try Table(opening: "table", creating: true, in: &$0) }
+  }
+
+  private static func open(
+    _ directory: TemporaryDirectory, _ change: (inout LMDBEnvironment.Options) -> Void = { _ in }
+  ) throws -> LMDBEnvironment {
+    var options = LMDBEnvironment.Options()
+    options.setLog()
+    options.log?.mergesByItself = false
+    change(&options)
+    return try LMDBEnvironment(path: directory.path, options: options)
+  }
+
+  private func put(_ value: UInt8, forKey key: UInt8) throws {
+    try environment.write { try table.put([value], forKey: [key], in: &$0) }
+  }
+
+  /// What the tree has, as any program that knows liblmdb only would see it.
+  private func valueInTree(forKey key: UInt8) throws -> [UInt8]? {
+    try environment.writeTree { try table.value(forKey: [key], in: $0) }
+  }
+
+  private var row: LogPlace {
+    get throws {
+      let log = try #require(environment.log)
+      return try environment.writeTree { try log.row(in: $0.core) }
+    }
+  }
+
+  @Test func aCommitIsInTheLogAndReadersSeeIt() throws {
+    try put(1, forKey: 1)
+    #expect(try valueInTree(forKey: 1) == nil)
+    #expect(try environment.read { try table.value(forKey: [1], in: $0) } == [1])
+    try environment.log?.merge()
+    #expect(try valueInTree(forKey: 1) == [1])
+    #expect(try environment.read { try table.value(forKey: [1], in: $0) } == [1])
+  }
+
+  @Test func aSnapshotStaysAndAWriteSeesItsOwnChanges() throws {
+    try put(1, forKey: 1)
+    let early = try environment.beginRead()
+    try environment.write { transaction in
+      try table.put([2], forKey: [1], in: &transaction)
+      #expect(try table.remove(forKey: [9], in: &transaction) == false)
+      #expect(try table.value(forKey: [1], in: transaction) == [2])
+      #expect(try table.insert([3], forKey: [1], in: &transaction) == false)
+      #expect(try table.insert([3], forKey: [2], in: &transaction))
+      #expect(try code { try table.append([4], forKey: [2], in: &transaction) } == .keyExists)
+      try table.append([4], forKey: [3], in: &transaction)
+      #expect(try table.remove(forKey: [1], in: &transaction))
+      #expect(try table.value(forKey: [1], in: transaction) == nil)
+      #expect(try table.count(in: transaction) == 2)
+    }
+    #expect(try table.value(forKey: [1], in: early) == [1])
+    #expect(try table.count(in: early) == 1)
+    #expect(try environment.read { try table.count(in: $0) } == 2)
+    #expect(early.snapshotNumber < (try environment.beginRead().snapshotNumber))
+  }
+
+  @Test func aBodyThatThrowsChangesNothingAndTheNextWriteGoesOn() throws {
+    struct Stop: Error {}
+    try put(1, forKey: 1)
+    #expect(throws: Stop.self) {
+      try environment.write { transaction in
+        try table.removeAll(withPrefix: [1], in: &transaction)
+        throw Stop()
+      }
+    }
+    try environment.write { transaction in
+      do {
+        try transaction.nested { nested in
+          try table.put([9], forKey: [1], in: &nested)
+          try nested.nested { try table.put([9], forKey: [2], in: &$0) }
+          throw Stop()
+        }
+      } catch is Stop {}
+      try transaction.nested { try table.put([3], forKey: [3], in: &$0) }
+    }
+    let values = try environment.read { transaction in
+      try [1, 2, 3].map { try table.value(forKey: [$0], in: transaction) }
+    }
+    #expect(values == [[1], nil, [3]])
+  }
+
+  /// It goes into the tree, with what was committed before and what it had gathered, also within nested transactions.
+  @Test(arguments: [0, 1, 2]) func aLargeWriteIsADirectCommit(_ depth: Int) throws {
+    try put(1, forKey: 1)
+    func write(_ depth: Int, in transaction: inout WriteTransaction) throws {
+      try table.put([UInt8(depth)], forKey: [10 + UInt8(depth)], in: &transaction)
+      if depth > 0 { return try transaction.nested { try write(depth - 1, in: &$0) } }
+      let value = [UInt8](repeating: 7, count: 1_000)
+      for key in 0..<100 as Range<UInt8> { try table.put(value, forKey: [100, key], in: &transaction) }
+    }
+    try environment.write { transaction in
+      try write(depth, in: &transaction)
+      #expect(try table.count(in: transaction) == 102 + depth)
+      try table.put([5], forKey: [5], in: &transaction)
+    }
+    #expect(try valueInTree(forKey: 1) == [1])
+    #expect(try valueInTree(forKey: 5) == [5])
+    #expect(try valueInTree(forKey: 10 + UInt8(depth)) == [UInt8(depth)])
+    try put(2, forKey: 1)
+    #expect(try valueInTree(forKey: 1) == [1])
+    #expect(try environment.read { try table.count(in: $0) } == 103 + depth)
+  }
+
+  @Test func databasesAreCreatedEmptiedAndDropped() throws {
+    try put(1, forKey: 1)
+    let other = try environment.write { transaction in
+      let other = try Table(opening: "other", creating: true, in: &transaction)
+      try other.put([1], forKey: [1], in: &transaction)
+      return other
+    }
+    try environment.write { try other.put([2], forKey: [2], in: &$0) }
+    #expect(try environment.read { try $0.databaseNames() } == ["other", "table"])
+    try environment.write { transaction in
+      try other.removeAll(in: &transaction)
+      #expect(try other.count(in: transaction) == 0)
+    }
+    #expect(try environment.read { try other.count(in: $0) } == 0)
+    try environment.write { try other.drop(in: &$0) }
+    #expect(try environment.read { try $0.databaseNames() } == ["table"])
+    #expect(try environment.read { try table.value(forKey: [1], in: $0) } == [1])
+  }
+
+  @Test func batchesAreInTheLogOrTheTree() throws {
+    for count in [3, 2_000] {
+      let entries = (0..<count).reversed().map { ([UInt8($0 >> 8), UInt8($0 & 0xFF)], [UInt8(1)]) }
+      try environment.write { try table.put(contentsOf: entries, in: &$0) }
+      #expect(try environment.read { try table.count(in: $0) } == count)
+      #expect(try environment.writeTree { try table.count(in: $0) } == (count == 3 ? 0 : count))
+    }
+  }
+
+  /// Tree, tail and own changes have every third key each, and each hides some of the others.
+  @Test func cursorsGoThroughTreeTailAndOwnChangesInBothDirections() throws {
+    var random = SeededGenerator(seed: SeededGenerator.chooseSeed(for: "LogTransactionTests"))
+    for _ in 0..<TestSize.pick(quick: 20, long: 400) {
+      var model: [UInt8: UInt8] = [:]
+      func change(in transaction: inout WriteTransaction) throws {
+        for _ in 0..<Int.random(in: 1...25, using: &random) {
+          let (key, value) = (UInt8.random(in: 0..<40, using: &random), UInt8.random(in: 0...255, using: &random))
+          if random.oneIn(3) {
+            #expect(try table.remove(forKey: [key], in: &transaction) == (model.removeValue(forKey: key) != nil))
+          } else {
+            try table.put([value], forKey: [key], in: &transaction)
+            model[key] = value
+          }
+        }
+      }
+      try environment.write { transaction in
+        try table.removeAll(in: &transaction)
+        try change(in: &transaction)
+      }
+      for _ in 0..<3 { try environment.write { try change(in: &$0) } }
+      try environment.write { transaction in
+        try change(in: &transaction)
+        try compare(in: transaction, with: model, &random)
+        try transaction.nested { nested in
+          try change(in: &nested)
+          try compare(in: nested, with: model, &random)
+        }
+        let bound = UInt8.random(in: 0..<40, using: &random)
+        let count = try table.removeAll(withPrefix: [bound], in: &transaction)
+        #expect(count == (model.removeValue(forKey: bound) == nil ? 0 : 1))
+        var cursor = try table.writeCursor(in: &transaction)
+        var isAtEntry = try cursor.move(toFirstAtOrAfter: [bound])
+        while isAtEntry, try cursor.key()[0] < bound &+ 5 {
+          model[try cursor.key()[0]] = nil
+          isAtEntry = try cursor.remove()
+        }
+      }
+      try environment.read { try compare(in: $0, with: model, &random) }
+    }
+  }
+
+  private func compare<T: LMDBTransaction & ~Copyable>(
+    in transaction: borrowing T, with model: [UInt8: UInt8], _ random: inout SeededGenerator
+  ) throws {
+    let sorted = model.sorted { $0.key < $1.key }.map { [$0.key, $0.value] }
+    for reversed in [false, true] {
+      var seen: [[UInt8]] = []
+      try table.forEach(reversed: reversed, in: transaction) { key, value in
+        seen.append(try [UInt8](decoding: key) + [UInt8](decoding: value))
+        return true
+      }
+      #expect(seen == (reversed ? sorted.reversed() : sorted))
+    }
+    #expect(try table.count(in: transaction) == model.count)
+    var cursor = try table.cursor(in: transaction)
+    var place = 0
+    _ = try cursor.moveToFirst()
+    for _ in 0..<30 {
+      switch Int.random(in: 0..<5, using: &random) {
+      case 0:
+        let key = UInt8.random(in: 0..<40, using: &random)
+        place = sorted.firstIndex { $0[0] >= key } ?? sorted.count
+        #expect(try cursor.move(toFirstAtOrAfter: [key]) == (place < sorted.count))
+      case 1:
+        let key = UInt8.random(in: 0..<40, using: &random)
+        place = (sorted.lastIndex { $0[0] < key } ?? -1)
+        #expect(try cursor.move(toLastBefore: [key]) == (place >= 0))
+      case 2, 3:
+        place = min(place + 1, sorted.count)
+        #expect(try cursor.next() == (place < sorted.count))
+      default:
+        place = max(place - 1, -1)
+        #expect(try cursor.previous() == (place >= 0))
+      }
+      if sorted.indices.contains(place) { #expect(try cursor.key() + cursor.value() == sorted[place]) }
+    }
+  }
+
+  @Test func aClosedEnvironmentIsAPlainFile() throws {
+    try put(1, forKey: 1)
+    try environment.close()
+    #expect(try LogFile.open(in: directory.path) == nil)
+    let plain = try LMDBEnvironment(path: directory.path)
+    let table = try Table(opening: "table", in: plain)
+    #expect(try plain.read { try table.value(forKey: [1], in: $0) } == [1])
+    #expect(try code { try put(2, forKey: 2) } == .closed)
+  }
+
+  @Test(arguments: [false, true]) func aCopyHasWhatWasCommitted(_ isRewritten: Bool) throws {
+    try put(1, forKey: 1)
+    let target = try TemporaryDirectory()
+    if isRewritten { try environment.rewrite(to: target.path) } else { try environment.copy(to: target.path) }
+    let copy = try LMDBEnvironment(path: target.path)
+    let copied = try Table(opening: "table", in: copy)
+    #expect(try copy.read { try copied.value(forKey: [1], in: $0) } == [1])
+    try environment.write { transaction in
+      #expect(try code { try environment.copy(to: target.path) } == .reentrantWrite)
+      try table.put([2], forKey: [2], in: &transaction)
+    }
+  }
+
+  @Test func aWriteWithinAWriteIsRefusedAndOneOnAnotherThreadWaits() throws {
+    try environment.write { transaction in
+      #expect(try code { try environment.write { _ in } } == .reentrantWrite)
+      try table.put([1], forKey: [1], in: &transaction)
+    }
+    DispatchQueue.concurrentPerform(iterations: 4) { _ in
+      for _ in 0..<50 {
+        do {
+          try environment.write { transaction in
+            let count = try table.value(forKey: [1], in: transaction)?[0] ?? 0
+            try table.put([count &+ 1], forKey: [1], in: &transaction)
+          }
+        } catch {
+          Issue.record("\(error)")
+        }
+      }
+    }
+    #expect(try environment.read { try table.value(forKey: [1], in: $0) } == [201])
+  }
+
+  /// Without a flush in between, relaxed commits are not flushed; a flush makes them durable.
+  @Test func relaxedCommitsWaitForAFlush() throws {
+    try environment.close()
+    let flushCount = Monitor(0)
+    let relaxed = try Self.open(directory) { options in
+      options.durability = .noMetaSync
+      options.log?.hooks.hasFlushed = { flushCount.withLock { $0 += 1 } }
+    }
+    let table = try Table(opening: "table", in: relaxed)
+    for key in 1...5 as ClosedRange<UInt8> { try relaxed.write { try table.put([key], forKey: [key], in: &$0) } }
+    #expect(flushCount.withLock { $0 } == 0)
+    try relaxed.sync()
+    #expect(flushCount.withLock { $0 } == 1)
+    try relaxed.close()
+  }
+
+  @Test func asynchronousWritesShareACommit() async throws {
+    let before = try environment.beginRead().snapshotNumber
+    let (environment, table) = (environment, table)
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for key in 0..<100 as Range<UInt8> {
+        group.addTask { try await environment.groupCommit { try table.put([key], forKey: [key], in: &$0) } }
+      }
+      try await group.waitForAll()
+    }
+    #expect(try environment.read { try table.count(in: $0) } == 100)
+    #expect(try environment.beginRead().snapshotNumber - before < 100)
+  }
+}
