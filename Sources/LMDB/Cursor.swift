@@ -305,28 +305,30 @@ struct CursorHandle {
   // Valid until `close`; the cursor that owns this closes it once, in its `deinit`.
   private let handle: OpaquePointer
   private let core: TransactionCore
-  private let database: DatabaseHandle?
-  /// The cursor over tree and log, if the transaction has an overlay with the database.
-  private var merged: MergedCursor?
+  // The cursor over tree and tail, if the transaction has an overlay with the database; released by `close`. Without its
+  // counting, which each move of any cursor would pay for.
+  private var merged: Unmanaged<MergedCursor>?
 
   @usableFromInline
   init(of database: DatabaseHandle, in core: TransactionCore) throws(LMDBError) {
     // The handle is live: the core has just checked it.
     try unsafe self.init(
-      of: database.index, in: core, core.usableHandle(for: database, "open cursor"), database)
+      of: database.index, in: core, core.usableHandle(for: database, "open cursor"))
     guard let overlay = core.overlay else { return }
     let tables = try overlay.tables(of: database)
-    if !tables.isEmpty { merged = MergedCursor(LogCursor(over: self, tables, at: overlay.limit)) }
+    guard !tables.isEmpty else { return }
+    let cursor = MergedCursor(LogCursor(over: self, tables, at: overlay.limit), of: database)
+    unsafe merged = .passRetained(cursor)
   }
 
   /// Opens a cursor of the database without a name, whose keys are the names of all others.
   init(ofNamesIn core: TransactionCore) throws(LMDBError) {
     // liblmdb always numbers it 1, so it needs no handle. As above.
-    try unsafe self.init(of: 1, in: core, core.usableHandle("open cursor"), nil)
+    try unsafe self.init(of: 1, in: core, core.usableHandle("open cursor"))
   }
 
   private init(
-    of index: UInt32, in core: TransactionCore, _ transaction: OpaquePointer, _ database: DatabaseHandle?
+    of index: UInt32, in core: TransactionCore, _ transaction: OpaquePointer
   ) throws(LMDBError) {
     var opened: OpaquePointer?
     // The caller has checked the transaction; the cursor is closed before it ends.
@@ -335,14 +337,14 @@ struct CursorHandle {
     // Opened above, and closed once, by `close`.
     unsafe handle = opened
     self.core = core
-    self.database = database
-    merged = nil
+    unsafe merged = nil
   }
 
   @usableFromInline
   func close() {
     // The owner calls this once, and nothing afterwards.
     unsafe mdb_cursor_close(handle)
+    unsafe merged?.release()
   }
 
   /// Stores a value, and returns liblmdb's code.
@@ -358,14 +360,7 @@ struct CursorHandle {
   func remove() throws(LMDBError) {
     // Asked only for whether the transaction may still be used.
     _ = try unsafe core.usableHandle("remove")
-    if let merged, let database {
-      guard let key = merged.cursor.currentKey else { throw LMDBError(.notPositioned, operation: "remove") }
-      // The array lives for the call.
-      _ = try unsafe key.span.bytes.withUnsafeBytes { (bytes) throws(LMDBError) in
-        unsafe try core.remove(bytes, in: database)
-      }
-      return
-    }
+    if let merged = unsafe merged { return try unsafe merged.takeUnretainedValue().remove(in: core) }
     // The cursor is open.
     let result = unsafe mdb_cursor_del(handle, 0)
     guard result == MDB_SUCCESS else { throw core.failed(result, "remove") }
@@ -393,7 +388,7 @@ struct CursorHandle {
   ) throws(LMDBError) -> (key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer)? {
     // Asked only for whether the transaction may still be used.
     _ = try unsafe core.usableHandle("move the cursor")
-    if let merged { return unsafe try merged.cursor.move(move, key: key) }
+    if let merged = unsafe merged { return unsafe try merged.takeUnretainedValue().cursor.move(move, key: key) }
     // liblmdb only reads the key it is given, and then lets both point into the map.
     var keyBytes = unsafe MDB_val(key)
     var value = unsafe MDB_val()

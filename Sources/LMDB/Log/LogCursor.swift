@@ -14,9 +14,19 @@ func orderOfBytes(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointe
 /// A cursor over tree and tail that all copies of a handle share.
 final class MergedCursor {
   var cursor: LogCursor
+  private let database: DatabaseHandle
 
-  init(_ cursor: LogCursor) {
-    self.cursor = cursor
+  init(_ cursor: LogCursor, of database: DatabaseHandle) {
+    (self.cursor, self.database) = (cursor, database)
+  }
+
+  /// Removes the entry at which the cursor is.
+  func remove(in core: TransactionCore) throws(LMDBError) {
+    guard let key = cursor.currentKey else { throw LMDBError(.notPositioned, operation: "remove") }
+    // The array lives for the call.
+    _ = try unsafe key.span.bytes.withUnsafeBytes { (bytes) throws(LMDBError) in
+      unsafe try core.remove(bytes, in: database)
+    }
   }
 }
 

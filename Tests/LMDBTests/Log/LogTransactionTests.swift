@@ -210,7 +210,15 @@ import Testing
     var place = 0
     _ = try cursor.moveToFirst()
     for _ in 0..<30 {
-      switch Int.random(in: 0..<5, using: &random) {
+      switch Int.random(in: 0..<6, using: &random) {
+      case 5:
+        let key = UInt8.random(in: 0..<40, using: &random)
+        let isThere = try cursor.move(to: [key])
+        #expect(isThere == (model[key] != nil))
+        // Elsewhere it is at no entry, and goes on at an end.
+        place = sorted.firstIndex { $0[0] == key } ?? -1
+        if !isThere { _ = try cursor.moveToFirst() }
+        place = max(place, 0)
       case 0:
         let key = UInt8.random(in: 0..<40, using: &random)
         place = sorted.firstIndex { $0[0] >= key } ?? sorted.count
