@@ -12,21 +12,30 @@ extension LMDBEnvironment {
   ///
   /// The corresponding C function is `mdb_env_close`.
   public func close(waitingAtMost limit: Duration = .zero) throws(LMDBError) {
+    try checkProcess("close")
     do throws(LMDBError) {
-      // First, because nobody can write to the tree while all are kept out.
-      if !isClosed { try log?.merge() }
-      try drained("close", waitingAtMost: limit) { (state) throws(LMDBError) in
-        try flushBeforeClosing()
-        try log?.close()
-        state.isClosed = true
-        // A thread that waits to begin may have the turn already. It must not keep the lock after the environment is closed.
-        endWriteTurn(in: &state)
+      if let log {
+        try log.closing(waitingAtMost: limit) { () throws(LMDBError) in
+          try drainAndClose(waitingAtMost: limit) { log.end() }
+        }
+      } else {
+        try drainAndClose(waitingAtMost: limit) {}
       }
     } catch {
       guard error.code == .closed else { throw error }
       return
     }
     closeHandle()
+  }
+
+  private func drainAndClose(waitingAtMost limit: Duration, _ end: () -> Void) throws(LMDBError) {
+    try drained("close", waitingAtMost: limit) { (state) throws(LMDBError) in
+      try flushBeforeClosing()
+      end()
+      state.isClosed = true
+      // A thread that waits to begin may have the turn already. It must not keep the lock after the environment is closed.
+      endWriteTurn(in: &state)
+    }
   }
 
   private func flushBeforeClosing() throws(LMDBError) {

@@ -110,8 +110,11 @@ extension LMDBEnvironment {
     let thread = currentThread()
     try beginWriteTurn(thread)
     do throws(LMDBError) {
+      // A merge opens the tables of the log. No other thread may open one between its begin and that.
+      if options.log != nil { try reserveDatabaseOpening("begin write", for: thread) }
       return try beginWriteInTurn(thread)
     } catch {
+      if options.log != nil { endDatabaseOpening(by: thread) }
       state.withLock { endWriteTurn(in: &$0) }
       state.wakeAll()
       throw error
@@ -123,7 +126,10 @@ extension LMDBEnvironment {
 
   private func beginWriteInTurn(_ thread: UInt) throws(LMDBError) -> WriteTransaction {
     while true {
-      try enter("begin write") { (state) throws(LMDBError) in try refuseEndlessWait(thread, state) }
+      let generation = try enter("begin write") { (state) throws(LMDBError) in
+        try refuseEndlessWait(thread, state)
+        return state.databaseGeneration
+      }
       do throws(LMDBError) {
         try lockFile?.renew()
       } catch {
@@ -131,6 +137,7 @@ extension LMDBEnvironment {
         throw error
       }
       let core = TransactionCore(environment: self, isWrite: true, thread: thread)
+      core.databaseGeneration = generation
       // The environment is counted as in use; the call writes into the core's own field.
       let result = unsafe mdb_txn_begin(handle, nil, 0, &core.handle)
       if result == MDB_SUCCESS {
@@ -161,6 +168,7 @@ extension LMDBEnvironment {
   func beginNested(in parent: TransactionCore) throws(LMDBError) -> WriteTransaction {
     let parentHandle = try unsafe parent.usableHandle("begin nested write")
     let core = TransactionCore(environment: self, isWrite: true, thread: parent.thread, parent: parent)
+    core.databaseGeneration = parent.databaseGeneration
     if let overlay = parent.overlay {
       unsafe core.handle = parentHandle
       core.overlay = LogOverlay(writingOver: overlay)
@@ -205,9 +213,11 @@ extension LMDBEnvironment {
   /// Aborts a transaction that has not ended; called when it is dropped.
   func abortWrite(_ core: TransactionCore) {
     // In a child of a fork the transaction and its lock are the parent's.
-    guard unsafe core.handle != nil, !isForked else { return }
-    if core.overlay != nil { return endLogWrite(core) }
+    guard !isForked else { return }
+    // A write that has tried to continue in the tree has the turn, whether it came to a transaction there or not.
     defer { if core.directEnd != nil { log?.endTurn() } }
+    guard unsafe core.handle != nil else { return }
+    if core.overlay != nil { return endLogWrite(core) }
     if core.parent != nil {
       core.abortHandle()
     } else if core.thread == currentThread() {

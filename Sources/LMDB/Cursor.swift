@@ -315,7 +315,11 @@ struct CursorHandle {
     try unsafe self.init(
       of: database.index, in: core, core.usableHandle(for: database, "open cursor"))
     guard let overlay = core.overlay else { return }
-    let tables = try overlay.tables(of: database)
+    let tables: [LogTable]
+    do throws(LMDBError) { tables = try overlay.tables(of: database) } catch {
+      close()
+      throw error
+    }
     guard !tables.isEmpty else { return }
     let cursor = MergedCursor(LogCursor(over: self, tables, at: overlay.limit), of: database)
     unsafe merged = .passRetained(cursor)

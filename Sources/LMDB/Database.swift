@@ -149,6 +149,7 @@ extension Database {
   public func remove(forKey key: Key, in transaction: inout WriteTransaction) throws(LMDBError) -> Bool {
     let core = transaction.core
     // The pointer of the key is used only within the call.
+    try core.continueInTreeIfLarge()
     return unsafe try withEncoded(key) { (encoded) throws(LMDBError) in
       unsafe try core.remove(encoded, in: handle)
     }

@@ -70,6 +70,12 @@ extension TransactionCore {
     let transaction = try unsafe usableHandle(operation)
     // The owner keeps the environment alive.
     try unsafe environment.reserveDatabaseOpening(operation, for: thread)
+    // liblmdb gives a number that was given meanwhile a second time.
+    guard unsafe environment.state.withLock({ $0.databaseGeneration }) == databaseGeneration else {
+      throw LMDBError(
+        .busy, operation: operation, message: "Another thread has opened databases since the transaction began",
+        remedy: "Begin the transaction again")
+    }
     return try unsafe openDatabase(named: name, flags: creating ? UInt32(MDB_CREATE) : 0, in: transaction)
   }
 
@@ -129,18 +135,25 @@ extension LMDBEnvironment {
     if reserved == nil { throw LMDBError(.busy, operation: operation) }
   }
 
+  /// Lets other threads open databases, if this one has reserved that.
+  func endDatabaseOpening(by thread: UInt) {
+    state.withLock { if $0.databaseOpener == thread { $0.databaseOpener = nil } }
+  }
+
   /// Opens a database that exists, in a read transaction of its own.
   func openDatabase(named name: String) throws(LMDBError) -> DatabaseHandle {
     let operation = "open database"
     let thread = currentThread()
-    // This transaction opens the database. Beginning it first adopts a map that another process has enlarged.
-    let transaction = ReadTransaction(environment: self, core: try beginTreeReader())
+    // A map that another process has enlarged cannot be adopted later on.
+    endRead(try beginTreeReader())
     if state.withLock({ $0.databaseOpener == thread }) { throw LMDBError(.busy, operation: operation) }
     try reserveDatabaseOpening(operation, for: thread)
     defer {
       state.withLock { $0.databaseOpener = nil }
       state.wakeAll()
     }
+    // This transaction opens the database. It begins after the reservation: what others open later it does not know.
+    let transaction = ReadTransaction(environment: self, core: try beginTreeReader())
     let core = transaction.core
     // The transaction lives until the commit below.
     let handle = try unsafe core.usableHandle(operation)
@@ -151,6 +164,7 @@ extension LMDBEnvironment {
     unsafe core.handle = nil
     try Self.check(unsafe mdb_txn_commit(handle), operation)
     core.openedDatabases = []
+    state.withLock { $0.databaseGeneration += 1 }
     return database
   }
 }

@@ -91,7 +91,7 @@ public final class LMDBEnvironment: Sendable {
     self.entry = entry
     forkGeneration = generation
     openedInGeneration = opened
-    stamps = DatabaseStamps(capacity: options.maxDatabases + Self.coreDatabases)
+    stamps = DatabaseStamps(capacity: options.databaseCapacity + Self.coreDatabases)
     state = Monitor(State())
     if let logOptions = options.log { unsafe openedLog = try LogStore(of: self, options: logOptions) }
   }
@@ -148,6 +148,8 @@ extension LMDBEnvironment {
     var abandoned: TransactionCore?
     /// The thread that has an uncommitted handle of a database.
     var databaseOpener: UInt?
+    /// How often databases were opened apart from write transactions: those that had begun before must open none.
+    var databaseGeneration = 0
     /// The thread of ``groupCommit(_:)``, once it has been called.
     var writeQueue: WriteQueue<WriteTransaction>?
     /// Every reader with a slot, live or idle.
@@ -261,17 +263,18 @@ extension LMDBEnvironment {
     try whileOpen("statistics") { DatabaseStatistics(nameStatistics) }
   }
 
-  /// The newest transaction whose meta page is written, acknowledged or not.
+  /// The newest transaction whose meta page is written, acknowledged or not; with a log, the newest commit that is published.
   ///
   /// Throws as ``information()``, which also looks at every reader.
   package func lastTransactionID() throws(LMDBError) -> Int {
-    try whileOpen("information") { newestTransactionID }
+    try whileOpen("information") { log?.lastCommit ?? newestTransactionID }
   }
 
   /// Whether readers that begin now see a transaction: its commit has ended.
   ///
   /// Throws as ``beginRead()``.
   package func hasAcknowledged(transaction: Int) throws(LMDBError) -> Bool {
+    if log != nil { return try lastTransactionID() >= transaction }
     let reader = ReadTransaction(environment: self, core: try beginTreeReader())
     // Live until the end of this function.
     return unsafe mdb_txn_id(reader.core.handle) >= transaction

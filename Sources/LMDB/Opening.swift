@@ -153,7 +153,7 @@ extension LMDBEnvironment {
     // All three only store a number in a handle that is not open yet.
     try check(unsafe mdb_env_set_mapsize(handle, mapSizeInBytes), "set the map size")
     try check(unsafe mdb_env_set_maxreaders(handle, UInt32(options.maxReaders)), "set the number of readers")
-    try check(unsafe mdb_env_set_maxdbs(handle, UInt32(options.maxDatabases)), "set the number of databases")
+    try check(unsafe mdb_env_set_maxdbs(handle, UInt32(options.databaseCapacity)), "set the number of databases")
   }
 
   private static func hideDescriptorFromChildren(_ handle: OpaquePointer) throws(LMDBError) {
@@ -245,6 +245,9 @@ extension LMDBEnvironment {
 
     /// Creates the defaults.
     public init() {}
+
+    /// The databases that can be open, that of the log included.
+    var databaseCapacity: Int { maxDatabases + (log == nil ? 0 : 1) }
 
     var waitLimit: Duration { .seconds(max(waitLimitInSeconds, 0)) }
   }

@@ -182,6 +182,8 @@ final class TransactionCore {
   var mapSizeInBytes: Int
   /// The reason why the transaction can only be aborted; `nil` if it can be used.
   var failure: LMDBError.Code?
+  /// Which databases were open when a write transaction began.
+  var databaseGeneration = 0
   /// Databases first opened here: an abort invalidates their handles.
   var openedDatabases: [UInt32] = []
   /// Databases into which a batch of entries has been written here.
@@ -388,19 +390,31 @@ extension TransactionCore {
   /// Removes the keys of a range, and returns how many there were.
   @usableFromInline
   func removeAll(within bounds: EncodedBounds, in database: DatabaseHandle) throws(LMDBError) -> Int {
+    var (count, lower, isDone) = (0, bounds.lower, false)
+    while !isDone {
+      isDone = try removeSome(from: &lower, upTo: bounds.upper, in: database, &count)
+      if !isDone { try continueInTree() }
+    }
+    return count
+  }
+
+  /// Removes keys until a write has gathered too much, and returns whether none is left.
+  private func removeSome(
+    from lower: inout [UInt8]?, upTo upper: [UInt8]?, in database: DatabaseHandle, _ count: inout Int
+  ) throws(LMDBError) -> Bool {
     let cursor = try CursorHandle(of: database, in: self)
     // Nothing else is done with it, and the transaction is still live then.
     defer { cursor.close() }
-    var (count, lower) = (0, bounds.lower)
-    while true {
+    while !hasGatheredEnough {
       // By a key and not by `MDB_NEXT`, which has had faults in liblmdb where a removal had emptied a page.
       // The key is read before anything changes.
       let key = unsafe try cursor.moveToFirst(atOrAfter: lower)?.key
-      guard let key = unsafe key, unsafe !reaches(key.bytes, bounds.upper) else { return count }
+      guard let key = unsafe key, unsafe !reaches(key.bytes, upper) else { return true }
       lower = unsafe [UInt8](key)
       try cursor.remove()
       count += 1
     }
+    return false
   }
 
   /// Removes every key of a database.

@@ -1,3 +1,4 @@
+import Dispatch
 import Testing
 
 @testable import LMDB
@@ -69,6 +70,31 @@ import Testing
     let (left, right) = (try Sample(), try Sample())
     #expect(try code { try left.environment.read { _ = try right.numbers.count(in: $0) } } == .badDatabase)
     #expect(try code { try left.environment.write { try right.numbers.put([], forKey: 1, in: &$0) } } == .badDatabase)
+  }
+
+  /// liblmdb would give both one number, and each would read the other's entries.
+  @Test func aTransactionThatIsOlderThanADatabaseOpensNone() throws {
+    let sample = try Sample()
+    try sample.environment.write { transaction in
+      _ = try Sample.Bytes(opening: "first", creating: true, in: &transaction)
+      _ = try Sample.Bytes(opening: "second", creating: true, in: &transaction)
+    }
+    try sample.environment.close()
+    let again = try LMDBEnvironment(path: sample.directory.path)
+    var first: Sample.Bytes?
+    let error = try code {
+      try again.write { transaction in
+        let opener = DispatchQueue(label: "opener")
+        first = try opener.sync { try Sample.Bytes(opening: "first", in: again) }
+        _ = try Sample.Bytes(opening: "second", creating: false, in: &transaction)
+      }
+    }
+    #expect(error == .busy)
+    let second = try again.write { try Sample.Bytes(opening: "second", creating: false, in: &$0) }
+    try again.write { transaction in
+      try first?.put([1], forKey: [1], in: &transaction)
+      #expect(try second.value(forKey: [1], in: transaction) == nil)
+    }
   }
 
   @Test func moreDatabasesThanAllowedAreRefused() throws {

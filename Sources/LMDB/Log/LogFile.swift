@@ -6,7 +6,7 @@ struct LogFile {
   static let fileName = "log"
   static let blockByteCount = 4_096
   static let minimumRingByteCount = 16 * blockByteCount
-  /// A longer record is a direct commit.
+  /// A commit whose record is longer than the ring divided by this number goes into the tree directly.
   static let largestPart = 4
   private static let magic: UInt64 = 0x5441_4C4C_594C_4F47
 
@@ -27,7 +27,7 @@ struct LogFile {
     return (offset + block - 1) / block * block
   }
 
-  /// Opens the log of a directory; `nil` if there is none, or one whose making was cut off.
+  /// Opens the log of a directory; `nil` if there is none, or if its creation was interrupted.
   ///
   /// Throws `corrupted` for a file that is no log, and an `Errno`.
   static func open(in directory: FilePath) throws -> LogFile? {
@@ -69,11 +69,13 @@ struct LogFile {
   /// Makes a log: zeros to its full length, a flush, its head, a flush, and one of the directory (L14).
   ///
   /// Throws an `Errno`, and leaves no file that counts as a log.
-  static func create(in directory: FilePath, ringByteCount: Int, hooks: Hooks = Hooks()) throws -> LogFile {
+  static func create(
+    in directory: FilePath, ringByteCount: Int, mode: FilePermissions = .ownerReadWrite, hooks: Hooks = Hooks()
+  ) throws -> LogFile {
     let length = max(minimumRingByteCount, Int(roundedUp(UInt64(max(ringByteCount, 0)))))
     let path = directory.appending(fileName)
     let descriptor = try FileDescriptor.open(
-      path, .readWrite, options: [.create, .truncate, .closeOnExec, .noFollow], permissions: .ownerReadWrite)
+      path, .readWrite, options: [.create, .truncate, .closeOnExec, .noFollow], permissions: mode)
     let log = LogFile(descriptor: descriptor, ringByteCount: length, hooks: hooks)
     do {
       let zeros = [UInt8](repeating: 0, count: 1 << 16)

@@ -101,7 +101,7 @@ extension LogStore {
       return true
     }
     guard isDue else { return }
-    // The thread keeps the environment, and so this object, until it ends.
+    // Until it ends, the thread keeps the environment alive, and with it this object.
     Thread { [self, environment] in
       nameCurrentThread("lmdb-merger")
       mergeWhileDue()

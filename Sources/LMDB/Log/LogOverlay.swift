@@ -66,7 +66,7 @@ final class LogOverlay {
     try unsafe own?.remove(key, in: names.name(of: database), of: limit)
   }
 
-  /// The newest version of each key of a database that is not only in the tree.
+  /// The newest version of each key of a database that the tail or this transaction has changed.
   func newestVersions(in database: DatabaseHandle) throws(LMDBError) -> [[UInt8]: LogNode] {
     var newest: [[UInt8]: LogNode] = [:]
     for table in try tables(of: database) {

@@ -24,7 +24,7 @@ final class LogShare: Sendable {
 
   /// Who appends.
   ///
-  /// Threads of one process share it: another flag keeps them apart.
+  /// All threads of a process share it; `State.isTurnTaken` keeps them apart.
   let turn: FileLock
   private let descriptor: FileDescriptor
   private let block: SharedBlock
@@ -36,18 +36,19 @@ final class LogShare: Sendable {
   ///
   /// Throws `busy` if another process opens or closes the store for too long; `other` where locks of descriptors are
   /// missing.
-  init(in directory: FilePath, waitLimit: Duration) throws(LMDBError) {
+  init(in directory: FilePath, mode: FilePermissions, waitLimit: Duration) throws(LMDBError) {
     guard ByteLock.strongestOwner == .descriptor else {
       throw LMDBError(.other, operation: "open the log", message: "The system has no locks of open files")
     }
     let path = directory.appending(Self.fileName)
     let file = try LMDBError.translating("open the log", path) {
       try FileDescriptor.open(
-        path, .readWrite, options: [.create, .closeOnExec, .noFollow, .nonBlocking], permissions: .ownerReadWrite)
+        path, .readWrite, options: [.create, .closeOnExec, .noFollow, .nonBlocking], permissions: mode)
     }
     do throws(LMDBError) {
       (turn, isAlone, block) = try Self.open(file, at: path, waitLimit)
     } catch {
+      Self.release(file)
       try? file.close()
       throw error
     }
@@ -110,29 +111,22 @@ final class LogShare: Sendable {
     }
   }
 
-  /// Takes the lock *opening* and runs a body that is told whether nobody else has the store open (L13).
-  ///
-  /// If the body succeeds, this process does not count as one that has the store open any more.
-  func close(_ waitLimit: Duration, _ body: (_ isAlone: Bool) throws(LMDBError) -> Void) throws(LMDBError) {
-    try Self.lockOpening(of: descriptor, waitLimit)
-    do throws(LMDBError) {
-      let isAlone = try LMDBError.translating("close the log") {
-        try Self.tryLock(descriptor, .inUse, .exclusive)
-      }
-      try body(isAlone)
-    } catch {
-      // It stays open.
-      _ = try? Self.tryLock(descriptor, .inUse, .shared)
-      try? ByteLock(descriptor, byte: Byte.opening.rawValue, owner: .descriptor).release()
-      throw error
-    }
-    release()
+  /// Keeps others from opening and closing the store.
+  func lockOpening(_ waitLimit: Duration) throws(LMDBError) { try Self.lockOpening(of: descriptor, waitLimit) }
+
+  func unlockOpening() { try? ByteLock(descriptor, byte: Byte.opening.rawValue, owner: .descriptor).release() }
+
+  /// Whether no other process has the store open; the caller has the lock *opening*, and lets go of the store.
+  var isAloneNow: Bool { (try? Self.tryLock(descriptor, .inUse, .exclusive)) ?? false }
+
+  /// Releases all locks.
+  func release() {
+    turn.release()
+    Self.release(descriptor)
   }
 
-  private func release() {
-    turn.release()
-    try? ByteLock(descriptor, byte: Byte.inUse.rawValue, owner: .descriptor).release()
-    try? ByteLock(descriptor, byte: Byte.opening.rawValue, owner: .descriptor).release()
+  private static func release(_ file: FileDescriptor) {
+    for byte in [Byte.inUse, .opening] { try? ByteLock(file, byte: byte.rawValue, owner: .descriptor).release() }
   }
 
   // MARK: The shared block

@@ -10,7 +10,7 @@ package final class LogStore: Sendable {
   package struct Options: Sendable {
     /// The length of the ring of a new log; a commit of more than a quarter of the ring goes into the tree directly.
     package var ringByteCount = 4 << 20
-    /// How many commits a part of the tail has, and how many are a reason to merge.
+    /// How many commits a part of the tail holds; also, how many unmerged commits make a merge due.
     package var commitsPerPart = 256
     /// Whether a thread merges whenever enough commits are there.
     package var mergesByItself = true
@@ -29,7 +29,7 @@ package final class LogStore: Sendable {
     var end = LogPlace()
     var isClosed = false
     var isTurnTaken = false
-    /// When this process may take the turn again, if another one waited when it ended.
+    /// When this process may take the turn again, if another process was waiting when this one's last turn ended.
     var courtesyEnd: Duration?
     /// Whether the merging thread runs.
     var hasMerger = false
@@ -68,7 +68,7 @@ package final class LogStore: Sendable {
     self.environment = environment
     self.options = options
     let path = environment.path
-    share = try LogShare(in: path, waitLimit: options.waitLimit)
+    share = try LogShare(in: path, mode: given.fileMode, waitLimit: options.waitLimit)
     log = try LMDBError.translating("open the log", path) { [share] in
       if var found = try LogFile.open(in: path) {
         found.hooks = options.hooks
@@ -76,7 +76,8 @@ package final class LogStore: Sendable {
       }
       // Others who have the store open would go on in the file that was removed.
       guard share.isAlone else { throw Errno.noSuchFileOrDirectory }
-      return try LogFile.create(in: path, ringByteCount: options.ringByteCount, hooks: options.hooks)
+      return try LogFile.create(
+        in: path, ringByteCount: options.ringByteCount, mode: given.fileMode, hooks: options.hooks)
     }
     do {
       rows = try environment.writeTree { try Database(opening: Self.rowTable, creating: true, in: &$0) }
@@ -102,23 +103,48 @@ package final class LogStore: Sendable {
     return try bytes.map { (bytes) throws(LMDBError) in try LogPlace(bytes) } ?? LogPlace()
   }
 
+  /// The number of the last commit that readers may see.
+  var lastCommit: Int { Int(share.published) }
+
   func putRow(_ row: LogPlace, in core: TransactionCore) throws(LMDBError) {
     _ = try rows.store(row.encoded, forKey: Self.rowKey, .replace, in: core)
   }
 
-  /// Closes the log, while no transaction of this process is live.
+  /// Runs a body that closes the environment, while no thread of this process commits and nobody opens or closes the store.
+  ///
+  /// Throws `closed`; `busy` if this thread has a transaction, or others take longer than the limit; and what the body
+  /// throws: the store stays open then.
+  func closing(waitingAtMost limit: Duration, _ body: () throws(LMDBError) -> Void) throws(LMDBError) {
+    guard !environment.isInUseByThisThread else { throw LMDBError(.busy, operation: "close") }
+    if state.withLock(\.isClosed) { throw LMDBError(.closed, operation: "close") }
+    try share.lockOpening(max(limit, .seconds(1)))
+    do throws(LMDBError) {
+      try takeTurnOfThreads("close", waitingAtMost: limit)
+    } catch {
+      share.unlockOpening()
+      throw error
+    }
+    defer { endTurnOfThread() }
+    do throws(LMDBError) {
+      // What cannot be merged stays in the log.
+      try? merge()
+      try body()
+    } catch {
+      share.unlockOpening()
+      throw error
+    }
+  }
+
+  /// Ends the log, while no transaction of this process is live.
   ///
   /// If no other process has it open and the tree has everything, the log is removed: the directory has a plain LMDB file
   /// afterwards (L13). Otherwise the next opening brings the rest into the tree.
-  ///
-  /// Throws `busy` if other processes open or close the store for too long; it stays open then.
-  func close() throws(LMDBError) {
-    try share.close(options.waitLimit) { (isAlone) throws(LMDBError) in
-      if isAlone, !share.isInDoubt, state.withLock({ $0.mergedCommit >= share.published }) {
-        try LMDBError.translating("close the log") { try LogFile.remove(from: environment.path) }
-      }
-      state.withLock { $0.isClosed = true }
-    }
+  func end() {
+    let isMerged = !share.isInDoubt && state.withLock { $0.mergedCommit >= share.published }
+    // If it cannot be removed, or comes back after a power cut, it has nothing that continues the tree's row.
+    if share.isAloneNow, isMerged { try? LogFile.remove(from: environment.path) }
+    state.withLock { $0.isClosed = true }
+    share.release()
   }
 }
 
@@ -264,15 +290,21 @@ extension LogStore {
 
   /// Makes all commits durable.
   ///
-  /// Throws `busy` if a write takes too long; `diskFull`, `ioFailure`, and the next write puts all commits into the tree
-  /// then.
+  /// Throws what a commit throws; `reentrantWrite` within a write of this thread; `forked`.
   func sync() throws(LMDBError) {
+    try environment.checkProcess("sync")
+    try environment.state.withLock { (state) throws(LMDBError) in
+      try environment.refuseEndlessWait(currentThread(), state)
+    }
     try takeTurn("sync")
     defer { endTurn() }
     if share.isInDoubt { return try recover() }
-    share.isInDoubt = true
-    try LMDBError.translating("sync") { try log.flush() }
-    share.isInDoubt = false
+    environment.endRead(try beginReader())
+    // A durable record ends with its block, and was flushed together with what was there before.
+    guard state.withLock({ $0.end.offset % UInt64(LogFile.blockByteCount) }) != 0 else { return }
+    // The next record must not be in a sector that has been flushed (L2), so the flush has a record of its own.
+    var changes = LogChanges()
+    try commit(&changes, isDurable: true)
   }
 
   /// Brings the tail up to a commit, from the row of a tree on (L6), and returns whether it has all in between.

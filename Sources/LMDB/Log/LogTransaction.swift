@@ -2,7 +2,7 @@ import CLMDB
 import TallySystem
 
 // Transactions of an environment with a log. A write reads a snapshot and gathers its changes in a part of the tail of its
-// own, which becomes one record when it commits. Where that does not do, it continues in the tree: what was gathered is put
+// own, which becomes one record when it commits. Where that is not possible, it continues in the tree: what was gathered is put
 // there, with everything that is published, and the commit is a direct one (L9).
 
 extension LMDBEnvironment {
@@ -74,32 +74,34 @@ extension LMDBEnvironment {
     core.directEnd = nil
     defer { log.endTurn() }
     log.share.isInDoubt = true
-    try commitWrite(core)
+    do throws(LMDBError) {
+      try commitWrite(core)
+    } catch {
+      // Otherwise no meta page was written, and nothing is in doubt.
+      if error.code != .commitOutcomeUnknown, !hasPanicked { log.share.isInDoubt = false }
+      throw error
+    }
     log.adoptDirectCommit(place)
   }
 
   /// Begins the write transaction of the tree for a write that has the turn already.
+  ///
+  /// If it throws, the write can only be aborted.
   fileprivate func continueInTree(_ core: TransactionCore, _ overlay: LogOverlay) throws(LMDBError) {
     guard let log else { return }
-    state.withLock { $0.logWriter = nil }
-    do throws(LMDBError) {
-      let transaction = try beginTreeWrite()
-      core.mapSizeInBytes = transaction.core.mapSizeInBytes
-      // It is this core's from now on, and the other one ends without it.
-      unsafe core.handle = transaction.core.handle
-      unsafe transaction.core.handle = nil
-    } catch {
-      state.withLock { $0.logWriter = core.thread }
-      throw error
-    }
-    let reader = core.reader
-    core.reader = nil
-    // The changes that were gathered are kept by the overlay, and need no snapshot.
-    core.overlay = nil
-    if let reader { endRead(reader) }
+    guard core.thread == currentThread() else { throw LMDBError(.wrongThread, operation: "continue in the tree") }
+    // The changes that were gathered are kept by the overlay, and need no snapshot. Beside a reader, a map that another
+    // process has enlarged could not be adopted.
+    leaveLogWrite(core)
     // From here on ending the transaction ends the turn, too.
     core.directEnd = LogPlace()
     do throws(LMDBError) {
+      let transaction = try beginTreeWrite()
+      core.mapSizeInBytes = transaction.core.mapSizeInBytes
+      core.databaseGeneration = transaction.core.databaseGeneration
+      // It is this core's from now on, and the other one ends without it.
+      unsafe core.handle = transaction.core.handle
+      unsafe transaction.core.handle = nil
       core.directEnd = try log.bringUpTree(in: core)
       if let own = overlay.own { try log.put(own, into: core) }
     } catch {
@@ -115,15 +117,31 @@ extension TransactionCore {
     guard let overlay, isWrite else { return }
     // The owner keeps the environment alive.
     guard let parent else { return try unsafe environment.continueInTree(self, overlay) }
-    try parent.continueInTree()
+    // Its parent's reader ends, whose handle this one has.
     self.overlay = nil
     unsafe handle = nil
-    let parentHandle = try unsafe parent.usableHandle("begin nested write")
-    // As for any nested transaction.
-    let result = unsafe mdb_txn_begin(environment.handle, parentHandle, 0, &handle)
-    guard result == MDB_SUCCESS else { throw parent.failed(result, "begin nested write") }
-    if let own = overlay.own { try unsafe environment.log?.put(own, into: self) }
+    do throws(LMDBError) {
+      try parent.continueInTree()
+      databaseGeneration = parent.databaseGeneration
+      let parentHandle = try unsafe parent.usableHandle("begin nested write")
+      // As for any nested transaction.
+      let result = unsafe mdb_txn_begin(environment.handle, parentHandle, 0, &handle)
+      guard result == MDB_SUCCESS else { throw parent.failed(result, "begin nested write") }
+      if let own = overlay.own { try unsafe environment.log?.put(own, into: self) }
+    } catch {
+      fail(error.code)
+      throw error
+    }
   }
+
+  /// As ``continueInTree()``, if a write has gathered much.
+  @usableFromInline
+  func continueInTreeIfLarge() throws(LMDBError) {
+    if hasGatheredEnough { try continueInTree() }
+  }
+
+  /// Whether a write has gathered so much that it should continue in the tree.
+  var hasGatheredEnough: Bool { overlay?.own.map { $0.byteCount > gatheredByteLimit } ?? false }
 
   /// How much a write gathers before it continues in the tree.
   private var gatheredByteLimit: Int {

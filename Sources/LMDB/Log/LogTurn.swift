@@ -11,19 +11,24 @@ extension LogStore {
   /// Throws `closed`; `busy` if they take longer than the limit.
   func takeTurn(_ operation: String) throws(LMDBError) {
     let deadline = ContinuousClock.Instant.after(options.waitLimit)
-    let isTaken = try state.wait(atMost: options.waitLimit) { (state) throws(LMDBError) -> Bool? in
-      if state.isClosed { throw LMDBError(.closed, operation: operation) }
-      guard !state.isTurnTaken else { return nil }
-      state.isTurnTaken = true
-      return true
-    }
-    if isTaken == nil { throw Self.longWrite(operation) }
+    try takeTurnOfThreads(operation, waitingAtMost: options.waitLimit)
     do throws(LMDBError) {
       try waitForProcesses(operation, until: deadline)
     } catch {
       endTurnOfThread()
       throw error
     }
+  }
+
+  /// Waits for the other threads of this process.
+  func takeTurnOfThreads(_ operation: String, waitingAtMost limit: Duration) throws(LMDBError) {
+    let isTaken = try state.wait(atMost: limit) { (state) throws(LMDBError) -> Bool? in
+      if state.isClosed { throw LMDBError(.closed, operation: operation) }
+      guard !state.isTurnTaken else { return nil }
+      state.isTurnTaken = true
+      return true
+    }
+    if isTaken == nil { throw Self.longWrite(operation) }
   }
 
   private func waitForProcesses(_ operation: String, until deadline: ContinuousClock.Instant) throws(LMDBError) {
@@ -63,7 +68,7 @@ extension LogStore {
     endTurnOfThread()
   }
 
-  private func endTurnOfThread() {
+  func endTurnOfThread() {
     state.withLock { $0.isTurnTaken = false }
     state.wakeAll()
   }

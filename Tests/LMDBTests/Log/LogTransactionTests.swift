@@ -73,7 +73,13 @@ import Testing
     #expect(try table.value(forKey: [1], in: early) == [1])
     #expect(try table.count(in: early) == 1)
     #expect(try environment.read { try table.count(in: $0) } == 2)
-    #expect(early.snapshotNumber < (try environment.beginRead().snapshotNumber))
+    let newest = try environment.beginRead().snapshotNumber
+    #expect(early.snapshotNumber < newest)
+    #expect(try environment.lastTransactionID() == newest)
+    try environment.log?.merge()
+    #expect(try environment.lastTransactionID() == newest)
+    #expect(try environment.hasAcknowledged(transaction: newest))
+    #expect(try !environment.hasAcknowledged(transaction: newest + 1))
   }
 
   @Test func aBodyThatThrowsChangesNothingAndTheNextWriteGoesOn() throws {
@@ -293,8 +299,90 @@ import Testing
     for key in 1...5 as ClosedRange<UInt8> { try relaxed.write { try table.put([key], forKey: [key], in: &$0) } }
     #expect(flushCount.withLock { $0 } == 0)
     try relaxed.sync()
+    try relaxed.sync()
     #expect(flushCount.withLock { $0 } == 1)
+    // The next record is not in a sector that has been flushed.
+    let end = try #require(relaxed.log?.state.withLock(\.end.offset))
+    #expect(end % UInt64(LogFile.blockByteCount) == 0)
+    try relaxed.write { transaction in
+      try table.put([6], forKey: [6], in: &transaction)
+      #expect(try code { try relaxed.sync() } == .reentrantWrite)
+    }
+    #expect(try relaxed.read { try table.count(in: $0) } == 6)
     try relaxed.close()
+  }
+
+  @Test func closingIsRefusedWhileSomebodyWrites() throws {
+    let (isWriting, isClosed) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    let (environment, table) = (environment, table)
+    let writer = Thread {
+      do {
+        try environment.write { transaction in
+          try table.put([1], forKey: [1], in: &transaction)
+          isWriting.signal()
+          isClosed.wait()
+        }
+      } catch {
+        Issue.record("\(error)")
+      }
+      isWriting.signal()
+    }
+    writer.start()
+    isWriting.wait()
+    #expect(try code { try environment.close() } == .busy)
+    isClosed.signal()
+    isWriting.wait()
+    try environment.close(waitingAtMost: .seconds(60))
+    #expect(try LogFile.open(in: directory.path) == nil)
+    let plain = try LMDBEnvironment(path: directory.path)
+    let again = try Table(opening: "table", in: plain)
+    #expect(try plain.read { try again.value(forKey: [1], in: $0) } == [1])
+  }
+
+  @Test func removalsOfManyKeysContinueInTheTree() throws {
+    for key in 0..<40 {
+      try environment.write { transaction in
+        try table.put(contentsOf: (0..<100).map { ([UInt8(key), $0, 0, 0, 0, 0, 0, 0], [1]) }, in: &transaction)
+      }
+    }
+    let count = try environment.write { try table.removeAll(withPrefix: [], in: &$0) }
+    #expect(count == 4_000)
+    #expect(try environment.writeTree { try table.count(in: $0) } == 0)
+    #expect(try environment.read { try table.count(in: $0) } == 0)
+  }
+
+  /// What it had under it has ended: it must not be read any more.
+  @Test func aNestedWriteThatCannotContinueInTheTreeCanOnlyBeAborted() throws {
+    let narrow = try TemporaryDirectory()
+    let small = try Self.open(narrow) { options in
+      (options.mapSizeInBytes, options.minimumMapSizeInBytes) = (1 << 17, 1 << 17)
+      options.maximumMapSizeInBytes = 1 << 17
+    }
+    let table = try small.write { try Table(opening: "table", creating: true, in: &$0) }
+    let value = [UInt8](repeating: 1, count: 20_000)
+    let error = try code {
+      try small.write { transaction in
+        try table.put(value, forKey: [1], in: &transaction)
+        try transaction.nested { nested in
+          let error = try code {
+            for key in 2...20 as ClosedRange<UInt8> { try table.put(value, forKey: [key], in: &nested) }
+          }
+          #expect(error == .mapFull)
+          #expect(try code { _ = try table.value(forKey: [1], in: nested) } == .badTransaction)
+        }
+      }
+    }
+    #expect(error == .mapFull)
+    try small.write { try table.put([3], forKey: [3], in: &$0) }
+    #expect(try small.read { try table.count(in: $0) } == 1)
+  }
+
+  @Test func theLogTakesNoneOfTheDatabases() throws {
+    try environment.close()
+    let one = try Self.open(directory) { $0.maxDatabases = 1 }
+    let table = try Table(opening: "table", in: one)
+    try one.write { try table.put([1], forKey: [1], in: &$0) }
+    #expect(try code { try one.write { _ = try Table(opening: "second", creating: true, in: &$0) } } == .databasesFull)
   }
 
   @Test func asynchronousWritesShareACommit() async throws {
