@@ -10,6 +10,7 @@ from each occurrence; by hours, an occurrence has a time. TALLY_SERIES is the nu
 
 import os
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -96,6 +97,12 @@ class Series:
         moment = self.reminder if self.due is None else self.due
         self.start = start
         self.first = self.day = datetime.combine(start, time()) + moment % timedelta(days=1)
+
+    def count_off(self):
+        """Leaves the number of tasks, where it is limited, as it was: those before the open one do not come again."""
+        if "COUNT=" in self.rule:
+            before = sum(day < self.day for day in rrulestr(self.rule, dtstart=self.first))
+            self.rule = re.sub(r"COUNT=(\d+)", lambda found: f"COUNT={int(found[1]) - before}", self.rule)
 
     def is_same_instant(self, day, other, zone):
         times = [self.task(each, zone) for each in (day, other)]
@@ -247,6 +254,7 @@ class Life:
                 start = series.day.date() if series.first else series.day
                 series.due = wall(later, zone) - datetime.combine(start, time())
                 if series.first:
+                    series.count_off()
                     series.count_hours(start)
             series.open["due"] = later
             series.settle(self.zone, "due")
