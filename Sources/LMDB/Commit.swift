@@ -230,7 +230,7 @@ extension LMDBEnvironment {
   }
 
   /// Clears the mark of the writing thread, before the lock is released: later it would be the next writer's.
-  func forgetWriter() {
+  private func forgetWriter() {
     state.withLock { state in
       assert(state.writer == currentThread(), "another thread writes")
       state.writer = nil

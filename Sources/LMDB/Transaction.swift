@@ -176,8 +176,6 @@ final class TransactionCore {
   var reader: TransactionCore?
   /// The place after everything that a direct commit of an environment with a log follows; `nil` for other transactions.
   var directEnd: LogPlace?
-  /// Whether the commit is on the disk when it returns, where it goes to a log.
-  var isDurable = true
   /// The size of the map a write transaction has, for growing it no more than once.
   var mapSizeInBytes: Int
   /// The reason why the transaction can only be aborted; `nil` if it can be used.

@@ -48,7 +48,7 @@ extension LMDBEnvironment {
   static var clockTime: Duration { clockStart.duration(to: .now) }
 
   /// Longer than the longest pause of a process that waits.
-  private static let courtesy = Duration.microseconds(200)
+  static let courtesy = Duration.microseconds(200)
 
   private func waitForThreads(_ thread: UInt, _ limit: Duration) throws(LMDBError) {
     let isAcquired = try state.wait(atMost: limit) { (state) throws(LMDBError) -> Bool? in
@@ -63,30 +63,35 @@ extension LMDBEnvironment {
   }
 
   private func waitForProcesses(_ lock: FileLock, until deadline: ContinuousClock.Instant) throws(LMDBError) {
-    letOthersFirst()
-    var (growing, isMarked) = (GrowingPause(microseconds: Self.pausesInMicroseconds), false)
+    let courtesyEnd = state.withLock { state in
+      defer { state.courtesyEnd = nil }
+      return state.courtesyEnd
+    }
+    let isAcquired = try Self.waitForTurn(lock, after: courtesyEnd, until: deadline) { () throws(LMDBError) in
+      try tryAcquire(lock)
+    }
+    if !isAcquired { throw Self.longWrite }
+  }
+
+  /// Tries to take a lock between processes until a deadline, marked as waiting meanwhile, and returns whether it was taken.
+  ///
+  /// Waits a moment first if another process waited for the end of the last turn: the lock has no queue, and a process in
+  /// a loop of writes would take it again before the other one has looked.
+  static func waitForTurn(
+    _ lock: FileLock, after courtesyEnd: Duration?, until deadline: ContinuousClock.Instant,
+    _ attempt: () throws(LMDBError) -> Bool
+  ) throws(LMDBError) -> Bool {
+    let rest = courtesyEnd.map { $0 - clockTime } ?? .zero
+    if rest > .zero { pause(microseconds: UInt32(rest / .microseconds(1))) }
+    var (growing, isMarked) = (GrowingPause(microseconds: pausesInMicroseconds), false)
     defer { if isMarked { lock.markWaiting(false) } }
-    let isAcquired = try waitForResult(
+    return try waitForResult(
       until: deadline,
       pausing: { _ in
         if !isMarked { lock.markWaiting(true) }
         isMarked = true
         growing.pass()
-      }, { () throws(LMDBError) -> Bool? in try tryAcquire(lock) ? true : nil })
-    if isAcquired == nil { throw Self.longWrite }
-  }
-
-  /// Waits a moment if another process waited for the end of the last turn.
-  ///
-  /// The lock has no queue, and a process in a loop of writes would take it again before the other one has looked.
-  private func letOthersFirst() {
-    let end = state.withLock { state in
-      defer { state.courtesyEnd = nil }
-      return state.courtesyEnd
-    }
-    guard let end else { return }
-    let rest = end - Self.clockTime
-    if rest > .zero { pause(microseconds: UInt32(rest / .microseconds(1))) }
+      }, { () throws(LMDBError) -> Bool? in try attempt() ? true : nil }) ?? false
   }
 
   private func tryAcquire(_ lock: FileLock) throws(LMDBError) -> Bool {
@@ -97,7 +102,7 @@ extension LMDBEnvironment {
     }
   }
 
-  private static var longWrite: LMDBError {
+  static var longWrite: LMDBError {
     LMDBError(
       .busy, operation: "begin write", message: "Another write has not ended in time",
       remedy: "Try again; if it keeps happening, a process may be stopped in the middle of a write: resume or end it")

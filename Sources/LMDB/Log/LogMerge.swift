@@ -5,7 +5,7 @@ extension LogStore {
   /// Brings what is published into the tree, in one transaction (L7); does nothing if all is there.
   ///
   /// Throws `busy` if another merge takes too long, and what ``LMDBEnvironment/write(_:)`` throws.
-  package func merge() throws(LMDBError) {
+  func merge() throws(LMDBError) {
     let end = try writeTree { (core) throws(LMDBError) in
       let (row, parts, end) = try readTail(in: core)
       guard end.commit > row.commit else {

@@ -115,7 +115,7 @@ extension [UInt8] {
 ///
 /// Each is: kind (1 byte), number of the table (1), length of the key (2), length of the value (4), key, value. A table gets
 /// its number, counted from 0, by an entry with its name as the key, before its first change.
-package struct LogChanges: Sendable {
+struct LogChanges: Sendable {
   /// The raw values are stored: do not change them.
   private enum Kind: UInt8 {
     case table = 1
@@ -140,7 +140,7 @@ package struct LogChanges: Sendable {
   /// Adds that a key gets a value, or loses the one it has.
   ///
   /// Throws `badKeySize`, `badValueSize`, and `databasesFull` for more than 256 tables.
-  package mutating func set(_ value: [UInt8]?, forKey key: [UInt8], in table: String) throws(LMDBError) {
+  mutating func set(_ value: [UInt8]?, forKey key: [UInt8], in table: String) throws(LMDBError) {
     guard (1...LMDBLimits.keySizeInBytes).contains(key.count) else { throw LMDBLimits.badKeySize(key.count) }
     guard value?.count ?? 0 <= LMDBLimits.valueSizeInBytes else { throw LMDBError(.badValueSize, operation: "put") }
     let number = try number(of: table)

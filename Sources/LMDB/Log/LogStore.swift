@@ -58,7 +58,7 @@ package final class LogStore: Sendable {
   /// Throws `busy` if another process opens or closes the store for too long; `invalidArgument` for an environment that is
   /// read only or waits without limit; `corrupted` if the file is no log; `diskFull` if there is no room for
   /// it, or for what it holds.
-  package init(of environment: LMDBEnvironment, options: Options = Options()) throws(LMDBError) {
+  init(of environment: LMDBEnvironment, options: Options = Options()) throws(LMDBError) {
     let given = environment.options
     guard !given.isReadOnly, given.writeWaitLimit != nil else {
       throw LMDBError(

@@ -22,7 +22,6 @@ extension LMDBEnvironment {
       // The reader's, which ends with this transaction.
       unsafe core.handle = reader.handle
       core.reader = reader
-      core.isDurable = options.durability == .full
       if let seen = reader.overlay { core.overlay = LogOverlay(writingOver: seen) }
       state.withLock { state in
         state.logWriter = thread
@@ -43,11 +42,10 @@ extension LMDBEnvironment {
       return endLogWrite(core)
     }
     var changes = try overlay.changes()
-    let isDurable = core.isDurable
     // First, because a tree whose map is full cannot grow while this thread reads.
     leaveLogWrite(core)
     defer { log.endTurn() }
-    if !changes.isEmpty { try log.commit(&changes, isDurable: isDurable) }
+    if !changes.isEmpty { try log.commit(&changes, isDurable: options.durability == .full) }
   }
 
   /// Ends a write that has an overlay without a commit.
