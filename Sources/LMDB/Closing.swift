@@ -15,11 +15,9 @@ extension LMDBEnvironment {
     try checkProcess("close")
     do throws(LMDBError) {
       if let log {
-        try log.closing(waitingAtMost: limit) { () throws(LMDBError) in
-          try drainAndClose(waitingAtMost: limit) { log.end() }
-        }
+        try log.closing(waitingAtMost: limit) { () throws(LMDBError) in try drainAndClose(waitingAtMost: limit) }
       } else {
-        try drainAndClose(waitingAtMost: limit) {}
+        try drainAndClose(waitingAtMost: limit)
       }
     } catch {
       guard error.code == .closed else { throw error }
@@ -28,10 +26,9 @@ extension LMDBEnvironment {
     closeHandle()
   }
 
-  private func drainAndClose(waitingAtMost limit: Duration, _ end: () -> Void) throws(LMDBError) {
+  private func drainAndClose(waitingAtMost limit: Duration) throws(LMDBError) {
     try drained("close", waitingAtMost: limit) { (state) throws(LMDBError) in
       try flushBeforeClosing()
-      end()
       state.isClosed = true
       // A thread that waits to begin may have the turn already. It must not keep the lock after the environment is closed.
       endWriteTurn(in: &state)
@@ -39,10 +36,26 @@ extension LMDBEnvironment {
   }
 
   private func flushBeforeClosing() throws(LMDBError) {
-    guard options.durability == .noMetaSync, !options.isReadOnly else { return }
+    guard options.durability == .noMetaSync, !options.isReadOnly, log == nil else { return }
     // Nothing else is inside liblmdb, and the handle is open until `closeHandle`.
     let result = unsafe mdb_env_sync(handle, 1)
     guard result == MDB_SUCCESS else { throw explain(result, "close") }
+  }
+
+  /// Runs a body with a last write of the tree, when the environment is closed and its handle is still open.
+  func writeLast(_ body: (inout WriteTransaction) throws -> Void) throws {
+    let core = TransactionCore(environment: self, isWrite: true, thread: currentThread())
+    // Nobody else uses the handle; the call writes into the core's own field.
+    try Self.check(unsafe mdb_txn_begin(handle, nil, 0, &core.handle), "close")
+    state.withLock { state in
+      assert(state.liveCount == 0, "somebody is inside")
+      core.databaseGeneration = state.databaseGeneration
+      state.writer = core.thread
+      state.liveCount = 1
+    }
+    var transaction = WriteTransaction(environment: self, core: core)
+    try body(&transaction)
+    try transaction.commit()
   }
 
   /// Whether the calling thread is inside a transaction: to wait for the end of all would be to wait for itself.

@@ -111,10 +111,10 @@ extension LMDBEnvironment {
     try beginWriteTurn(thread)
     do throws(LMDBError) {
       // A merge opens the tables of the log. No other thread may open one between its begin and that.
-      if options.log != nil { try reserveDatabaseOpening("begin write", for: thread) }
+      if log != nil { try reserveDatabaseOpening("begin write", for: thread) }
       return try beginWriteInTurn(thread)
     } catch {
-      if options.log != nil { endDatabaseOpening(by: thread) }
+      if log != nil { endDatabaseOpening(by: thread) }
       state.withLock { endWriteTurn(in: &$0) }
       state.wakeAll()
       throw error

@@ -93,7 +93,39 @@ public final class LMDBEnvironment: Sendable {
     openedInGeneration = opened
     stamps = DatabaseStamps(capacity: options.databaseCapacity + Self.coreDatabases)
     state = Monitor(State())
-    if let logOptions = options.log { unsafe openedLog = try LogStore(of: self, options: logOptions) }
+    if let logOptions = options.log { try openLog(logOptions) }
+  }
+
+  /// Makes the environment's log, if it has none; nobody else, here or in another process, may have the environment open.
+  ///
+  /// Throws `invalidArgument` for an environment without the option ``Options/log``, and what opening it throws.
+  package func makeLog() throws(LMDBError) {
+    guard log == nil else { return }
+    guard var logOptions = options.log else { throw LMDBError(.invalidArgument, operation: "make the log") }
+    logOptions.makesLog = true
+    try openLog(logOptions)
+  }
+
+  /// Whether commits go to a log.
+  package var hasLog: Bool { log != nil }
+
+  /// The size of the log in bytes, and how many commits the tree lacks; `nil` without a log.
+  ///
+  /// Throws as ``beginRead()``.
+  package func logInformation() throws(LMDBError) -> (sizeInBytes: Int64, commitCount: Int)? {
+    guard let log else { return nil }
+    let reader = ReadTransaction(environment: self, core: try log.beginReader())
+    let row = try log.row(in: reader.core)
+    return (Int64(LogFile.blockByteCount + log.log.ringByteCount), max(0, reader.snapshotNumber - Int(row.commit)))
+  }
+
+  private func openLog(_ options: LogStore.Options) throws(LMDBError) {
+    guard !self.options.isFrozenFile, let opened = try LogStore(of: self, options: options) else { return }
+    // Nobody else has this object yet.
+    unsafe openedLog = opened
+    state.withLock { $0.readerCheck.countMerges() }
+    // What goes into the tree must last: the log is used again.
+    try Self.check(unsafe mdb_env_set_flags(handle, UInt32(MDB_NOMETASYNC), 0), "open the log")
   }
 
   deinit {
@@ -262,6 +294,9 @@ extension LMDBEnvironment {
   public func statistics() throws(LMDBError) -> DatabaseStatistics {
     try whileOpen("statistics") { DatabaseStatistics(nameStatistics) }
   }
+
+  /// Whether some process is writing to the log, so that a commit may be seen soon.
+  package var isCommitting: Bool { log?.share.isInDoubt ?? false }
 
   /// The newest transaction whose meta page is written, acknowledged or not; with a log, the newest commit that is published.
   ///

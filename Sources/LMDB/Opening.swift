@@ -125,7 +125,7 @@ extension LMDBEnvironment {
       if options.isFrozenFile { flags |= UInt32(MDB_NOSUBDIR | MDB_NOLOCK) }
       if options.skipsFlushes {
         flags |= UInt32(MDB_NOSYNC)
-      } else if options.durability == .noMetaSync, options.log == nil {
+      } else if options.durability == .noMetaSync {
         flags |= UInt32(MDB_NOMETASYNC)
       }
       let mode = mdb_mode_t(options.fileMode.rawValue)

@@ -33,13 +33,15 @@ package struct LongRead: Sendable, Hashable {
 ///
 /// Without these checks the readers of dead processes would stay until the table of readers or the map is full.
 struct ReaderCheck {
-  /// How many commits a snapshot may be behind.
-  static let tolerableLag = 64
+  /// How many transactions a snapshot may be behind.
+  ///
+  /// With a log a transaction of the tree has the changes of some hundred commits.
+  var tolerableLag = 64
   /// How long after the last check a commit is followed by another one, however few commits there were.
   static let interval = Duration.seconds(10)
   /// How long a snapshot must have been too far behind to be reported, unless it is as far behind as `longLag`.
   static let longTime = Duration.seconds(1)
-  static let longLag = 1_024
+  var longLag = 1_024
 
   private struct Snapshot: Hashable {
     let processID: Int32
@@ -51,9 +53,12 @@ struct ReaderCheck {
   /// The snapshots that were too far behind at the last check: since when, and whether they have been reported.
   private var late: [Snapshot: (since: Duration, isReported: Bool)] = [:]
 
+  /// Lets a snapshot be behind by two merges of a log for a second, or by sixteen.
+  mutating func countMerges() { (tolerableLag, longLag) = (2, 16) }
+
   /// Whether the readers must be checked after a commit; if so, that check counts as made.
   mutating func isDue(after transactionID: Int, at time: Duration) -> Bool {
-    guard transactionID - lastTransaction >= Self.tolerableLag || time - lastTime >= Self.interval else { return false }
+    guard transactionID - lastTransaction >= tolerableLag || time - lastTime >= Self.interval else { return false }
     (lastTransaction, lastTime) = (transactionID, time)
     return true
   }
@@ -63,11 +68,11 @@ struct ReaderCheck {
     var (seen, reported) = (late, [LongRead]())
     late = [:]
     for reader in readers {
-      guard let transactionID = reader.transactionID, newest - transactionID >= Self.tolerableLag else { continue }
+      guard let transactionID = reader.transactionID, newest - transactionID >= tolerableLag else { continue }
       let snapshot = Snapshot(processID: reader.processID, transactionID: transactionID)
       var (since, isReported) = seen.removeValue(forKey: snapshot) ?? late[snapshot] ?? (time, false)
       let lag = newest - transactionID
-      if !isReported, time - since >= Self.longTime || lag >= Self.longLag {
+      if !isReported, time - since >= Self.longTime || lag >= longLag {
         reported.append(LongRead(processID: reader.processID, lagInCommits: lag, duration: time - since))
         isReported = true
       }

@@ -174,7 +174,9 @@ private final class Holder {
       let helper = try HelperProcess("hold-read", sample.directory)
       #expect(helper.line() == "ready")
       helper.kill()
-      for number in UInt64(0)...UInt64(2 * ReaderCheck.tolerableLag) { try sample.put([UInt8(round)], forKey: number) }
+      for number in UInt64(0)...UInt64(2 * ReaderCheck().tolerableLag) {
+        try sample.put([UInt8(round)], forKey: number)
+      }
       #expect(try sample.environment.readers().allSatisfy { $0.processID == getpid() }, "round \(round)")
     }
   }
@@ -196,7 +198,7 @@ private final class Holder {
     }
     // The few pages of each of 64 commits may be kept; without the check it would be those of 300 commits.
     let growth = Int(try sample.environment.dataFile.stat().size - size)
-    #expect(growth < 200 * ReaderCheck.tolerableLag * 100, "grew by \(growth)")
+    #expect(growth < 200 * ReaderCheck().tolerableLag * 100, "grew by \(growth)")
   }
 
   @Test func aLiveReaderThatIsFarBehindIsReportedOnce() throws {
@@ -205,12 +207,12 @@ private final class Holder {
     let helper = try HelperProcess("hold-read", sample.directory)
     #expect(helper.line() == "ready")
     let process = try #require(try sample.environment.readers().first { $0.processID != getpid() }).processID
-    for number in 0..<ReaderCheck.longLag + 4 * ReaderCheck.tolerableLag {
+    for number in 0..<ReaderCheck().longLag + 4 * ReaderCheck().tolerableLag {
       try sample.put([1], forKey: UInt64(number % 9))
     }
     let reads = reported.reads.withLock { $0 }
     #expect(reads.map(\.processID) == [process])
-    #expect(reads.allSatisfy { $0.lagInCommits >= ReaderCheck.tolerableLag })
+    #expect(reads.allSatisfy { $0.lagInCommits >= ReaderCheck().tolerableLag })
     helper.release()
     _ = helper.lines()
   }

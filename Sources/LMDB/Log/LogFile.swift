@@ -98,6 +98,11 @@ struct LogFile {
     return log
   }
 
+  /// Whether a directory has a log, whole or not.
+  static func isThere(in directory: FilePath) -> Bool {
+    (try? directory.appending(fileName).stat(followTargetSymlink: false)) != nil
+  }
+
   func close() {
     // What must last has been flushed.
     try? descriptor.close()

@@ -6,7 +6,8 @@ extension LogStore {
   ///
   /// Throws `busy` if another merge takes too long, and what ``LMDBEnvironment/write(_:)`` throws.
   func merge() throws(LMDBError) {
-    let end = try writeTree { (core) throws(LMDBError) in
+    let end = try writeTree { (transaction) throws(LMDBError) in
+      let core = transaction.core
       let (row, parts, end) = try readTail(in: core)
       guard end.commit > row.commit else {
         state.withLock { $0.mergedCommit = row.commit }
@@ -44,7 +45,7 @@ extension LogStore {
   ///
   /// Throws as ``merge()``; `corrupted` for a record that cannot be read.
   func recover() throws(LMDBError) {
-    try commitDirectly { (end) throws(LMDBError) in
+    try commitDirectly(marking: true) { (end) throws(LMDBError) in
       let left = LogTail(from: end.commit)
       var place = end
       while true {
@@ -58,13 +59,15 @@ extension LogStore {
 
   /// L9, with the changes that a body makes for the place after what is published; it may run again.
   private func commitDirectly(
-    _ changes: (_ end: LogPlace) throws(LMDBError) -> (LogTail, LogPlace)
+    marking: Bool = false, _ changes: (_ end: LogPlace) throws(LMDBError) -> (LogTail, LogPlace)
   ) throws(LMDBError) {
-    let place = try writeTree { (core) throws(LMDBError) in
+    let place = try writeTree { (transaction) throws in
+      let core = transaction.core
       let (row, parts, end) = try readTail(in: core)
       let (own, place) = try changes(end)
       try putEntries(of: parts + [own], after: row.commit, upTo: place.commit, in: core)
       try putRow(place, in: core)
+      if marking { try options.mark?(&transaction) }
       share.isInDoubt = true
       return place
     }
@@ -92,11 +95,14 @@ extension LogStore {
     }
   }
 
-  /// Starts the merging thread if there are enough commits and it does not run; the caller has the turn.
+  /// Starts the merging thread if there are enough commits, or they fill half of the log, and it does not run; the caller
+  /// has the turn.
   func startMergerIfDue() {
     guard options.mergesByItself else { return }
+    let halfFull = share.safe + UInt64(log.ringByteCount / 2)
     let isDue = state.withLock { state in
-      guard !state.hasMerger, state.end.commit >= state.mergeCommit else { return false }
+      let isFull = !state.hasFailedMerge && state.end.offset >= halfFull
+      guard !state.hasMerger, isFull || state.end.commit >= state.mergeCommit else { return false }
       state.hasMerger = true
       return true
     }
@@ -116,6 +122,7 @@ extension LogStore {
     while true {
       let hasMerged = (try? merge()) != nil
       let isDone = state.withLock { state in
+        state.hasFailedMerge = !hasMerged
         if !hasMerged { state.mergeCommit = state.end.commit + UInt64(options.commitsPerPart) }
         guard state.end.commit < state.mergeCommit else { return false }
         state.hasMerger = false
@@ -126,8 +133,16 @@ extension LogStore {
     state.wakeAll()
   }
 
-  private func writeTree<R>(_ body: (TransactionCore) throws(LMDBError) -> R) throws(LMDBError) -> R {
-    try LMDBError.translating("merge") { try environment.writeTree { try body($0.core) } }
+  private func writeTree<R>(_ body: (inout WriteTransaction) throws -> R) throws(LMDBError) -> R {
+    try LMDBError.translating("merge") { try environment.writeTree { try body(&$0) } }
+  }
+
+  /// Brings everything into the tree of an environment that is closed, and leaves it a plain one (L13).
+  func finishTree() throws {
+    try environment.writeLast { transaction in
+      try putRow(bringUpTree(in: transaction.core), in: transaction.core)
+      try options.unmark?(&transaction)
+    }
   }
 
   /// Puts everything that is published into the tree that a write changes, and returns the place after it.

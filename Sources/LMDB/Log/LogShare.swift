@@ -10,49 +10,51 @@ import TallySystem
   import Musl
 #endif
 
-/// The file `log.lock` beside a data file: the shared block, and the locks *opening*, *in use* and *turn* (L1).
+/// The file `log.lock` beside a data file: the shared block, and the locks *opening*, *in use*, *writing* and *turn* (L1).
 ///
-/// The fourth lock, *merging*, is the environment's own order of writers. The file stays when the store is closed, as liblmdb's lock file does. All locks end with their process.
+/// The fifth lock, *merging*, is the environment's own order of writers. All locks end with their process. The file goes with
+/// the log.
 final class LogShare: Sendable {
   static let fileName = "log.lock"
 
   /// The bytes of the file's locks; they lie beyond its end.
   private enum Byte: Int {
     case opening = 0x1_0000_0000
-    case inUse
+    case inUse, writing
   }
 
   /// Who appends.
   ///
   /// All threads of a process share it; `State.isTurnTaken` keeps them apart.
   let turn: FileLock
+  private let path: FilePath
   private let descriptor: FileDescriptor
   private let block: SharedBlock
   private let owner: Int32
   /// Whether nobody else had the store open when this one opened it.
   let isAlone: Bool
+  private let isReadOnly: Bool
 
   /// Opens the file, and holds the lock *opening* until ``endOpening()``; clears the block if nobody has the store open (L12).
   ///
   /// Throws `busy` if another process opens or closes the store for too long; `other` where locks of descriptors are
   /// missing.
-  init(in directory: FilePath, mode: FilePermissions, waitLimit: Duration) throws(LMDBError) {
+  init(
+    in directory: FilePath, mode: FilePermissions, isReadOnly: Bool = false, waitLimit: Duration
+  ) throws(LMDBError) {
     guard ByteLock.strongestOwner == .descriptor else {
       throw LMDBError(.other, operation: "open the log", message: "The system has no locks of open files")
     }
-    let path = directory.appending(Self.fileName)
-    let file = try LMDBError.translating("open the log", path) {
-      try FileDescriptor.open(
-        path, .readWrite, options: [.create, .closeOnExec, .noFollow, .nonBlocking], permissions: mode)
-    }
+    path = directory.appending(Self.fileName)
+    let file = try Self.openInOpening(path, mode, waitLimit)
     do throws(LMDBError) {
-      (turn, isAlone, block) = try Self.open(file, at: path, waitLimit)
+      (turn, isAlone, block) = try Self.open(file, at: path)
     } catch {
       Self.release(file)
       try? file.close()
       throw error
     }
-    (descriptor, owner) = (file, getpid())
+    (descriptor, owner, self.isReadOnly) = (file, getpid(), isReadOnly)
   }
 
   deinit {
@@ -62,11 +64,33 @@ final class LogShare: Sendable {
     try? descriptor.close()
   }
 
+  /// Opens the file, and takes the lock *opening*.
+  private static func openInOpening(
+    _ path: FilePath, _ mode: FilePermissions, _ waitLimit: Duration
+  ) throws(LMDBError) -> FileDescriptor {
+    let deadline = ContinuousClock.Instant.after(waitLimit)
+    while true {
+      let file = try LMDBError.translating("open the log", path) {
+        try FileDescriptor.open(
+          path, .readWrite, options: [.create, .closeOnExec, .noFollow, .nonBlocking], permissions: mode)
+      }
+      do throws(LMDBError) {
+        try lockOpening(of: file, deadline - .now)
+      } catch {
+        try? file.close()
+        throw error
+      }
+      // Who closes the store last removes the file while others wait for its lock.
+      if let there = try? FileIdentity(of: path), (try? FileIdentity(of: file)) == there { return file }
+      release(file)
+      try? file.close()
+    }
+  }
+
   private static func open(
-    _ file: FileDescriptor, at path: FilePath, _ waitLimit: Duration
+    _ file: FileDescriptor, at path: FilePath
   ) throws(LMDBError) -> (FileLock, isAlone: Bool, SharedBlock) {
-    try lockOpening(of: file, waitLimit)
-    return try LMDBError.translating("open the log", path) {
+    try LMDBError.translating("open the log", path) {
       let isAlone = try tryLock(file, .inUse, .exclusive)
       // Only who holds the lock `opening` has this one exclusively.
       if !isAlone { _ = try tryLock(file, .inUse, .shared) }
@@ -106,18 +130,34 @@ final class LogShare: Sendable {
   /// Lets others open and close the store.
   func endOpening() throws(LMDBError) {
     try LMDBError.translating("open the log") {
-      if isAlone { _ = try Self.tryLock(descriptor, .inUse, .shared) }
+      try share()
       try ByteLock(descriptor, byte: Byte.opening.rawValue, owner: .descriptor).release()
     }
+  }
+
+  /// Lets others have the store open, too; the caller has the lock *opening*.
+  private func share() throws(Errno) {
+    _ = try Self.tryLock(descriptor, .inUse, .shared)
+    if !isReadOnly { _ = try Self.tryLock(descriptor, .writing, .shared) }
   }
 
   /// Keeps others from opening and closing the store.
   func lockOpening(_ waitLimit: Duration) throws(LMDBError) { try Self.lockOpening(of: descriptor, waitLimit) }
 
-  func unlockOpening() { try? ByteLock(descriptor, byte: Byte.opening.rawValue, owner: .descriptor).release() }
+  /// Lets others open and close the store, and have it open.
+  func unlockOpening() {
+    try? share()
+    try? ByteLock(descriptor, byte: Byte.opening.rawValue, owner: .descriptor).release()
+  }
 
-  /// Whether no other process has the store open; the caller has the lock *opening*, and lets go of the store.
-  var isAloneNow: Bool { (try? Self.tryLock(descriptor, .inUse, .exclusive)) ?? false }
+  /// Whether no other process has the store open, and none can open it; the caller has the lock *opening*.
+  func isLast() -> Bool { (try? Self.tryLock(descriptor, .inUse, .exclusive)) ?? false }
+
+  /// Whether no other process has the store open for writing; the caller has the lock *opening*, and will not write again.
+  func isLastWriter() -> Bool { !isReadOnly && (try? Self.tryLock(descriptor, .writing, .exclusive)) ?? false }
+
+  /// Removes the file; the caller has the lock *opening*, is the last one, and releases it next.
+  func removeFile() { try? SystemCalls.removeFile(path) }
 
   /// Releases all locks.
   func release() {
@@ -126,7 +166,9 @@ final class LogShare: Sendable {
   }
 
   private static func release(_ file: FileDescriptor) {
-    for byte in [Byte.inUse, .opening] { try? ByteLock(file, byte: byte.rawValue, owner: .descriptor).release() }
+    for byte in [Byte.writing, .inUse, .opening] {
+      try? ByteLock(file, byte: byte.rawValue, owner: .descriptor).release()
+    }
   }
 
   // MARK: The shared block

@@ -1,5 +1,5 @@
 import CLMDB
-import SystemPackage
+package import SystemPackage
 import TallySystem
 
 /// An environment whose commits go to a log first and into its tree later (`docs/log.md`).
@@ -8,7 +8,14 @@ import TallySystem
 /// only.
 package final class LogStore: Sendable {
   package struct Options: Sendable {
-    /// The length of the ring of a new log; a commit of more than a quarter of the ring goes into the tree directly.
+    /// Whether a log is made where there is none; nobody else may have the environment open then (L16).
+    package var makesLog = true
+    /// Changes the tree when a log begins, for example to keep out programs that know no log; may run again.
+    package var mark: (@Sendable (inout WriteTransaction) throws -> Void)?
+    /// Undoes that when the tree has everything and the log is removed.
+    package var unmark: (@Sendable (inout WriteTransaction) throws -> Void)?
+    /// The greatest length of the ring of a new log, which is an eighth of the data file but at least 256 KiB; a commit of
+    /// more than a quarter of the ring goes into the tree directly.
     package var ringByteCount = 4 << 20
     /// How many commits a part of the tail holds; also, how many unmerged commits make a merge due.
     package var commitsPerPart = 256
@@ -35,6 +42,8 @@ package final class LogStore: Sendable {
     var hasMerger = false
     /// The last commit that a merge of this process has found in the tree or put there.
     var mergedCommit: UInt64 = 0
+    /// Whether the last merge of the thread failed; the next one is made after as many commits as usual.
+    var hasFailedMerge = false
     /// The commit that makes a merge due.
     var mergeCommit: UInt64 = 0
     /// The row of the newest snapshot that was read, to read it once.
@@ -55,39 +64,66 @@ package final class LogStore: Sendable {
 
   /// Opens the log of an environment, and makes it if there is none; what a crash has left there goes into the tree (L12).
   ///
-  /// Throws `busy` if another process opens or closes the store for too long; `invalidArgument` for an environment that is
-  /// read only or waits without limit; `corrupted` if the file is no log; `diskFull` if there is no room for
-  /// it, or for what it holds.
-  init(of environment: LMDBEnvironment, options: Options = Options()) throws(LMDBError) {
+  /// `nil` without a log that is to be made.
+  ///
+  /// Throws `busy` if another process opens or closes the store for too long; `readOnly` for an environment that is
+  /// read only if nobody who writes has the log open, so that it must be recovered first; `invalidArgument` for one that
+  /// waits without limit; `corrupted` if the file is no log; `diskFull` if there is no room for it, or for what it holds.
+  init?(of environment: LMDBEnvironment, options: Options = Options()) throws(LMDBError) {
     let given = environment.options
-    guard !given.isReadOnly, given.writeWaitLimit != nil else {
+    let path = environment.path
+    let makesLog = options.makesLog && !given.isReadOnly
+    guard makesLog || LogFile.isThere(in: path) else { return nil }
+    guard given.isReadOnly || given.writeWaitLimit != nil else {
       throw LMDBError(
-        .invalidArgument, operation: "open the log",
-        remedy: "Open the environment for writing, with a limit of waiting")
+        .invalidArgument, operation: "open the log", remedy: "Open the environment with a limit of waiting")
     }
     self.environment = environment
     self.options = options
-    let path = environment.path
-    share = try LogShare(in: path, mode: given.fileMode, waitLimit: options.waitLimit)
-    log = try LMDBError.translating("open the log", path) { [share] in
-      if var found = try LogFile.open(in: path) {
-        found.hooks = options.hooks
-        return found
-      }
-      // Others who have the store open would go on in the file that was removed.
-      guard share.isAlone else { throw Errno.noSuchFileOrDirectory }
-      return try LogFile.create(
-        in: path, ringByteCount: options.ringByteCount, mode: given.fileMode, hooks: options.hooks)
-    }
+    share = try LogShare(in: path, mode: given.fileMode, isReadOnly: given.isReadOnly, waitLimit: options.waitLimit)
+    let opened = try Self.openFile(in: path, options, share, mode: makesLog ? given.fileMode : nil)
+    guard let opened else { return nil }
+    log = opened.file
     do {
-      rows = try environment.writeTree { try Database(opening: Self.rowTable, creating: true, in: &$0) }
+      if given.isReadOnly {
+        if share.isAlone { throw LMDBError.unrecoveredLog }
+        rows = try Database(opening: Self.rowTable, in: environment)
+      } else {
+        rows = try environment.writeTree { try Database(opening: Self.rowTable, creating: true, in: &$0) }
+      }
     } catch {
       log.close()
+      if opened.isNew { try? LogFile.remove(from: path) }
       throw error as? LMDBError ?? LMDBError(.other, operation: "open the log", cause: error)
     }
     // From here on `deinit` closes the log.
-    if share.isAlone { try recover() }
-    try share.endOpening()
+    do throws(LMDBError) {
+      if share.isAlone { try recover() }
+      try share.endOpening()
+    } catch {
+      if opened.isNew { try? LogFile.remove(from: path) }
+      throw error
+    }
+  }
+
+  private static let leastRingByteCount = 256 << 10
+
+  /// Opens the file; makes it, if a mode is given, where there is none.
+  private static func openFile(
+    in path: FilePath, _ options: Options, _ share: LogShare, mode: FilePermissions?
+  ) throws(LMDBError) -> (file: LogFile, isNew: Bool)? {
+    try LMDBError.translating("open the log", path) {
+      if var found = try LogFile.open(in: path) {
+        found.hooks = options.hooks
+        return (found, false)
+      }
+      guard let mode else { return nil }
+      // Others who have the store open would go on in the file that was removed.
+      guard share.isAlone else { throw Errno.noSuchFileOrDirectory }
+      let size = try path.appending(LMDBEnvironment.dataFileName).stat().size
+      let ringByteCount = min(options.ringByteCount, max(leastRingByteCount, Int(size) / 8))
+      return (try LogFile.create(in: path, ringByteCount: ringByteCount, mode: mode, hooks: options.hooks), true)
+    }
   }
 
   deinit {
@@ -110,7 +146,8 @@ package final class LogStore: Sendable {
     _ = try rows.store(row.encoded, forKey: Self.rowKey, .replace, in: core)
   }
 
-  /// Runs a body that closes the environment, while no thread of this process commits and nobody opens or closes the store.
+  /// Runs a body that closes the environment but leaves its handle open, while no thread of this process commits and nobody
+  /// opens or closes the store; ends the log then.
   ///
   /// Throws `closed`; `busy` if this thread has a transaction, or others take longer than the limit; and what the body
   /// throws: the store stays open then.
@@ -125,27 +162,47 @@ package final class LogStore: Sendable {
       throw error
     }
     defer { endTurnOfThread() }
+    // Without commits no merge becomes due, and this one ends.
+    _ = state.wait(atMost: options.waitLimit) { $0.hasMerger ? nil : () }
+    let isLast = share.isLast()
+    let isLastWriter = share.isLastWriter()
+    // What cannot be brought into the tree stays in the log.
+    if isLastWriter { try? isLast && share.isInDoubt ? recover() : isLast ? () : merge() }
     do throws(LMDBError) {
-      // What cannot be merged stays in the log.
-      try? merge()
       try body()
     } catch {
       share.unlockOpening()
       throw error
     }
+    end(isLast: isLast && isLastWriter)
   }
 
-  /// Ends the log, while no transaction of this process is live.
+  /// Ends the log of an environment that is closed, while its handle is still open.
   ///
-  /// If no other process has it open and the tree has everything, the log is removed: the directory has a plain LMDB file
-  /// afterwards (L13). Otherwise the next opening brings the rest into the tree.
-  func end() {
-    let isMerged = !share.isInDoubt && state.withLock { $0.mergedCommit >= share.published }
+  /// If nobody else has it open, everything goes into the tree, and the log is removed: the directory has a plain LMDB file
+  /// afterwards (L13). If that fails, the next opening does it.
+  private func end(isLast: Bool) {
     // If it cannot be removed, or comes back after a power cut, it has nothing that continues the tree's row.
-    if share.isAloneNow, isMerged { try? LogFile.remove(from: environment.path) }
+    if isLast, !share.isInDoubt, (try? finishTree()) != nil, (try? LogFile.remove(from: environment.path)) != nil {
+      share.removeFile()
+    }
     state.withLock { $0.isClosed = true }
     share.release()
   }
+}
+
+extension LogStore {
+  /// Whether the system has what a log needs.
+  package static let isPossible = ByteLock.strongestOwner == .descriptor
+
+  /// The names of the log, and of the file with its locks.
+  package static let fileNames = [LogFile.fileName, LogShare.fileName]
+
+  /// Whether a directory has a log, whole or not.
+  package static func isThere(in directory: FilePath) -> Bool { LogFile.isThere(in: directory) }
+
+  /// Removes the log of a directory, if there is one; nobody may have it open.
+  package static func remove(from directory: FilePath) throws { try LogFile.remove(from: directory) }
 }
 
 extension LogStore {
@@ -283,6 +340,11 @@ extension LogStore {
 
   /// Makes the whole data file durable as it is (F3).
   func flushTree() throws(LMDBError) {
+    // liblmdb does not flush for readers.
+    guard !environment.options.isReadOnly else {
+      let file = try unsafe LMDBEnvironment.descriptor(of: environment.handle)
+      return try LMDBError.translating("sync") { try SystemCalls.flushData(file) }
+    }
     // The environment is open as long as it has this object.
     let result = unsafe mdb_env_sync(environment.handle, 1)
     guard result == MDB_SUCCESS else { throw environment.explain(result, "sync") }
@@ -324,4 +386,10 @@ extension LogStore {
     if state.parts.count > 2 { state.removeParts(upTo: row) }
     return true
   }
+}
+
+extension LMDBError {
+  static let unrecoveredLog = LMDBError(
+    .readOnly, operation: "open", message: "The file was not closed, and cannot be recovered where it is",
+    remedy: "Open it once for writing, or copy its directory to where that is possible")
 }

@@ -33,6 +33,19 @@ public struct StoreInformation: Sendable {
   public let readers: [ReaderInformation]
   /// The number of reader slots.
   public let maximumReaderCount: Int
+  /// The log of a store that some process has open; `nil` if its data file has everything.
+  public let log: LogInformation?
+}
+
+/// The log of a store, which has the last commits until they are brought into the data file.
+public struct LogInformation: Hashable, Sendable {
+  /// The size of the log, in bytes; 0 if it is missing.
+  public let sizeInBytes: Int64
+  /// The number of commits that the data file lacks, and a copy of it alone would lack; `nil` if the log is missing.
+  public let commitCount: Int?
+
+  /// Whether the log is missing: the data file was copied without it, and may lack the last commits.
+  public var isMissing: Bool { commitCount == nil }
 }
 
 extension TaskStore {
@@ -41,15 +54,17 @@ extension TaskStore {
   /// - Throws: `storeClosed` or `storageFailed`.
   /// - Complexity: reads the keys of the applications' values; the rest is known without counting.
   public func information() throws -> StoreInformation {
-    let (pages, readers, size) = try connection.use { store in
+    let (pages, readers, size, log) = try connection.use { store in
       let size = (try? store.environment.dataFile.stat().size) ?? 0
       let environment = store.environment
       return (
-        try environment.information(), try environment.readers().filter(\.isOfOthersOrHasSnapshot), size
+        try environment.information(), try environment.readers().filter(\.isOfOthersOrHasSnapshot), size,
+        try environment.logInformation()
       )
     }
     return try read { transaction in
       let header = try transaction.header()
+      let missing = header.hasLog ? LogInformation(sizeInBytes: 0, commitCount: nil) : nil
       return StoreInformation(
         directory: directory, format: "\(header.majorFormat).\(header.minorFormat)", storeID: header.storeID,
         sequence: header.sequence, taskCount: try transaction.taskCount, listCount: try transaction.listCount,
@@ -60,7 +75,8 @@ extension TaskStore {
         usedMapSizeInBytes: Int64(pages.pageCount) * Int64(pages.pageSizeInBytes),
         mapSizeInBytes: Int64(pages.mapSizeInBytes),
         readers: try readers.map { try transaction.information(on: $0, at: header.sequence, pages.lastTransactionID) },
-        maximumReaderCount: pages.maxReaders)
+        maximumReaderCount: pages.maxReaders,
+        log: log.map { LogInformation(sizeInBytes: $0.sizeInBytes, commitCount: $0.commitCount) } ?? missing)
     }
   }
 }

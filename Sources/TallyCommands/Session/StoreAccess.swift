@@ -114,6 +114,8 @@ extension Session {
     var configuration = TaskStore.Configuration()
     let now = clock.exactNow
     configuration.now = { now }
+    // A command ends after one write.
+    configuration.makesLog = false
     configuration.stampsWholeSeconds = options.now == nil
     configuration.calendar = clock.calendar
     configuration.dayStartInMinutes = clock.dayStartInMinutes

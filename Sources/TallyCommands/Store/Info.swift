@@ -40,6 +40,8 @@ struct InfoReport {
       "sizeInBytes": .integer(exists ? information.sizeInBytes : 0),
       "usedMapSizeInBytes": .integer(exists ? information.usedMapSizeInBytes : 0),
       "mapSizeInBytes": .integer(exists ? information.mapSizeInBytes : 0),
+      "logSizeInBytes": .integer(log?.sizeInBytes ?? 0),
+      "logCommits": .integer(log.map { $0.commitCount.map(Int64.init) } ?? 0),
       "maximumReaders": .count(information.maximumReaderCount),
       .init("readers", onlyIn: .json): .array(
         readers.map {
@@ -67,6 +69,16 @@ struct InfoReport {
 }
 
 extension InfoReport {
+  private var log: LogInformation? { exists ? information.log : nil }
+
+  private var logLines: [(String, String)] {
+    guard let log else { return [] }
+    guard let count = log.commitCount else {
+      return [("log", "missing: if data.mdb was copied without it, the last commits are missing, too")]
+    }
+    return [("log", "\(log.sizeInBytes.inBytes), with \(count.counted("commit")) that data.mdb lacks")]
+  }
+
   private var readers: [ReaderInformation] { exists ? information.readers : [] }
 
   private var lines: [(String, String)] {
@@ -82,7 +94,8 @@ extension InfoReport {
       ("lists", information.listCount.grouped),
       ("done", information.completionCount.counted("completion")),
     ] + ownDataLines + [
-      ("on disk", information.sizeInBytes.inBytes),
+      ("on disk", information.sizeInBytes.inBytes)
+    ] + logLines + [
       ("map", "\(percent)% of \(information.mapSizeInBytes.inBytes) used"),
       ("readers", readersInWords),
     ]

@@ -39,6 +39,8 @@ package final class CommitWatch: Sendable {
   package static let interval = Duration.seconds(1)
   /// How long the thread waits for a commit's writes to finish, in microseconds, because each of them is an event.
   private static let settlingTime: UInt32 = 3_000
+  /// How often, while some process is still committing to a log: what is seen later is seen at the next check.
+  private static let settlingAttempts = 100
 
   package init(_ directory: FilePath, connection: StoreConnection) {
     (self.directory, self.connection) = (directory, connection)
@@ -132,13 +134,26 @@ extension CommitWatch {
         tick = .now + Self.interval
         wakeForTick()
       } else {
-        pause(microseconds: Self.settlingTime)
+        waitForCommit()
         // While the store is suspended, nobody can read what other processes write.
         if let newest = lookedUpTransaction, newest != state.withLock({ $0.newest }) { wakeAll(at: newest) }
       }
     }
     state.withLock { $0.directoryWatch = nil }
     wakeAll()
+  }
+
+  /// Waits until a commit that has just been written can be seen.
+  private func waitForCommit() {
+    var waits = 0
+    repeat {
+      pause(microseconds: Self.settlingTime)
+      waits += 1
+    } while waits < Self.settlingAttempts && isCommitting
+  }
+
+  private var isCommitting: Bool {
+    look.withLock { _ in (try? connection.use { $0.environment.isCommitting }) == true }
   }
 
   /// Wakes everybody if there may be an unseen commit, because an event may get lost; otherwise only the waiters that

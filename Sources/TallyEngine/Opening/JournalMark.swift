@@ -19,16 +19,16 @@ extension StoreOpening {
     else { return }
     // Opening the environment has recovered the journal.
     guard try JournalRecovery.isClean(in: directory) else { throw TallyError.unsettledJournal }
-    _ = try Self.removeMark(from: header, in: opened.environment)
+    _ = try Self.removeMarks(from: header, in: opened.environment)
     removeUnmarkedJournal()
     configuration.logger.notice("removed the store's journal")
   }
 
-  /// Removes the mark from a header, and returns the new header; does nothing if there is no mark.
-  package static func removeMark(from header: StoreHeader, in environment: LMDBEnvironment) throws -> StoreHeader {
-    guard header.hasJournal else { return header }
+  /// Removes the marks of a journal and of a log from a header, and returns the new header; does nothing without any.
+  package static func removeMarks(from header: StoreHeader, in environment: LMDBEnvironment) throws -> StoreHeader {
+    guard header.hasJournal || header.hasLog else { return header }
     var plain = header
-    plain.requiredFeatures.remove(.journal)
+    plain.requiredFeatures.subtract([.journal, .log])
     let meta = try StoreHeader.table(in: environment)
     try environment.write { [plain] transaction in try meta.put(plain, forKey: .header, in: &transaction) }
     return plain
@@ -47,9 +47,9 @@ extension StoreOpening {
   /// It throws only `diskFull`. Other errors are ignored, because callers replace or delete a file that cannot be
   /// recovered.
   package func recoverClosedStore() throws(LMDBError) {
-    if (try? JournalRecovery.isClean(in: directory)) == true { return }
+    if (try? JournalRecovery.isClean(in: directory)) == true, !LogStore.isThere(in: directory) { return }
     do throws(LMDBError) {
-      try LMDBEnvironment(path: directory, options: environmentOptions).close()
+      try LMDBEnvironment(path: directory, options: storeOptions).close()
     } catch {
       if error.code == .diskFull { throw error }
     }

@@ -22,12 +22,14 @@ package struct StoreAccess {
   private static let courtesy = Duration.seconds(1)
 
   private let lock: FileLock?
+  /// Whether nobody else can have the store open, until ``share()``.
+  package let isExclusive: Bool
 
   /// The access to a published snapshot, which needs no lock, because nobody replaces its file during a read.
-  package static let ofSnapshot = StoreAccess(lock: nil)
+  package static let ofSnapshot = StoreAccess(lock: nil, isExclusive: false)
 
-  private init(lock: FileLock?) {
-    self.lock = lock
+  private init(lock: FileLock?, isExclusive: Bool) {
+    (self.lock, self.isExclusive) = (lock, isExclusive)
   }
 
   /// Waits for the lock, for as long as the configuration allows.
@@ -36,6 +38,7 @@ package struct StoreAccess {
     let isOpen = { LMDBEnvironment.isOpenInThisProcess(directory, forLongerThan: configuration.dropLimit) }
     if mode == .exclusive, isOpen() { throw TallyError.openInThisProcess }
     let path = directory.appending(Self.fileName)
+    isExclusive = mode == .exclusive
     do {
       let lock = try FileLock(opening: path)
       defer { if mode == .exclusive { lock.markWaiting(false) } }
@@ -67,6 +70,31 @@ package struct StoreAccess {
     } catch let error as Errno {
       throw TallyError.cannotOpen(error)
     }
+  }
+
+  /// Exclusive access if nobody has the store open, or only a command that is about to end; `nil` otherwise.
+  static func alone(in directory: FilePath, configuration: StoreConfiguration) -> StoreAccess? {
+    let isOpen = LMDBEnvironment.isOpenInThisProcess(directory, forLongerThan: configuration.dropLimit)
+    // Whoever opens the store without exclusive access reports errors.
+    guard !isOpen, let lock = try? FileLock(opening: directory.appending(Self.fileName)) else { return nil }
+    let end = configuration.instant() + min(commandDuration, configuration.waitLimit)
+    while true {
+      // Whoever waits for exclusive access needs it for longer.
+      if lock.isAwaitedByOthers { return nil }
+      if (try? lock.tryAcquire(.exclusive)) == true { return StoreAccess(lock: lock, isExclusive: true) }
+      guard configuration.instant() < end else { return nil }
+      configuration.pause(.milliseconds(pauseInMilliseconds))
+    }
+  }
+
+  /// How long a command usually has the store open.
+  private static let commandDuration = Duration.milliseconds(50)
+
+  /// Lets others have the store open, too; returns false, without any access, if another process has got exclusive access
+  /// meanwhile.
+  func share() throws(Errno) -> Bool {
+    guard isExclusive, let lock else { return true }
+    return try lock.tryAcquire(.shared)
   }
 
   /// Releases the lock, which is otherwise released with the last copy.

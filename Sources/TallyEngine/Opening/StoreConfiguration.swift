@@ -32,6 +32,11 @@ public struct StoreConfiguration: Sendable {
   ///
   /// Readers still write to the store's lock files, unless the filesystem is mounted read-only.
   public var isReadOnly = false
+  /// Whether commits go to a log, which makes each one of them several times as fast (`docs/log.md`).
+  ///
+  /// Making the log when the store is opened, and bringing it into the file when the store is closed, costs as much as
+  /// a few commits. So a program that writes once and ends sets this to false; it uses a log that others have made.
+  public var makesLog = true
   /// Whether a store on a remote filesystem is opened, at the risk of losing it.
   public var allowsRemoteFilesystem = false
   /// How long a call waits for other processes that hold the store before it throws `storeBusy`, in seconds.

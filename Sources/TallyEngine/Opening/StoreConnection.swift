@@ -43,7 +43,7 @@ package final class StoreConnection: Sendable {
     }
   }
 
-  private let opening: StoreOpening
+  let opening: StoreOpening
   // This lock is held only briefly.
   private let state: Monitor<State>
 

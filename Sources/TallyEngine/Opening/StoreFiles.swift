@@ -78,17 +78,20 @@ package enum SafetyCopy {
     case migration = "before-migration"
   }
 
+  /// The ends of the names of a data file, and of a log that could not be brought into it.
+  package static let dataType = "mdb"
+  package static let logType = "log"
   private static let maximumAttempts = 100
 
   /// Gives a file a second name (hard link) on the same filesystem, made of the reason and the instant.
   package static func create(
-    _ file: FilePath, because reason: Reason, in directory: FilePath, at now: Timestamp
+    _ file: FilePath, because reason: Reason, in directory: FilePath, at now: Timestamp, type: String = dataType
   ) throws(Errno) -> FilePath {
     let instant = now.iso8601.prefix { $0 != "." && $0 != "Z" }.filter { $0 != "-" && $0 != ":" }
     var attempt = 1
     while true {
       let suffix = attempt == 1 ? "" : "-\(attempt)"
-      let kept = directory.appending("\(reason.rawValue)-\(instant)Z\(suffix).mdb")
+      let kept = directory.appending("\(reason.rawValue)-\(instant)Z\(suffix).\(type)")
       do throws(Errno) {
         assert(kept.lastComponent.map { isSafetyCopy($0.string) } == true, "the name is not one of a safety copy")
         try SystemCalls.link(file, as: kept)
@@ -103,6 +106,7 @@ package enum SafetyCopy {
 
   /// Whether a file with this name in a store's directory is a safety copy.
   package static func isSafetyCopy(_ name: String) -> Bool {
-    name.hasSuffix(".mdb") && Reason.allCases.contains { name.hasPrefix($0.rawValue) }
+    [dataType, logType].contains { name.hasSuffix(".\($0)") }
+      && Reason.allCases.contains { name.hasPrefix($0.rawValue) }
   }
 }

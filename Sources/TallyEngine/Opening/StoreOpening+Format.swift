@@ -55,17 +55,28 @@ extension StoreOpening {
 
   /// Opens a store that must be whole; `nil` if the store must first be changed while nobody else has it open.
   private func openUnlessOlder() throws -> OpenEnvironment? {
-    let opened = try openEnvironment(.shared)
+    try refuseRemoteFilesystem(directory)
+    detachForeignLockFile()
+    let opened = try openEnvironment(accessForOpening())
     do {
       guard let header = try Self.header(in: opened.environment) else { throw try headerFault(in: opened.environment) }
       switch try admission(of: header) {
       case .everything where configuration.isReadOnly: return opened
       case .everything where !header.hasJournal:
         removeUnmarkedJournal()
-        return opened
+        if try beginLog(of: opened, header) { return opened }
+        opened.close()
+        return try openUnlessOlder()
       case .reading: return configuration.isReadOnly ? opened : try reopenForReading(opened)
       case .everything, .nothingBeforeMigration: break
       }
+    } catch let error as LMDBError where opened.access.isExclusive {
+      opened.close()
+      configuration.logger.warning("the store's log could not be made", metadata: ["error": "\(error)"])
+      // There may be no room for a log, and enough for the store.
+      var plain = self
+      plain.configuration.makesLog = false
+      return try plain.openUnlessOlder()
     } catch {
       opened.close()
       throw error

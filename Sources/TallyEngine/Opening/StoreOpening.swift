@@ -28,7 +28,8 @@ package struct StoreOpening {
   package static let lockFileName = LMDBEnvironment.lockFileName
   package static let fileNames = [dataFileName, lockFileName]
   /// The files that a failed opening may leave in a directory without a store.
-  private static let ownNames = Set([lockFileName, StoreAccess.fileName] + JournalRecovery.fileNames)
+  private static let ownNames = Set(
+    [lockFileName, StoreAccess.fileName] + JournalRecovery.fileNames + LogStore.fileNames)
   /// The files that must not be replaced while the store is open.
   package static let storeNames = ownNames.union(fileNames)
   private static let creationAttempts = 3
@@ -140,17 +141,17 @@ package struct StoreOpening {
   package func openEnvironment(_ mode: FileLock.Mode) throws -> OpenEnvironment {
     try refuseRemoteFilesystem(directory)
     if mode == .shared { detachForeignLockFile() }
-    return try openEnvironment(StoreAccess(mode, to: directory, configuration: configuration))
+    let access = try StoreAccess(mode, to: directory, configuration: configuration)
+    // What is done alone is done to a plain file.
+    if mode == .exclusive { try recoverClosedStore() }
+    return try openEnvironment(access)
   }
 
   /// Opens the environment for a holder of the lock; what a journal has left is recovered first.
   package func openEnvironment(_ access: StoreAccess) throws -> OpenEnvironment {
     try refuseOtherFiles()
-    var options = environmentOptions
-    // A write may have to wait for a write of another process.
-    options.writeWaitLimit = configuration.waitLimit
     _ = LMDBEnvironment.isOpenInThisProcess(directory, forLongerThan: configuration.dropLimit)
-    let opened = OpenEnvironment(environment: try LMDBEnvironment(path: directory, options: options), access: access)
+    let opened = OpenEnvironment(environment: try openRecovered(storeOptions), access: access)
     do {
       // liblmdb trusts the length stated in the file, and reading beyond its end would kill the process.
       guard try opened.environment.isFileComplete() else { throw TallyError.truncatedFile }
@@ -179,7 +180,7 @@ package struct StoreOpening {
     do throws(LMDBError) {
       try recoverClosedStore()
       guard (try? DataFile(inDirectory: directory).checkStructure()) != nil else { return nil }
-      let environment = try LMDBEnvironment(path: directory, options: environmentOptions)
+      let environment = try LMDBEnvironment(path: directory, options: storeOptions)
       defer { try? environment.close() }
       return (try? Self.header(in: environment)) ?? nil
     } catch {
@@ -203,6 +204,16 @@ package struct StoreOpening {
     configuration.logger.notice("cleared reader slots of dead processes", metadata: ["count": "\(count)"])
   }
 
+  /// The options for a store in its place.
+  package var storeOptions: LMDBEnvironment.Options {
+    var options = environmentOptions
+    options.log = logOptions
+    // A write may have to wait for a write of another process.
+    options.writeWaitLimit = configuration.waitLimit
+    return options
+  }
+
+  /// The options for a file of the store that only this process has, as in a staging directory.
   package var environmentOptions: LMDBEnvironment.Options {
     var options = LMDBEnvironment.Options()
     options.mapSizeInBytes = configuration.mapSizeInBytes
@@ -245,7 +256,7 @@ package struct StoreOpening {
   /// restoring or copying has replaced one of the data files, they are two stores with unrelated transactions. The
   /// first process that then opens this one removes the name of the shared lock file here, if nobody has the store
   /// open.
-  private func detachForeignLockFile() {
+  func detachForeignLockFile() {
     let linkCounts = Self.fileNames.map { try? directory.appending($0).stat(followTargetSymlink: false).linkCount }
     guard let ofData = linkCounts[0], let ofLock = linkCounts[1], ofLock > 1, ofLock != ofData else { return }
     // While a store is being created in its directory, its files briefly have two names.

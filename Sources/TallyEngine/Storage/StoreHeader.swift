@@ -120,12 +120,17 @@ package struct StoreFeatures: OptionSet, Hashable, Sendable {
   /// The first write of such a task sets it.
   package static let taskLife = StoreFeatures(rawValue: 1 << 4)
 
+  /// Commits may be in a log beside the data file, which has everything only when the store is closed.
+  ///
+  /// Set while a log is there.
+  package static let log = StoreFeatures(rawValue: 1 << 5)
+
   /// Writes record their changes for other replicas.
   package static let synchronizes = StoreFeatures(rawValue: 1 << 0)
 
   /// The required features that this version knows.
   package static let knownRequired: StoreFeatures = [
-    .taggedRecords, .journal, .collections, .ownCollections, .taskLife,
+    .taggedRecords, .journal, .collections, .ownCollections, .taskLife, .log,
   ]
   /// The writer features that this version knows.
   package static let knownWriter: StoreFeatures = [.synchronizes]

@@ -33,6 +33,7 @@ extension StoreOpening {
       // Nobody else has the store open, or can open it before the lock is released.
       try store.environment.close()
       try settleJournal()
+      try settleLog()
       try detachLockFile()
       try SystemCalls.rename(staging.dataFile, to: dataFile)
       try TallyError.flush(directory, after: "The store has been compacted")
@@ -60,6 +61,7 @@ extension StoreOpening {
     // A crash must not leave a data file that needs journal records which have been removed.
     try recoverClosedStore()
     try JournalRecovery.removeFiles(in: directory)
+    try LogStore.remove(from: directory)
     // The data file goes first: what remains after a crash counts as an empty directory.
     try removeIfThere(Self.dataFileName)
     try SystemCalls.flushDirectory(directory)
@@ -67,6 +69,7 @@ extension StoreOpening {
     for name in try FileManager.default.contentsOfDirectory(atPath: directory.string)
     where SafetyCopy.isSafetyCopy(name) { try removeIfThere(name) }
     try removeIfThere(Self.lockFileName)
+    for name in LogStore.fileNames { try removeIfThere(name) }
     try removeIfThere(StoreAccess.fileName)
     do {
       try SystemCalls.removeDirectory(directory)

@@ -57,6 +57,7 @@ package struct Restoration<Report> {
     defer { access.end() }
     if let last = try lastSequence(replacedBy: header) { header = try copy.advanceSequence(beyond: last) }
     try opening.settleJournal()
+    try opening.settleLog(because: .restore)
     let size = try staging.dataFile.stat().size
     let kept = try copyOldFile()
     // The old file's second name must be on disk before its first name is replaced, or a power cut may lose both.

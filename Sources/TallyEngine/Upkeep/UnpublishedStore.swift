@@ -37,7 +37,7 @@ package struct UnpublishedStore<Report> {
       guard var header = try StoreOpening.header(in: environment) else { throw TallyError.noBackup }
       let admission = try opening.admission(of: header)
       guard admission != .reading else { throw TallyError.unknownWriterFeature }
-      header = try StoreOpening.removeMark(from: header, in: environment)
+      header = try StoreOpening.removeMarks(from: header, in: environment)
       let migrations = opening.migrations
       header = try migrations.run(migrations.steps(from: header), from: header, in: environment)
       return (header, try check(environment))
@@ -73,6 +73,21 @@ package struct UnpublishedStore<Report> {
   }
 }
 
+extension StoreOpening {
+  /// Removes the marks of the store's files from a copy, which has none of them.
+  fileprivate func removeMarks(fromCopyIn directory: FilePath) throws {
+    var options = environmentOptions
+    options.isReadOnly = false
+    let copy = try LMDBEnvironment(path: directory, options: options)
+    defer { try? copy.close() }
+    guard let header = try Self.header(in: copy) else { return }
+    _ = try Self.removeMarks(from: header, in: copy)
+    try copy.close()
+    // A file beside a lock file counts as the file of a store.
+    try SystemCalls.removeFile(directory.appending(Self.lockFileName))
+  }
+}
+
 extension StoreConnection {
   /// Replaces a file with a flushed copy of the store, after a closure has checked the copy.
   ///
@@ -86,6 +101,7 @@ extension StoreConnection {
       let parent = file.parentOrCurrent
       let staging = try TallyError.output { try TemporaryItem(.directory, in: parent, for: ".tally-copy") }
       try store.environment.copyStore(to: staging.path)
+      if store.environment.hasLog { try opening.removeMarks(fromCopyIn: staging.path) }
       let result = try look(staging)
       try TallyError.output { try SystemCalls.rename(staging.dataFile, to: file) }
       try TallyError.flush(parent, after: "The file is complete and in its place")

@@ -82,7 +82,7 @@ import Testing
       options.hooks.willFlush = { look() }
       options.hooks.hasFlushed = { disk.withLock { $0.flush() } }
       environment = try LMDBEnvironment(forLogIn: directory.path)
-      store = try LogStore(of: environment, options: options)
+      store = try #require(try LogStore(of: environment, options: options))
       let made = try LogFile.bytes(of: store.log.descriptor, count: empty.count, at: 0)
       disk.withLock { $0 = Disk(now: made, durable: made) }
       table = try store.table(named: "table")
@@ -153,7 +153,7 @@ import Testing
       try environment.close()
     }
     let environment = try LMDBEnvironment(forLogIn: directory.path)
-    let store = try LogStore(of: environment)
+    let store = try #require(try LogStore(of: environment))
     let table = try store.table(named: "table")
     var found: Contents = [:]
     do {

@@ -39,7 +39,7 @@ extension LMDBEnvironment {
   private func open(waitLimit: Duration = .seconds(60)) throws -> LogStore {
     var options = LogStore.Options()
     (options.ringByteCount, options.commitsPerPart, options.waitLimit) = (1 << 17, 16, waitLimit)
-    return try LogStore(of: environment, options: options)
+    return try #require(try LogStore(of: environment, options: options))
   }
 
   private func put(_ number: Int, in store: LogStore, isDurable: Bool = false) throws {

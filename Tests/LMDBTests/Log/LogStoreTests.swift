@@ -23,7 +23,7 @@ import Testing
   /// A store does not keep its environment.
   private func open(_ environment: LMDBEnvironment, _ options: LogStore.Options) throws -> LogStore {
     environments.withLock { $0.append(environment) }
-    return try LogStore(of: environment, options: options)
+    return try #require(try LogStore(of: environment, options: options))
   }
 
   private func put(_ number: UInt8, in store: LogStore, _ table: LogStoreTable, isDurable: Bool = true) throws {

@@ -196,7 +196,7 @@ struct ImportTests {
       #expect(summary.tasks.added == 20_000)
       #expect(try store.read { try $0.taskCount } == 20_000)
       let left = try FileManager.default.contentsOfDirectory(atPath: store.directory.string).sorted()
-      #expect(left == ["access.lock", "data.mdb", "lock.mdb"])
+      #expect(left == ["access.lock", "data.mdb", "lock.mdb", "log", "log.lock"])
     }
   }
 

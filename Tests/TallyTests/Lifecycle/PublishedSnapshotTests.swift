@@ -160,6 +160,7 @@ import Testing
 
   @Test func aSnapshotThatCannotBePutInPlaceLeavesTheOlderOne() async throws {
     try await withPublished { (store, file) async throws in
+      let before = try names(in: store.directory)
       let pipe = store.directory.removingLastComponent().appending("pipe")
       try makePipe(pipe)
       #expect(code { try store.publishSnapshot(to: pipe) } == .outputNotCreated)
@@ -169,7 +170,7 @@ import Testing
         #expect(code { _ = try store.backup(to: store.directory.appending(name)) } == .outputNotCreated)
       }
       #expect(try names(in: file.removingLastComponent()) == ["tally"])
-      #expect(try names(in: store.directory) == ["access.lock", "data.mdb", "lock.mdb"])
+      #expect(try names(in: store.directory) == before)
     }
   }
 

@@ -12,6 +12,8 @@ import Testing
   private func open<R>(_ path: FilePath, _ indexes: [TaskIndex] = [], _ body: (TaskStore) throws -> R) throws -> R {
     var configuration = TaskStore.Configuration.testing()
     configuration.indexes = indexes
+    // To begin and end a log is to write.
+    configuration.makesLog = false
     let store = try TaskStore(at: path, configuration: configuration)
     defer { try? store.close() }
     let result = try body(store)

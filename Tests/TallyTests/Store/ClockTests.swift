@@ -98,6 +98,7 @@ import Testing
       let waiting = Waiting()
       var configuration = TaskStore.Configuration.testing()
       configuration.waitLimitInSeconds = 3
+      configuration.makesLog = false
       configuration.instant = { waiting.now.withLock { $0 } }
       configuration.pause = { _ in
         waiting.pauseCount.withLock { $0 += 1 }

@@ -14,6 +14,8 @@ import Testing
     // Flushed once, at the end: this test is about the readers.
     configuration.durability = .relaxed
     configuration.flushIntervalInSeconds = .infinity
+    // With a log the writer looks at each merge: `StoreLogTests`.
+    configuration.makesLog = false
     configuration.logger = .ofTest { line in log.withLock { $0.append(line) } }
     try withStore(configuration) { (store) throws in
       try commitUntilTheWriterLooks(at: store)
