@@ -359,14 +359,11 @@ extension TransactionCore {
     // Only writes into the local it is given.
     let result = unsafe mdb_stat(transaction, database.index, &statistics)
     guard result == MDB_SUCCESS else { throw failed(result, "statistics") }
-    if let newest = try overlay?.newestVersions(in: database) {
-      for (key, version) in newest {
-        // The key lives for the call.
-        let isInTree = try unsafe key.span.bytes.withUnsafeBytes { (bytes) throws(LMDBError) in
-          unsafe try findInTree(bytes, in: database) != nil
-        }
-        statistics.ms_entries += (version.isRemoval ? 0 : 1) - (isInTree ? 1 : 0)
+    if let overlay {
+      let change = try overlay.countChange(in: database) { (node) throws(LMDBError) in
+        unsafe try findInTree(node.key, in: database) != nil
       }
+      statistics.ms_entries += change
     }
     return DatabaseStatistics(statistics)
   }

@@ -109,6 +109,11 @@ public final class LMDBEnvironment: Sendable {
   /// Whether commits go to a log.
   package var hasLog: Bool { log != nil }
 
+  /// Lets the thread that merges a log run a body before each merge, for work that no commit should wait for.
+  package func setUpkeep(_ body: @escaping @Sendable (LMDBEnvironment) throws -> Void) {
+    log?.state.withLock { $0.upkeep = body }
+  }
+
   /// The size of the log in bytes, and how many commits the tree lacks; `nil` without a log.
   ///
   /// Throws as ``beginRead()``.

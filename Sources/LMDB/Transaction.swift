@@ -104,6 +104,9 @@ public struct WriteTransaction: ~Copyable, LMDBTransaction {
     try environment.commitWrite(core)
   }
 
+  /// Whether the changes go to a log.
+  package var goesToLog: Bool { environment.hasLog }
+
   /// Undoes the changes.
   ///
   /// The corresponding C function is `mdb_txn_abort`.

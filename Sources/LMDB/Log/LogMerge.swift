@@ -115,11 +115,13 @@ extension LogStore {
     }.start()
   }
 
-  /// Merges until no merge is due.
+  /// Merges until no merge is due, after what else the owner leaves to this thread.
   ///
   /// An error is left to the writer that finds the log full: it merges itself, and throws what prevents that.
   private func mergeWhileDue() {
     while true {
+      // It is tried again with the next merge.
+      try? state.withLock(\.upkeep)?(environment)
       let hasMerged = (try? merge()) != nil
       let isDone = state.withLock { state in
         state.hasFailedMerge = !hasMerged

@@ -6,6 +6,8 @@ import TallySystem
 final class LogOverlay {
   /// The last commit that the snapshot has.
   let snapshot: UInt64
+  /// The last commit that the tree has.
+  private let row: UInt64
   /// The changes of this transaction; `nil` for one that reads.
   let own: LogTail?
   // The parts are kept as long as their tables are used.
@@ -13,20 +15,28 @@ final class LogOverlay {
   private let partTables: [[String: LogTable]]
   private let parent: LogOverlay?
   private let names: DatabaseNames
-  /// The tables of each database that was asked for, oldest first.
-  private var tables: [UInt32: [LogTable]] = [:]
+  /// The tables of each database that was asked for, by its index.
+  private var tables: [Tables?] = []
+
+  /// The tables of a database.
+  private struct Tables {
+    /// In the tail, and among the changes, oldest first.
+    let all: [LogTable]
+    /// Among the changes.
+    let own: LogTable?
+  }
 
   private static let ownChunkByteCount = 1 << 12
 
-  /// What a snapshot sees.
-  init(_ parts: [LogTail], at commit: UInt64, _ names: DatabaseNames) {
-    (self.parts, partTables) = (parts, parts.map(\.tables))
+  /// What a snapshot sees after what its tree has.
+  init(_ parts: [LogTail], after row: UInt64, at commit: UInt64, _ names: DatabaseNames) {
+    (self.parts, partTables, self.row) = (parts, parts.map(\.tables), row)
     (snapshot, self.names, own, parent) = (commit, names, nil, nil)
   }
 
   /// What a write sees that has a snapshot, or another write, under it.
   init(writingOver under: LogOverlay) {
-    (parts, partTables) = ([], [])
+    (parts, partTables, row) = ([], [], under.row)
     (snapshot, names, parent) = (under.snapshot, under.names, under)
     own = LogTail(from: under.snapshot, chunkByteCount: Self.ownChunkByteCount)
   }
@@ -35,19 +45,31 @@ final class LogOverlay {
   var limit: UInt64 { own == nil ? snapshot : snapshot + 1 }
 
   /// The tables of a database in the tail and among the changes, oldest first.
-  func tables(of database: DatabaseHandle) throws(LMDBError) -> [LogTable] {
-    if let known = tables[database.index] { return known }
+  func tables(of database: DatabaseHandle) throws(LMDBError) -> [LogTable] { try allTables(of: database).all }
+
+  @inline(__always)
+  private func allTables(of database: DatabaseHandle) throws(LMDBError) -> Tables {
+    let index = Int(database.index)
+    if index < tables.count, let known = tables[index] { return known }
+    return try findTables(of: database)
+  }
+
+  private func findTables(of database: DatabaseHandle) throws(LMDBError) -> Tables {
     let name = try names.name(of: database)
-    var found = try parent?.tables(of: database) ?? partTables.compactMap { $0[name] }
-    if let own { found.append(own.table(named: name)) }
-    tables[database.index] = found
+    let below = try parent?.tables(of: database) ?? partTables.compactMap { $0[name] }
+    let ownTable = own?.table(named: name)
+    let found = Tables(all: below + (ownTable.map { [$0] } ?? []), own: ownTable)
+    let index = Int(database.index)
+    while tables.count <= index { tables.append(nil) }
+    tables[index] = found
     return found
   }
 
   /// The newest version of a key; `nil` if only the tree can have it.
   func version(of key: UnsafeRawBufferPointer, in database: DatabaseHandle) throws(LMDBError) -> LogNode? {
-    for table in try tables(of: database).reversed() {
-      if let version = unsafe table.version(of: key, at: limit) { return version }
+    let all = try allTables(of: database).all
+    for index in stride(from: all.count - 1, through: 0, by: -1) {
+      if let version = unsafe all[index].version(of: key, at: limit) { return version }
     }
     return nil
   }
@@ -56,28 +78,40 @@ final class LogOverlay {
   func reserve(
     _ byteCount: Int, for key: UnsafeRawBufferPointer, in database: DatabaseHandle
   ) throws(LMDBError) -> UnsafeMutableRawBufferPointer? {
-    _ = try tables(of: database)
-    return try unsafe own?.reserve(byteCount, for: key, in: names.name(of: database), of: limit)
+    guard let own, let table = try allTables(of: database).own else { return nil }
+    return unsafe own.reserve(byteCount, for: key, in: table, of: limit)
   }
 
   /// Records that a key is removed; for a write.
   func remove(_ key: UnsafeRawBufferPointer, in database: DatabaseHandle) throws(LMDBError) {
-    _ = try tables(of: database)
-    try unsafe own?.remove(key, in: names.name(of: database), of: limit)
+    guard let own, let table = try allTables(of: database).own else { return }
+    unsafe own.remove(key, in: table, of: limit)
   }
 
-  /// The newest version of each key of a database that the tail or this transaction has changed.
-  func newestVersions(in database: DatabaseHandle) throws(LMDBError) -> [[UInt8]: LogNode] {
-    var newest: [[UInt8]: LogNode] = [:]
-    for table in try tables(of: database) {
-      var node = table.first?.visible(at: limit)
-      while let version = node {
-        // The key is copied, and the part kept by this object.
-        newest[unsafe Array(version.key)] = version
-        node = version.nextKey?.visible(at: limit)
+  /// By how much the number of a database's keys differs from that in the tree, in which a body looks for a key.
+  func countChange(
+    in database: DatabaseHandle, _ isInTree: (LogNode) throws(LMDBError) -> Bool
+  ) throws(LMDBError) -> Int {
+    let found = try allTables(of: database)
+    if let own = found.own {
+      let below = try parent?.countChange(in: database, isInTree) ?? 0
+      return try below
+        + own.countChange(after: 0, upTo: .max) { (node) throws(LMDBError) in
+          // The part has the node.
+          if let version = unsafe try parent?.version(of: node.key, in: database) { return !version.isRemoval }
+          return try isInTree(node)
+        }
+    }
+    var sum = 0
+    for (index, table) in found.all.enumerated() {
+      sum += try table.countChange(after: row, upTo: snapshot) { (node) throws(LMDBError) in
+        for older in found.all[..<index].reversed() {
+          if let version = unsafe older.version(of: node.key, at: snapshot) { return !version.isRemoval }
+        }
+        return try isInTree(node)
       }
     }
-    return newest
+    return sum
   }
 
   /// The changes of a write as a record.

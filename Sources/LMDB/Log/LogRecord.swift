@@ -144,7 +144,10 @@ struct LogChanges: Sendable {
     guard (1...LMDBLimits.keySizeInBytes).contains(key.count) else { throw LMDBLimits.badKeySize(key.count) }
     guard value?.count ?? 0 <= LMDBLimits.valueSizeInBytes else { throw LMDBError(.badValueSize, operation: "put") }
     let number = try number(of: table)
-    append(value == nil ? .remove : .put, number, key, value ?? [])
+    // Read within the calls.
+    unsafe key.withUnsafeBytes { key in
+      unsafe (value ?? []).withUnsafeBytes { unsafe append(value == nil ? .remove : .put, number, key, $0) }
+    }
   }
 
   /// Adds the version of a key.
@@ -153,7 +156,7 @@ struct LogChanges: Sendable {
   mutating func add(_ version: LogNode, in table: String) throws(LMDBError) {
     let number = try number(of: table)
     // Read within the call; the caller keeps the part.
-    append(version.isRemoval ? .remove : .put, number, unsafe Array(version.key), unsafe Array(version.value))
+    unsafe append(version.isRemoval ? .remove : .put, number, version.key, version.value)
   }
 
   private mutating func number(of table: String) throws(LMDBError) -> Int {
@@ -161,17 +164,22 @@ struct LogChanges: Sendable {
     guard tables.count < Self.maximumTableCount, table.utf8.count <= Int(UInt16.max) else {
       throw LMDBError(.databasesFull, operation: "put")
     }
-    append(.table, tables.count, Array(table.utf8), [])
+    let name = Array(table.utf8)
+    // Read within the call.
+    unsafe name.withUnsafeBytes {
+      unsafe append(.table, tables.count, $0, UnsafeRawBufferPointer(start: nil, count: 0))
+    }
     tables.append(table)
     return tables.count - 1
   }
 
-  private mutating func append(_ kind: Kind, _ table: Int, _ key: [UInt8], _ value: [UInt8]) {
-    let count = UInt32(value.count)
-    bytes += [kind.rawValue, UInt8(table), UInt8(key.count & 0xFF), UInt8(key.count >> 8)]
-    for shift in [0, 8, 16, 24] as [UInt32] { bytes.append(UInt8(truncatingIfNeeded: count >> shift)) }
-    bytes += key
-    bytes += value
+  private mutating func append(
+    _ kind: Kind, _ table: Int, _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer
+  ) {
+    let head = UInt64(kind.rawValue) | UInt64(table) << 8 | UInt64(key.count) << 16 | UInt64(value.count) << 32
+    for shift in stride(from: 0, to: UInt64(64), by: 8) { bytes.append(UInt8(truncatingIfNeeded: head >> shift)) }
+    unsafe bytes.append(contentsOf: key)
+    unsafe bytes.append(contentsOf: value)
   }
 
   /// A change: places of the bytes in ``bytes``; no value if the key is removed.

@@ -12,6 +12,8 @@ package final class LogStore: Sendable {
     package var makesLog = true
     /// Changes the tree when a log begins, for example to keep out programs that know no log; may run again.
     package var mark: (@Sendable (inout WriteTransaction) throws -> Void)?
+    /// Whether the tree has that change; without it a log that is there is no more in use, and is removed.
+    package var isMarked: (@Sendable (LMDBEnvironment) throws -> Bool)?
     /// Undoes that when the tree has everything and the log is removed.
     package var unmark: (@Sendable (inout WriteTransaction) throws -> Void)?
     /// The greatest length of the ring of a new log, which is an eighth of the data file but at least 256 KiB; a commit of
@@ -38,6 +40,8 @@ package final class LogStore: Sendable {
     var isTurnTaken = false
     /// When this process may take the turn again, if another process was waiting when this one's last turn ended.
     var courtesyEnd: Duration?
+    /// What the merging thread does first.
+    var upkeep: (@Sendable (LMDBEnvironment) throws -> Void)?
     /// Whether the merging thread runs.
     var hasMerger = false
     /// The last commit that a merge of this process has found in the tree or put there.
@@ -81,6 +85,7 @@ package final class LogStore: Sendable {
     self.environment = environment
     self.options = options
     share = try LogShare(in: path, mode: given.fileMode, isReadOnly: given.isReadOnly, waitLimit: options.waitLimit)
+    guard try environment.usesLog(share, options) else { return nil }
     let opened = try Self.openFile(in: path, options, share, mode: makesLog ? given.fileMode : nil)
     guard let opened else { return nil }
     log = opened.file
@@ -208,11 +213,13 @@ extension LogStore {
 extension LogStore {
   /// Makes a commit (L3); the caller has the turn, and its snapshot has brought the tail up to the last commit.
   ///
+  /// The changes may be given as a part of the tail, too.
+  ///
   /// A durable commit is on the disk when this returns. A power cut may undo the last relaxed ones, newest first.
   ///
   /// Throws `busy`, and what a direct commit throws; `commitOutcomeUnknown` if neither the log nor the tree could be
   /// written.
-  func commit(_ changes: inout LogChanges, isDurable: Bool) throws(LMDBError) {
+  func commit(_ changes: inout LogChanges, _ own: LogTail? = nil, isDurable: Bool) throws(LMDBError) {
     let end = state.withLock(\.end)
     guard log.hasRoom(forByteCount: changes.bytes.count) else { return try commitDirectly(changes) }
     let offset = log.offset(forByteCount: changes.bytes.count, isDurable: isDurable, after: end)
@@ -226,7 +233,7 @@ extension LogStore {
       return try commitDirectly(changes, insteadOf: record, after: error)
     }
     try state.withLock { (state) throws(LMDBError) in
-      try state.add(changes, as: record.end, commitsPerPart: options.commitsPerPart)
+      try state.add(changes, own, as: record.end, commitsPerPart: options.commitsPerPart)
       share.publish(record.commit)
     }
     share.isInDoubt = false
@@ -270,9 +277,11 @@ extension LogStore.State {
   }
 
   /// Adds a commit to the tail; the place is the one after it.
-  mutating func add(_ changes: LogChanges, as place: LogPlace, commitsPerPart: Int) throws(LMDBError) {
+  mutating func add(
+    _ changes: LogChanges, _ own: LogTail? = nil, as place: LogPlace, commitsPerPart: Int
+  ) throws(LMDBError) {
     let part = part(commitsPerPart)
-    try part.add(changes, of: place.commit)
+    if let own { part.add(contentsOf: own, as: place.commit) } else { try part.add(changes, of: place.commit) }
     part.end = place.commit
     end = place
   }
@@ -334,7 +343,8 @@ extension LogStore {
       if state.isClosed { throw LMDBError(.closed, operation: "begin read") }
       guard try catchUp(&state, with: row, upTo: published) else { return nil }
       if number > state.knownRow?.transaction ?? -1 { state.knownRow = (number, row) }
-      return LogOverlay(state.parts.filter { $0.end > row.commit }, at: state.end.commit, environment.databaseNames)
+      return LogOverlay(
+        state.parts.filter { $0.end > row.commit }, after: row.commit, at: state.end.commit, environment.databaseNames)
     }
   }
 
@@ -385,6 +395,18 @@ extension LogStore {
     // Not before: an older snapshot of another thread would begin again and again.
     if state.parts.count > 2 { state.removeParts(upTo: row) }
     return true
+  }
+}
+
+extension LMDBEnvironment {
+  /// Whether the log that the directory has, if any, is in use or is to be; one that was only not removed yet is removed.
+  fileprivate func usesLog(_ share: LogShare, _ options: LogStore.Options) throws(LMDBError) -> Bool {
+    guard share.isAlone, let isMarked = options.isMarked, LogFile.isThere(in: path) else { return true }
+    return try LMDBError.translating("open the log") {
+      if try isMarked(self) { return true }
+      if !self.options.isReadOnly { try LogFile.remove(from: path) }
+      return options.makesLog && !self.options.isReadOnly
+    }
   }
 }
 

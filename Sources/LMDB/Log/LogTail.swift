@@ -50,23 +50,31 @@ final class LogTail: @unchecked Sendable {
 
   /// Adds an entry of a commit, and returns the room for its value, which is written before anybody else reads it.
   func reserve(
-    _ valueCount: Int, for key: UnsafeRawBufferPointer, in table: String, of commit: UInt64
+    _ valueCount: Int, for key: UnsafeRawBufferPointer, in table: LogTable, of commit: UInt64
   ) -> UnsafeMutableRawBufferPointer {
     let node = unsafe node(key, valueCount: valueCount, commit, isRemoval: false)
-    unsafe self.table(named: table).insert(node, key)
+    unsafe table.insert(node, key)
     return unsafe UnsafeMutableRawBufferPointer(mutating: node.value)
   }
 
   /// Adds that a key is removed.
-  func remove(_ key: UnsafeRawBufferPointer, in table: String, of commit: UInt64) {
-    unsafe self.table(named: table).insert(node(key, valueCount: 0, commit, isRemoval: true), key)
+  func remove(_ key: UnsafeRawBufferPointer, in table: LogTable, of commit: UInt64) {
+    unsafe table.insert(node(key, valueCount: 0, commit, isRemoval: true), key)
   }
 
   /// The newest versions of another part's keys, as changes of a commit.
   func add(contentsOf other: LogTail, as commit: UInt64) {
-    other.forEachNewest { table, node in
-      if node.isRemoval { return unsafe remove(node.key, in: table, of: commit) }
-      unsafe reserve(node.value.count, for: node.key, in: table, of: commit).copyMemory(from: node.value)
+    for (name, source) in other.tables {
+      let table = table(named: name)
+      var next = source.first
+      while let node = next {
+        if node.isRemoval {
+          unsafe remove(node.key, in: table, of: commit)
+        } else {
+          unsafe reserve(node.value.count, for: node.key, in: table, of: commit).copyMemory(from: node.value)
+        }
+        next = node.nextKey
+      }
     }
   }
 
@@ -158,7 +166,7 @@ private struct SplitNumbers {
 /// | 15 | 1 if the key is removed |
 /// | then | as many links as the height says, the key, the value |
 @safe
-struct LogNode: Equatable {
+struct LogNode: Equatable, @unchecked Sendable {
   typealias Link = Atomic<UnsafeMutableRawPointer?>
 
   // Memory of the tail's part, whose owner keeps it as long as anybody has the node.
@@ -234,6 +242,12 @@ struct LogNode: Equatable {
     return node
   }
 
+  /// The version of the same key before this one, if the part has it.
+  var olderVersion: LogNode? {
+    guard let node = next, unsafe orderOfKeys(node.key, key) == 0 else { return nil }
+    return node
+  }
+
   /// The first node of a later key.
   var nextKey: LogNode? {
     var node = next
@@ -244,9 +258,10 @@ struct LogNode: Equatable {
 
 /// A table of a part.
 @safe
-struct LogTable: @unchecked Sendable {
+final class LogTable: @unchecked Sendable {
   // As for a node.
   private let head: LogNode
+  private let count = Mutex(LogCount())
 
   fileprivate init(head: LogNode) {
     self.head = head
@@ -297,14 +312,29 @@ struct LogTable: @unchecked Sendable {
 
   /// Links a node before the older versions of its key.
   fileprivate func insert(_ node: LogNode, _ key: UnsafeRawBufferPointer) {
-    // From the bottom, so that whoever finds the node above finds it below, too; its own links come first.
-    var before: [LogNode] = []
-    _ = unsafe last(before: key) { level, last in if level < node.height { before.append(last) } }
-    for (level, last) in before.reversed().enumerated() {
-      let next = unsafe last.link(level).pointee.load(ordering: .relaxed)
-      unsafe node.link(level).pointee.store(next, ordering: .relaxed)
-      unsafe last.link(level).pointee.store(node.base, ordering: .releasing)
+    // The room is used within the closure only, and each level that is read was written.
+    unsafe withUnsafeTemporaryAllocation(of: LogNode.self, capacity: head.height) { before in
+      _ = unsafe last(before: key) { level, last in unsafe before.initializeElement(at: level, to: last) }
+      // From the bottom, so that whoever finds the node above finds it below, too; its own links come first.
+      for level in 0..<node.height {
+        let last = unsafe before[level]
+        let next = unsafe last.link(level).pointee.load(ordering: .relaxed)
+        unsafe node.link(level).pointee.store(next, ordering: .relaxed)
+        unsafe last.link(level).pointee.store(node.base, ordering: .releasing)
+      }
     }
+    count.withLock { $0.nodes.append(node) }
+  }
+
+  /// By how much the number of keys has changed after a commit, up to another one.
+  ///
+  /// A body says whether a key was there before the part.
+  ///
+  /// - Complexity: what was counted before is not counted again.
+  func countChange(
+    after row: UInt64, upTo commit: UInt64, _ wasThere: (LogNode) throws(LMDBError) -> Bool
+  ) throws(LMDBError) -> Int {
+    try count.withLock { (count) throws(LMDBError) in try count.change(after: row, upTo: commit, wasThere) }
   }
 }
 

@@ -45,7 +45,7 @@ extension LMDBEnvironment {
     // First, because a tree whose map is full cannot grow while this thread reads.
     leaveLogWrite(core)
     defer { log.endTurn() }
-    if !changes.isEmpty { try log.commit(&changes, isDurable: options.durability == .full) }
+    if !changes.isEmpty { try log.commit(&changes, overlay.own, isDurable: options.durability == .full) }
   }
 
   /// Ends a write that has an overlay without a commit.

@@ -70,6 +70,9 @@ extension TaskFields {
 struct SearchIndexer {
   let tables: Tables
 
+  /// The tasks of some rows of the log of changes, the last of these rows, and whether there are no more.
+  typealias Step = (builder: SegmentBuilder, last: ChangeKey?, isAtEnd: Bool)
+
   /// The number of rows at which a write turns the tail into a segment; a search reads the whole tail.
   static let tailLimit = 512
   /// The number of commits between checks of the tail's length.
@@ -85,17 +88,48 @@ struct SearchIndexer {
   /// The number of small segments at the end of the log at which they are merged.
   private static let smallSegmentLimit = 16
 
-  /// Indexes the end of the log if this commit is due for a check and the tail is long enough.
+  /// Indexes the end of the log of changes if this commit is due for a check and the tail is long enough.
+  ///
+  /// With a log, ``bringUp(in:)`` does so beside the commits.
   func advanceIfDue(at sequence: UInt64, in transaction: inout WriteTransaction) throws {
-    guard sequence.isMultiple(of: Self.commitsPerCheck) else { return }
-    let index = try SearchIndex(tables, in: transaction)
+    guard sequence.isMultiple(of: Self.commitsPerCheck),
+      try isTailLong(after: SearchIndex(tables, in: transaction), in: transaction)
+    else { return }
+    _ = try advance(atMost: Self.taskLimitOfWrite, byteCount: Self.byteLimit, in: &transaction)
+  }
+
+  private func isTailLong<T: LMDBTransaction & ~Copyable>(
+    after index: SearchIndex, in transaction: borrowing T
+  ) throws -> Bool {
     var count = 0
     try forEachRow(after: index.state.through, in: transaction) { _ in
       count += 1
       return count < Self.tailLimit
     }
-    if count >= Self.tailLimit {
-      _ = try advance(atMost: Self.taskLimitOfWrite, byteCount: Self.byteLimit, in: &transaction)
+    return count >= Self.tailLimit
+  }
+
+  /// Indexes the end of the log of changes while the tail is long; the tasks are read before the writes begin.
+  ///
+  /// A task that changes in between is in the tail again, and searches ignore what the segment has of it.
+  func bringUp(in environment: LMDBEnvironment) throws {
+    while true {
+      let read = try environment.read { transaction -> (index: SearchIndex, step: Step)? in
+        let index = try SearchIndex(tables, in: transaction)
+        guard try isTailLong(after: index, in: transaction) else { return nil }
+        return try (
+          index,
+          rows(
+            after: index.state.through, atMost: Self.taskLimitOfWrite, byteCount: Self.byteLimit, in: transaction)
+        )
+      }
+      guard let (known, step) = read else { return }
+      try environment.write { transaction in
+        let index = try SearchIndex(tables, in: transaction)
+        // Another process was faster.
+        guard index.state == known.state else { return }
+        try store(step, after: index, in: &transaction)
+      }
     }
   }
 
@@ -104,10 +138,17 @@ struct SearchIndexer {
   /// A segment ends after `limit` tasks, or with the task whose record reaches `byteLimit`. Returns whether
   /// there are more tasks to index.
   func advance(atMost limit: Int, byteCount byteLimit: Int, in transaction: inout WriteTransaction) throws -> Bool {
-    var index = try SearchIndex(tables, in: transaction)
+    let index = try SearchIndex(tables, in: transaction)
+    let step = try rows(after: index.state.through, atMost: limit, byteCount: byteLimit, in: transaction)
+    try store(step, after: index, in: &transaction)
+    return !step.isAtEnd
+  }
+
+  /// Stores a step as a segment, and merges or renews other segments that need it.
+  private func store(_ step: Step, after index: SearchIndex, in transaction: inout WriteTransaction) throws {
+    var index = index
     // Removes rows of another version and invalid rows, which would be in the way.
     if index.state == SearchState() { try tables.search.removeAll(in: &transaction) }
-    let step = try rows(after: index.state.through, atMost: limit, byteCount: byteLimit, in: transaction)
     if let last = step.last {
       var state = index.state
       state.through = last
@@ -119,7 +160,6 @@ struct SearchIndexer {
     {
       try renew(few, state: index.state, in: &transaction)
     }
-    return !step.isAtEnd
   }
 
   /// The segments to merge: the small ones at the end, or, if many indexed tasks have changed since, the ones
@@ -199,7 +239,7 @@ extension SearchIndexer {
   func rows<T: LMDBTransaction & ~Copyable>(
     after lower: ChangeKey, through upper: ChangeKey? = nil, atMost limit: Int = .max, byteCount byteLimit: Int = .max,
     in transaction: borrowing T
-  ) throws -> (builder: SegmentBuilder, last: ChangeKey?, isAtEnd: Bool) {
+  ) throws -> Step {
     var builder = SegmentBuilder()
     var last: ChangeKey?
     var (isAtEnd, byteCount) = (true, 0)

@@ -61,6 +61,8 @@ struct TaskLayout: StoreLayout {
 
 extension Tables: StoreContents {
   var writeRefusal: TallyError? { collections?.writeRefusal }
+
+  func bringUp(in environment: LMDBEnvironment) throws { try SearchIndexer(tables: self).bringUp(in: environment) }
 }
 
 extension StoreContents {

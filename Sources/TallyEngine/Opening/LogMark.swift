@@ -16,6 +16,7 @@ extension StoreOpening {
     options.makesLog = false
     options.waitLimit = configuration.waitLimit
     options.mark = { try Self.changeHeader(in: &$0) { $0.requiredFeatures.insert(.log) } }
+    options.isMarked = { try Self.header(in: $0)?.hasLog == true }
     options.unmark = { try Self.changeHeader(in: &$0) { $0.requiredFeatures.remove(.log) } }
     return options
   }

@@ -4,9 +4,13 @@ package import LMDB
 package protocol StoreContents: AnyObject, Sendable {
   /// Why writing is refused; `nil` if it is allowed.
   var writeRefusal: TallyError? { get }
+
+  /// Brings up what lags behind the records, in short writes; called by the thread that merges a log.
+  func bringUp(in environment: LMDBEnvironment) throws
 }
 
 extension StoreContents {
+  package func bringUp(in environment: LMDBEnvironment) throws {}
   package var writeRefusal: TallyError? { nil }
 }
 

@@ -50,6 +50,7 @@ package struct StoreOpening {
       (environment, access) = (opened.environment, opened.access)
       writeRefusal = opened.writeRefusal ?? contents.writeRefusal
       self.contents = contents
+      if writeRefusal == nil { environment.setUpkeep { try contents.bringUp(in: $0) } }
     }
 
     package func checkWritable() throws {

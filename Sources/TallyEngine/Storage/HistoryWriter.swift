@@ -22,9 +22,10 @@ package struct HistoryWriter {
       precedingSizeInBytes: try endInBytes(in: transaction), actionName: entry.actionName,
       replica: entry.replica)
     let bounds = HistoryBounds(after: first)
+    let start = try sizeMatters(of: entry, images) ? startInBytes(in: transaction) : nil
     if isCut {
-      while try removeFirst(in: &transaction) > 0 {}
-    } else if bounds.isOrdinary, try isFull(bounds, for: images, in: transaction) {
+      try removeFirst(in: &transaction) { _, _ in true }
+    } else if bounds.isOrdinary, try isFull(bounds, since: start, for: images, in: transaction) {
       // What was undone can no longer be redone, and must not push out what can still be undone.
       try removeCancelled(in: &transaction)
       first.precedingSizeInBytes = try endInBytes(in: transaction)
@@ -36,7 +37,15 @@ package struct HistoryWriter {
       record.precedingSizeInBytes &+= UInt64(bytes.count)
       (record.actionName, record.replica) = (nil, nil)
     }
-    try trim(to: bounds, endingAt: record.precedingSizeInBytes, in: &transaction)
+    try trim(to: bounds, since: start, endingAt: record.precedingSizeInBytes, in: &transaction)
+  }
+
+  /// Whether the size of all images must be compared with its bound: for a large entry, and for one of sixteen others.
+  ///
+  /// What was removed at the beginning of the table lies before the first entry until a log is merged, and to find that
+  /// entry would cost each write more than all else.
+  private func sizeMatters(of entry: HistoryEntry, _ images: BeforeImages) -> Bool {
+    entry.id.sequence.isMultiple(of: 16) || images.parts.reduce(0) { $0 + $1.count } > 1 << 16
   }
 
   /// The size of all images ever written, since the store was created.
@@ -49,11 +58,12 @@ package struct HistoryWriter {
 
   /// Whether entries must be removed to make room for another one.
   private func isFull<T: LMDBTransaction & ~Copyable>(
-    _ bounds: HistoryBounds, for images: BeforeImages, in transaction: borrowing T
+    _ bounds: HistoryBounds, since start: UInt64?, for images: BeforeImages, in transaction: borrowing T
   ) throws(LMDBError) -> Bool {
-    let size = try endInBytes(in: transaction) &- startInBytes(in: transaction)
-    return try table.count(in: transaction) + images.parts.count > bounds.maximumPartCount
-      || size &+ images.parts.reduce(0) { $0 + UInt64($1.count) } > bounds.maximumSizeInBytes
+    if try table.count(in: transaction) + images.parts.count > bounds.maximumPartCount { return true }
+    guard let start else { return false }
+    let size = try endInBytes(in: transaction) &- start
+    return size &+ images.parts.reduce(0) { $0 + UInt64($1.count) } > bounds.maximumSizeInBytes
   }
 
   /// Removes the newest entries that cancel each other out: undos, and directly before them the writes that they undid.
@@ -92,17 +102,13 @@ package struct HistoryWriter {
 
   /// Removes the oldest entries if there are too many entries or too many bytes.
   private func trim(
-    to bounds: HistoryBounds, endingAt end: UInt64, in transaction: inout WriteTransaction
+    to bounds: HistoryBounds, since start: UInt64?, endingAt end: UInt64, in transaction: inout WriteTransaction
   ) throws(LMDBError) {
-    var count = try table.count(in: transaction)
-    let maximumSize = bounds.maximumSizeInBytes
-    var start = try startInBytes(in: transaction)
-    guard count > bounds.maximumPartCount || end &- start > maximumSize else { return }
-    while count > bounds.keptPartCount || end &- start > maximumSize {
-      let removedCount = try removeFirst(in: &transaction)
-      guard removedCount > 0 else { return }
-      count -= removedCount
-      start = try startInBytes(in: transaction)
+    let count = try table.count(in: transaction)
+    let isLarge = start.map { end &- $0 > bounds.maximumSizeInBytes } ?? false
+    guard count > bounds.maximumPartCount || isLarge else { return }
+    try removeFirst(in: &transaction) { removedCount, start in
+      count - removedCount > bounds.keptPartCount || end &- start > bounds.maximumSizeInBytes
     }
   }
 
@@ -111,21 +117,28 @@ package struct HistoryWriter {
     return try cursor.moveToFirst() ? HistoryRecord(headOf: cursor.valueBytes).precedingSizeInBytes : 0
   }
 
-  /// Removes the oldest entry with all its parts, and returns their number.
-  private func removeFirst(in transaction: inout WriteTransaction) throws(LMDBError) -> Int {
-    let keys = try firstKeys(in: transaction)
-    for key in keys { _ = try table.remove(forKey: key, in: &transaction) }
-    return keys.count
+  /// Removes the oldest entries, each with all its parts, while a closure wants it.
+  ///
+  /// The closure gets how many parts are removed before an entry, and the size of all images before it.
+  private func removeFirst(
+    in transaction: inout WriteTransaction, while isWanted: (_ removedCount: Int, _ startInBytes: UInt64) -> Bool
+  ) throws(LMDBError) {
+    // In one pass: a cursor that begins anew passes what has been removed again.
+    for key in try firstKeys(in: transaction, while: isWanted) { _ = try table.remove(forKey: key, in: &transaction) }
   }
 
-  private func firstKeys<T: LMDBTransaction & ~Copyable>(in transaction: borrowing T) throws(LMDBError) -> [HistoryKey]
-  {
+  private func firstKeys<T: LMDBTransaction & ~Copyable>(
+    in transaction: borrowing T, while isWanted: (_ count: Int, _ startInBytes: UInt64) -> Bool
+  ) throws(LMDBError) -> [HistoryKey] {
     var keys: [HistoryKey] = []
     var cursor = try table.cursor(in: transaction)
     var isAtEntry = try cursor.moveToFirst()
     while isAtEntry {
       let key = try cursor.key()
-      if let first = keys.first, first.change != key.change { break }
+      if key.change != keys.last?.change {
+        let start = try HistoryRecord(headOf: cursor.valueBytes).precedingSizeInBytes
+        guard isWanted(keys.count, start) else { break }
+      }
       keys.append(key)
       isAtEntry = try cursor.next()
     }

@@ -149,6 +149,32 @@ import Testing
     }
   }
 
+  /// A process was killed after it had brought everything into the file, or a power cut has undone the removal.
+  @Test func aLogWithoutItsMarkIsRemoved() throws {
+    for configuration in [Self.configuration, Self.brief, Self.reading] {
+      try withTemporaryDirectory { (directory) throws in
+        let (path, kept) = (directory.appending("store"), directory.appending("kept"))
+        try withStore(at: path, Self.configuration) { (store) throws in
+          try add("Ada", to: store)
+          try FileManager.default.copyItem(atPath: path.appending("log").string, toPath: kept.string)
+        }
+        // A program that knows no log.
+        try withStore(at: path, Self.brief) { try add("Edith", to: $0) }
+        try FileManager.default.copyItem(atPath: kept.string, toPath: path.appending("log").string)
+        let access = try FileLock(opening: path.appending(StoreAccess.fileName))
+        #expect(try access.tryAcquire(.shared))
+        try withStore(at: path, configuration) { (store) throws in
+          try expect(["Ada", "Edith"], in: store)
+          #expect(try store.information().log == nil)
+          #expect(try names(in: path).contains("log") == configuration.isReadOnly)
+        }
+        access.release()
+        try withStore(at: path, Self.configuration) { try add("Grace", to: $0) }
+        try withStore(at: path, Self.brief) { try expectAll($0) }
+      }
+    }
+  }
+
   /// A copy of the data file alone lacks what is in the log, and says so until it is written.
   @Test func aCopyOfTheDataFileAloneLacksTheTail() throws {
     try withKilled(["Ada", "Edith", "Grace"]) { (path) throws in

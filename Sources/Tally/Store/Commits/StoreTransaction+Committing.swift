@@ -149,7 +149,7 @@ extension StoreTransaction where Base == WriteTransaction {
     header.sequence = commitSequence
     try tables.meta.put(header, forKey: .header, in: &base)
     // On a full disk, only what frees space is written.
-    guard state.keepsImages else { return }
+    guard state.keepsImages, !base.goesToLog else { return }
     try SearchIndexer(tables: tables).advanceIfDue(at: commitSequence, in: &base)
   }
 
