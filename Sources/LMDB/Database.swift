@@ -351,6 +351,17 @@ extension Database {
   }
 }
 
+extension Database {
+  /// A number of bytes that all values together do not exceed.
+  package func largestSizeInBytes<T: LMDBTransaction & ~Copyable>(
+    in transaction: borrowing T
+  ) throws(LMDBError) -> Int {
+    let pages = try statistics(in: transaction)
+    let tree = (pages.leafPageCount + pages.overflowPageCount) * pages.pageSizeInBytes
+    return tree + (transaction.core.overlay?.byteCount ?? 0)
+  }
+}
+
 extension TransactionCore {
   func statistics(of database: DatabaseHandle) throws(LMDBError) -> DatabaseStatistics {
     // The handle is live: it has just been checked.

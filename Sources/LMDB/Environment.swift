@@ -93,7 +93,16 @@ public final class LMDBEnvironment: Sendable {
     openedInGeneration = opened
     stamps = DatabaseStamps(capacity: options.databaseCapacity + Self.coreDatabases)
     state = Monitor(State())
-    if let logOptions = options.log { try openLog(logOptions) }
+    if let logOptions = options.log, logOptions.makesLog { try openLog(logOptions) }
+  }
+
+  /// Uses the log that is there, if any; nobody else, in this process, may have the environment yet.
+  ///
+  /// Until then reads see the tree only, and nothing may be written.
+  ///
+  /// Throws what opening the log throws.
+  package func joinLog() throws(LMDBError) {
+    if log == nil, let logOptions = options.log { try openLog(logOptions) }
   }
 
   /// Makes the environment's log, if it has none; nobody else, here or in another process, may have the environment open.
@@ -125,12 +134,20 @@ public final class LMDBEnvironment: Sendable {
   }
 
   private func openLog(_ options: LogStore.Options) throws(LMDBError) {
-    guard !self.options.isFrozenFile, let opened = try LogStore(of: self, options: options) else { return }
+    guard !self.options.isFrozenFile else { return }
+    // What goes into the tree must last: the log is used again.
+    try flushMetaPages(true)
+    guard let opened = try LogStore(of: self, options: options) else {
+      return try flushMetaPages(self.options.durability == .full)
+    }
     // Nobody else has this object yet.
     unsafe openedLog = opened
     state.withLock { $0.readerCheck.countMerges() }
-    // What goes into the tree must last: the log is used again.
-    try Self.check(unsafe mdb_env_set_flags(handle, UInt32(MDB_NOMETASYNC), 0), "open the log")
+  }
+
+  private func flushMetaPages(_ isNeeded: Bool) throws(LMDBError) {
+    // No transaction is live.
+    try Self.check(unsafe mdb_env_set_flags(handle, UInt32(MDB_NOMETASYNC), isNeeded ? 0 : 1), "open the log")
   }
 
   deinit {

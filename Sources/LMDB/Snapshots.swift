@@ -75,7 +75,7 @@ extension LMDBEnvironment {
   func endRead(_ core: TransactionCore) {
     // A child of a fork must not touch the slot: it is its parent's.
     guard !isForked else { return }
-    core.overlay = nil
+    (core.overlay, core.commit) = (nil, nil)
     if let handle = unsafe core.handle {
       // Releases the pages at once; slot and memory stay.
       unsafe mdb_txn_reset(handle)

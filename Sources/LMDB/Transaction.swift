@@ -54,7 +54,7 @@ public struct ReadTransaction: ~Copyable, LMDBTransaction {
   /// With a log it is the number of a commit.
   package var snapshotNumber: Int {
     // Live until this is dropped.
-    core.overlay.map { Int($0.snapshot) } ?? (unsafe Int(mdb_txn_id(core.handle)))
+    core.commit.map { Int($0) } ?? (unsafe Int(mdb_txn_id(core.handle)))
   }
 
   /// Whether the snapshot is still protected from being overwritten: its slot is in the table of readers.
@@ -173,8 +173,10 @@ final class TransactionCore {
   // Used by the owner of the transaction only, one access at a time; a check of that at run time would cost a tenth of a
   // read.
   @exclusivity(unchecked) var handle: OpaquePointer?
-  /// What is seen beside the tree; `nil` without a log, and for a write that goes into the tree.
+  /// What is seen beside the tree; `nil` if there is nothing, and for a write that goes into the tree.
   var overlay: LogOverlay?
+  /// The commit that a snapshot shows; `nil` without a log.
+  var commit: UInt64?
   /// The reader whose handle a write with an overlay has.
   var reader: TransactionCore?
   /// The place after everything that a direct commit of an environment with a log follows; `nil` for other transactions.

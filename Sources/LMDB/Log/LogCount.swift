@@ -13,7 +13,8 @@ struct LogCount {
   mutating func change(
     after row: UInt64, upTo commit: UInt64, _ wasThere: (LogNode) throws(LMDBError) -> Bool
   ) throws(LMDBError) -> Int {
-    if row < from { begin(after: row) }
+    // What is not counted yet must be counted in a tree that lacks it.
+    if row < from || countedCount < nodes.count && nodes[countedCount].commit <= row { begin(after: row) }
     while countedCount < nodes.count, nodes[countedCount].commit <= commit {
       let node = nodes[countedCount]
       // The part has the node, and with it the older version of its key, which follows it.
@@ -25,7 +26,7 @@ struct LogCount {
     return sum(at: commit) - sum(at: row)
   }
 
-  /// Counts anew, for a snapshot that is older than all before.
+  /// Counts anew, for a snapshot that is older than all before, or whose tree has what was not counted.
   private mutating func begin(after row: UInt64) {
     (from, sums) = (row, [])
     countedCount = nodes.partitioningIndex { $0.commit > row }

@@ -98,9 +98,14 @@ struct LogFile {
     return log
   }
 
-  /// Whether a directory has a log, whole or not.
+  /// Whether a directory has a log, whole or not; if the system does not say, it may have one.
   static func isThere(in directory: FilePath) -> Bool {
-    (try? directory.appending(fileName).stat(followTargetSymlink: false)) != nil
+    do {
+      _ = try directory.appending(fileName).stat(followTargetSymlink: false)
+      return true
+    } catch {
+      return error != .noSuchFileOrDirectory
+    }
   }
 
   func close() {

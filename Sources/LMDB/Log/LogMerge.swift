@@ -102,14 +102,16 @@ extension LogStore {
     let halfFull = share.safe + UInt64(log.ringByteCount / 2)
     let isDue = state.withLock { state in
       let isFull = !state.hasFailedMerge && state.end.offset >= halfFull
-      guard !state.hasMerger, isFull || state.end.commit >= state.mergeCommit else { return false }
-      state.hasMerger = true
+      guard state.merger == nil, !state.isEnding, isFull || state.end.commit >= state.mergeCommit else { return false }
+      // Not the number of any thread.
+      state.merger = .max
       return true
     }
     guard isDue else { return }
     // Until it ends, the thread keeps the environment alive, and with it this object.
     Thread { [self, environment] in
       nameCurrentThread("lmdb-merger")
+      state.withLock { $0.merger = currentThread() }
       mergeWhileDue()
       extendLifetime(environment)
     }.start()
@@ -121,13 +123,13 @@ extension LogStore {
   private func mergeWhileDue() {
     while true {
       // It is tried again with the next merge.
-      try? state.withLock(\.upkeep)?(environment)
+      try? state.withLock { $0.isEnding ? nil : $0.upkeep }?(environment)
       let hasMerged = (try? merge()) != nil
       let isDone = state.withLock { state in
         state.hasFailedMerge = !hasMerged
         if !hasMerged { state.mergeCommit = state.end.commit + UInt64(options.commitsPerPart) }
-        guard state.end.commit < state.mergeCommit else { return false }
-        state.hasMerger = false
+        guard state.isEnding || state.end.commit < state.mergeCommit else { return false }
+        state.merger = nil
         return true
       }
       if isDone { break }

@@ -14,6 +14,8 @@ final class LogOverlay {
   private let parts: [LogTail]
   private let partTables: [[String: LogTable]]
   private let parent: LogOverlay?
+  // A part may grow later.
+  private let sizeOfParts: Int
   private let names: DatabaseNames
   /// The tables of each database that was asked for, by its index.
   private var tables: [Tables?] = []
@@ -31,15 +33,19 @@ final class LogOverlay {
   /// What a snapshot sees after what its tree has.
   init(_ parts: [LogTail], after row: UInt64, at commit: UInt64, _ names: DatabaseNames) {
     (self.parts, partTables, self.row) = (parts, parts.map(\.tables), row)
+    sizeOfParts = parts.reduce(0) { $0 + $1.byteCount }
     (snapshot, self.names, own, parent) = (commit, names, nil, nil)
   }
 
   /// What a write sees that has a snapshot, or another write, under it.
   init(writingOver under: LogOverlay) {
-    (parts, partTables, row) = ([], [], under.row)
+    (parts, partTables, row, sizeOfParts) = ([], [], under.row, 0)
     (snapshot, names, parent) = (under.snapshot, under.names, under)
     own = LogTail(from: under.snapshot, chunkByteCount: Self.ownChunkByteCount)
   }
+
+  /// How much everything takes that is not in the tree.
+  var byteCount: Int { sizeOfParts + (own?.byteCount ?? 0) + (parent?.byteCount ?? 0) }
 
   /// The number of the commit that the newest visible versions have: a write's own are those of the next one.
   var limit: UInt64 { own == nil ? snapshot : snapshot + 1 }

@@ -42,8 +42,10 @@ package final class LogStore: Sendable {
     var courtesyEnd: Duration?
     /// What the merging thread does first.
     var upkeep: (@Sendable (LMDBEnvironment) throws -> Void)?
-    /// Whether the merging thread runs.
-    var hasMerger = false
+    /// The merging thread, if it runs.
+    var merger: UInt?
+    /// Whether the log is about to be closed, so that no merge begins.
+    var isEnding = false
     /// The last commit that a merge of this process has found in the tree or put there.
     var mergedCommit: UInt64 = 0
     /// Whether the last merge of the thread failed; the next one is made after as many commits as usual.
@@ -90,8 +92,9 @@ package final class LogStore: Sendable {
     guard let opened else { return nil }
     log = opened.file
     do {
-      if given.isReadOnly {
-        if share.isAlone { throw LMDBError.unrecoveredLog }
+      if given.isReadOnly, share.isAlone { throw LMDBError.unrecoveredLog }
+      if !share.isAlone {
+        // Whoever was alone has made it.
         rows = try Database(opening: Self.rowTable, in: environment)
       } else {
         rows = try environment.writeTree { try Database(opening: Self.rowTable, creating: true, in: &$0) }
@@ -158,28 +161,42 @@ package final class LogStore: Sendable {
   /// throws: the store stays open then.
   func closing(waitingAtMost limit: Duration, _ body: () throws(LMDBError) -> Void) throws(LMDBError) {
     guard !environment.isInUseByThisThread else { throw LMDBError(.busy, operation: "close") }
-    if state.withLock(\.isClosed) { throw LMDBError(.closed, operation: "close") }
-    try share.lockOpening(max(limit, .seconds(1)))
-    do throws(LMDBError) {
-      try takeTurnOfThreads("close", waitingAtMost: limit)
-    } catch {
-      share.unlockOpening()
-      throw error
-    }
+    try beginEnding()
+    defer { state.withLock { $0.isEnding = false } }
+    // Before the turn, because the merging thread may need it, and no longer gets it.
+    _ = state.wait(atMost: options.waitLimit) { $0.merger == nil ? () : nil }
+    try takeTurnOfThreads("close", waitingAtMost: limit)
     defer { endTurnOfThread() }
-    // Without commits no merge becomes due, and this one ends.
-    _ = state.wait(atMost: options.waitLimit) { $0.hasMerger ? nil : () }
+    try share.lockOpening(max(limit, .seconds(1)))
     let isLast = share.isLast()
     let isLastWriter = share.isLastWriter()
-    // What cannot be brought into the tree stays in the log.
-    if isLastWriter { try? isLast && share.isInDoubt ? recover() : isLast ? () : merge() }
     do throws(LMDBError) {
+      try settle(isLast: isLast, isLastWriter: isLastWriter)
       try body()
     } catch {
       share.unlockOpening()
       throw error
     }
     end(isLast: isLast && isLastWriter)
+  }
+
+  private func beginEnding() throws(LMDBError) {
+    try state.withLock { (state) throws(LMDBError) in
+      if state.isClosed { throw LMDBError(.closed, operation: "close") }
+      state.isEnding = true
+    }
+  }
+
+  /// Brings into the tree, before the environment is closed, what others would have to; flushes relaxed commits.
+  private func settle(isLast: Bool, isLastWriter: Bool) throws(LMDBError) {
+    guard !environment.options.isReadOnly else { return }
+    do throws(LMDBError) {
+      if isLast, share.isInDoubt { try recover() }
+      if !isLast && isLastWriter || environment.options.durability == .noMetaSync { try merge() }
+    } catch {
+      // Durable commits stay in the log.
+      if environment.options.durability == .noMetaSync { throw error }
+    }
   }
 
   /// Ends the log of an environment that is closed, while its handle is still open.
@@ -313,8 +330,12 @@ extension LogStore {
       let core = try environment.beginTreeReader()
       do throws(LMDBError) {
         holdingUp()
+        if let commit = commitOfEmptyTail(over: core) {
+          core.commit = commit
+          return core
+        }
         if let overlay = try overlay(over: core) {
-          core.overlay = overlay
+          (core.overlay, core.commit) = (overlay, overlay.snapshot)
           return core
         }
       } catch {
@@ -324,6 +345,19 @@ extension LogStore {
       environment.endRead(core)
     }
     throw LMDBError(.busy, operation: "begin read", message: "The tree was merged again and again")
+  }
+
+  /// The commit of a snapshot whose tree has everything; `nil` if it lacks something, or is not known.
+  private func commitOfEmptyTail(over core: TransactionCore) -> UInt64? {
+    // The reader is live.
+    let number = unsafe Int(mdb_txn_id(core.handle))
+    let published = share.published
+    return state.withLock { state in
+      guard !state.isClosed, let known = state.knownRow, known.transaction == number, known.row.commit == published,
+        state.end.commit == published
+      else { return nil }
+      return published
+    }
   }
 
   /// What a snapshot of the tree lacks; `nil` if merges were faster.

@@ -22,7 +22,9 @@ extension LMDBEnvironment {
       // The reader's, which ends with this transaction.
       unsafe core.handle = reader.handle
       core.reader = reader
-      if let seen = reader.overlay { core.overlay = LogOverlay(writingOver: seen) }
+      let commit = reader.commit ?? 0
+      let seen = reader.overlay ?? LogOverlay([], after: commit, at: commit, databaseNames)
+      core.overlay = LogOverlay(writingOver: seen)
       state.withLock { state in
         state.logWriter = thread
         state.begunWriteCount += 1

@@ -19,7 +19,9 @@ extension LogStore {
   /// Waits for the other threads of this process.
   func takeTurnOfThreads(_ operation: String, waitingAtMost limit: Duration) throws(LMDBError) {
     let isTaken = try state.wait(atMost: limit) { (state) throws(LMDBError) -> Bool? in
-      if state.isClosed { throw LMDBError(.closed, operation: operation) }
+      if state.isClosed || state.isEnding && state.merger == currentThread() {
+        throw LMDBError(.closed, operation: operation)
+      }
       guard !state.isTurnTaken else { return nil }
       state.isTurnTaken = true
       return true

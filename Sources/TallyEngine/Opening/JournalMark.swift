@@ -49,7 +49,11 @@ extension StoreOpening {
   package func recoverClosedStore() throws(LMDBError) {
     if (try? JournalRecovery.isClean(in: directory)) == true, !LogStore.isThere(in: directory) { return }
     do throws(LMDBError) {
-      try LMDBEnvironment(path: directory, options: storeOptions).close()
+      let environment = try LMDBEnvironment(path: directory, options: storeOptions)
+      defer { try? environment.close() }
+      // A tree that contradicts itself must not be written.
+      guard LogStore.isThere(in: directory), (try? environment.checkStructure()) != nil else { return }
+      try environment.joinLog()
     } catch {
       if error.code == .diskFull { throw error }
     }

@@ -16,7 +16,11 @@ extension StoreOpening {
     options.makesLog = false
     options.waitLimit = configuration.waitLimit
     options.mark = { try Self.changeHeader(in: &$0) { $0.requiredFeatures.insert(.log) } }
-    options.isMarked = { try Self.header(in: $0)?.hasLog == true }
+    // The commits of a store whose header cannot be read must not be lost.
+    options.isMarked = { environment in
+      let header = (try? Self.header(in: environment)) ?? nil
+      return header.map(\.hasLog) ?? true
+    }
     options.unmark = { try Self.changeHeader(in: &$0) { $0.requiredFeatures.remove(.log) } }
     return options
   }
@@ -51,35 +55,46 @@ extension StoreOpening {
   /// - Returns: false if another process has got exclusive access meanwhile, so that the store must be closed.
   /// - Throws: what making the log throws; the store must be closed then.
   func beginLog(of opened: OpenEnvironment, _ header: StoreHeader) throws -> Bool {
-    if opened.access.isExclusive {
-      try opened.environment.makeLog()
-    } else if header.hasLog, !opened.environment.hasLog {
-      _ = try Self.removeMarks(from: header, in: opened.environment)
+    if header.hasLog, !opened.environment.hasLog {
       configuration.logger.warning(
         "the store's log is missing: if its file was copied while it was open, the last commits are missing, too")
+      try opened.environment.write { try Self.changeHeader(in: &$0) { $0.requiredFeatures.remove(.log) } }
     }
+    if opened.access.isExclusive { try opened.environment.makeLog() }
     return try opened.access.share()
   }
 
-  /// Opens the environment; what processes that were killed have left in a log is brought into the file first.
-  func openRecovered(_ options: LMDBEnvironment.Options) throws -> LMDBEnvironment {
+  /// Lets an open store use the log that is there, after its file has been checked.
+  ///
+  /// For reading only, what killed processes have left in the log must be brought into the file first: the store is opened
+  /// again then.
+  func joinLog(of opened: OpenEnvironment) throws -> OpenEnvironment {
+    guard !isSnapshot else { return opened }
+    guard LogStore.isPossible || !LogStore.isThere(in: directory) else { throw TallyError.impossibleLog }
+    var opened = opened
     for _ in 1..<Self.recoveryAttempts {
       do {
-        return try LMDBEnvironment(path: directory, options: options)
+        try opened.environment.joinLog()
+        return opened
       } catch {
-        guard options.isReadOnly, error.code == .readOnly, LogStore.isThere(in: directory) else { throw error }
-        try recoverLog(options, after: error)
+        guard configuration.isReadOnly, error.code == .readOnly else { throw error }
+        try opened.environment.close()
+        try recoverLog(after: error)
+        opened = OpenEnvironment(environment: try openFile(), access: opened.access, writeRefusal: opened.writeRefusal)
       }
     }
-    return try LMDBEnvironment(path: directory, options: options)
+    try opened.environment.joinLog()
+    return opened
   }
 
-  /// Brings a log into the file that cannot be opened for reading only without that.
-  private func recoverLog(_ options: LMDBEnvironment.Options, after refusal: LMDBError) throws {
-    var options = options
+  /// Brings a log into the file of a store that cannot be opened for reading only without that.
+  private func recoverLog(after refusal: LMDBError) throws {
+    var options = storeOptions
     options.isReadOnly = false
     do {
-      try LMDBEnvironment(path: directory, options: options).close()
+      let environment = try LMDBEnvironment(path: directory, options: options)
+      defer { try? environment.close() }
+      try environment.joinLog()
     } catch {
       // Where nothing can be written, it must be done elsewhere.
       throw [.permissionDenied, .readOnly].contains(error.code) ? refusal : error
@@ -106,4 +121,10 @@ extension StoreOpening {
 extension StoreHeader {
   /// Whether commits may be in a log beside the data file.
   package var hasLog: Bool { requiredFeatures.contains(.log) }
+}
+
+extension TallyError {
+  fileprivate static let impossibleLog = TallyError(
+    .storageFailed, "The store has a log, which this system cannot use",
+    remedy: "Close the store where it is open, or copy it with its log to a system that has locks of open files")
 }

@@ -42,7 +42,7 @@ extension StoreOpening {
     for _ in 0..<Self.changeAttempts {
       if let opened = try openUnlessOlder() { return opened }
       guard !configuration.isReadOnly else { throw TallyError.olderFormat }
-      let alone = try openEnvironment(.exclusive)
+      let alone = try joinLog(of: openEnvironment(.exclusive))
       defer { alone.close() }
       try removeJournal(of: alone)
       try migrateIfOlder(alone)
@@ -57,8 +57,9 @@ extension StoreOpening {
   private func openUnlessOlder() throws -> OpenEnvironment? {
     try refuseRemoteFilesystem(directory)
     detachForeignLockFile()
-    let opened = try openEnvironment(accessForOpening())
+    var opened = try openEnvironment(accessForOpening())
     do {
+      opened = try joinLog(of: opened)
       guard let header = try Self.header(in: opened.environment) else { throw try headerFault(in: opened.environment) }
       switch try admission(of: header) {
       case .everything where configuration.isReadOnly: return opened
@@ -129,7 +130,7 @@ extension StoreOpening {
     var opening = self
     opening.configuration.isReadOnly = true
     configuration.logger.notice("opened the store for reading only: a newer version writes it in its own way")
-    var reopened = try opening.openEnvironment(.shared)
+    var reopened = try opening.joinLog(of: opening.openEnvironment(.shared))
     reopened.writeRefusal = .unknownWriterFeature
     return reopened
   }

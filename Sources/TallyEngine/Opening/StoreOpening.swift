@@ -127,10 +127,11 @@ package struct StoreOpening {
 
   /// Opens a store after checking its pages.
   private func openChecked(_ mode: FileLock.Mode) throws -> OpenEnvironment {
-    let opened = try openEnvironment(mode)
+    var opened = try openEnvironment(mode)
     do {
       // This must come before anything is read through liblmdb, which trusts what a page says about itself.
       try opened.environment.checkStructure()
+      opened = try joinLog(of: opened)
       try admitDamaged(opened, mode)
       return opened
     } catch {
@@ -152,13 +153,18 @@ package struct StoreOpening {
   package func openEnvironment(_ access: StoreAccess) throws -> OpenEnvironment {
     try refuseOtherFiles()
     _ = LMDBEnvironment.isOpenInThisProcess(directory, forLongerThan: configuration.dropLimit)
-    let opened = OpenEnvironment(environment: try openRecovered(storeOptions), access: access)
+    return OpenEnvironment(environment: try openFile(), access: access)
+  }
+
+  /// Opens the environment and checks that its file is whole; nothing may be written before ``joinLog(of:)``.
+  func openFile() throws -> LMDBEnvironment {
+    let environment = try LMDBEnvironment(path: directory, options: storeOptions)
     do {
       // liblmdb trusts the length stated in the file, and reading beyond its end would kill the process.
-      guard try opened.environment.isFileComplete() else { throw TallyError.truncatedFile }
-      return opened
+      guard try environment.isFileComplete() else { throw TallyError.truncatedFile }
+      return environment
     } catch {
-      opened.close()
+      try? environment.close()
       throw error
     }
   }
@@ -180,7 +186,10 @@ package struct StoreOpening {
   package func headerOfClosedStore() throws(LMDBError) -> StoreHeader? {
     do throws(LMDBError) {
       try recoverClosedStore()
-      guard (try? DataFile(inDirectory: directory).checkStructure()) != nil else { return nil }
+      // What is still in a log could not be brought into the file.
+      guard (try? DataFile(inDirectory: directory).checkStructure()) != nil, !LogStore.isThere(in: directory) else {
+        return nil
+      }
       let environment = try LMDBEnvironment(path: directory, options: storeOptions)
       defer { try? environment.close() }
       return (try? Self.header(in: environment)) ?? nil

@@ -22,7 +22,7 @@ package struct HistoryWriter {
       precedingSizeInBytes: try endInBytes(in: transaction), actionName: entry.actionName,
       replica: entry.replica)
     let bounds = HistoryBounds(after: first)
-    let start = try sizeMatters(of: entry, images) ? startInBytes(in: transaction) : nil
+    let start = try mayBeLarge(bounds, for: images, in: transaction) ? startInBytes(in: transaction) : nil
     if isCut {
       try removeFirst(in: &transaction) { _, _ in true }
     } else if bounds.isOrdinary, try isFull(bounds, since: start, for: images, in: transaction) {
@@ -40,12 +40,15 @@ package struct HistoryWriter {
     try trim(to: bounds, since: start, endingAt: record.precedingSizeInBytes, in: &transaction)
   }
 
-  /// Whether the size of all images must be compared with its bound: for a large entry, and for one of sixteen others.
+  /// Whether all images together may exceed their bound.
   ///
   /// What was removed at the beginning of the table lies before the first entry until a log is merged, and to find that
-  /// entry would cost each write more than all else.
-  private func sizeMatters(of entry: HistoryEntry, _ images: BeforeImages) -> Bool {
-    entry.id.sequence.isMultiple(of: 16) || images.parts.reduce(0) { $0 + $1.count } > 1 << 16
+  /// entry for the exact size costs a write as much as all else.
+  private func mayBeLarge<T: LMDBTransaction & ~Copyable>(
+    _ bounds: HistoryBounds, for images: BeforeImages, in transaction: borrowing T
+  ) throws(LMDBError) -> Bool {
+    let size = try table.largestSizeInBytes(in: transaction)
+    return UInt64(size + images.parts.reduce(0) { $0 + $1.count }) > bounds.maximumSizeInBytes
   }
 
   /// The size of all images ever written, since the store was created.

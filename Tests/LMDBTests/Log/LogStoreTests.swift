@@ -141,7 +141,7 @@ import Testing
     let store = try open(options)
     let table = try store.table(named: "numbers")
     for number in 1...95 as ClosedRange<UInt8> { try put(number, in: store, table, isDurable: false) }
-    #expect(store.state.wait(atMost: .seconds(60)) { $0.hasMerger ? nil : true } == true)
+    #expect(store.state.wait(atMost: .seconds(60)) { $0.merger == nil ? true : nil } == true)
     let row = try store.environment.read { try store.row(in: $0.core) }
     #expect(row.commit > 70)
     #expect(try keys(in: store, table) == Array(0...95))

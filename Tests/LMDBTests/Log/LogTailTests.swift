@@ -7,6 +7,37 @@ import Testing
 
 /// What a tail over a tree shows, compared with plain dictionaries.
 @Suite struct LogTailTests {
+  /// Snapshots count in any order, each with the tree that it has.
+  @Test func countsOfAnySnapshotsAgreeWithAModel() throws {
+    var random = SeededGenerator(seed: SeededGenerator.chooseSeed(for: "LogTailTests"))
+    for _ in 0..<20 { try compareCounts(using: &random) }
+  }
+
+  private func compareCounts(using random: inout SeededGenerator) throws {
+    let tail = LogTail(from: 0)
+    let table = tail.table(named: "numbers")
+    var states = [Set((0..<20).filter { $0.isMultiple(of: 3) })]
+    for commit in 1...60 {
+      var (state, changes) = (states[commit - 1], LogChanges())
+      for key in Set((0..<Int.random(in: 1...6, using: &random)).map { _ in Int.random(in: 0..<20, using: &random) }) {
+        let isRemoved = state.contains(key) && random.oneIn(2)
+        try changes.set(isRemoved ? nil : [1], forKey: [UInt8(key)], in: "numbers")
+        if isRemoved { state.remove(key) } else { state.insert(key) }
+      }
+      try tail.add(changes, of: UInt64(commit))
+      tail.end = UInt64(commit)
+      states.append(state)
+      for _ in 0..<Int.random(in: 0...3, using: &random) {
+        let last = Int.random(in: 0...commit, using: &random)
+        let row = Int.random(in: 0...last, using: &random)
+        let change = try table.countChange(after: UInt64(row), upTo: UInt64(last)) { node in
+          unsafe states[row].contains(Int(node.key[0]))
+        }
+        #expect(change == states[last].count - states[row].count, "after \(row), up to \(last) of \(commit)")
+      }
+    }
+  }
+
   private typealias Contents = [[UInt8]: [UInt8]]
 
   /// A tree, parts of a tail over it, and what each commit must show.

@@ -129,6 +129,22 @@ import Testing
     }
   }
 
+  /// What a killed process of the first version with a log has left: `golden-log.tar.gz`, which `TALLY_RECORD=1` makes anew.
+  @Test func theLogOfTheFirstVersionIsRead() throws {
+    let archive = FilePath(#filePath).removingLastComponent().appending("golden-log.tar.gz")
+    if ProcessInfo.processInfo.environment["TALLY_RECORD"] != nil {
+      try withKilled(["Ada", "Edith", "Grace"]) { try tar("-czf", archive, in: $0, "data.mdb", "log") }
+    }
+    try withTemporaryDirectory { (directory) throws in
+      try tar("-xzf", archive, in: directory)
+      try withStore(at: directory, Self.configuration) { (store) throws in
+        try expectAll(store)
+        _ = try store.writeAndWait { try $0.undo() }
+      }
+      try withStore(at: directory, Self.brief) { try expect(["Ada", "Edith"], in: $0) }
+    }
+  }
+
   /// L15: the log of a store that cannot be recovered must not be applied to what replaces its file.
   @Test func theLogOfAReplacedFileIsKeptBesideIt() throws {
     try withKilled(["Ada", "Edith", "Grace"]) { (path) throws in
@@ -146,6 +162,50 @@ import Testing
       let logs = try kept.map { try bytes(of: path.appending($0)) }
       #expect(logs == [log])
       try withStore(at: path, Self.configuration) { try expect(["Mary"], in: $0) }
+    }
+  }
+
+  /// Each commit has the header, so the log has it, too.
+  @Test func aHeaderThatCannotBeReadDoesNotCostTheLog() throws {
+    try withKilled(["Ada", "Edith", "Grace"]) { (path) throws in
+      let environment = try LMDBEnvironment(path: path)
+      try environment.write { transaction in
+        let meta = try Database<[UInt8], [UInt8]>(opening: "meta", creating: false, in: &transaction)
+        try meta.put([1, 2, 3], forKey: Array("header".utf8), in: &transaction)
+      }
+      try environment.close()
+      try withStore(at: path, Self.configuration) { try expectAll($0) }
+      try expectPlain(path)
+    }
+  }
+
+  @Test func nothingIsBroughtIntoAFileThatIsNotWhole() throws {
+    for configuration in [Self.configuration, Self.brief, Self.reading] {
+      try withKilled(["Ada", "Edith", "Grace"]) { (path) throws in
+        let (data, log) = (try bytes(of: path.appending("data.mdb")), try bytes(of: path.appending("log")))
+        try write(Array(data.prefix(data.count / 2)), to: path.appending("data.mdb"))
+        #expect(code { try TaskStore(at: path, configuration: configuration).close() } == .damagedStore)
+        #expect(code { _ = try TaskStore.repair(at: path, configuration: configuration) } == .damagedStore)
+        #expect(try bytes(of: path.appending("log")) == log)
+        try write(data, to: path.appending("data.mdb"))
+        try withStore(at: path, Self.configuration) { try expectAll($0) }
+      }
+    }
+  }
+
+  /// The thread that merges may be indexing for search, and needs the turn that closing has.
+  @Test func closingDoesNotWaitForItself() throws {
+    var configuration = Self.configuration
+    configuration.durability = .relaxed
+    try withTemporaryDirectory { (directory) throws in
+      let path = directory.appending("store")
+      for round in 1...4 {
+        let store = try TaskStore(at: path, configuration: configuration)
+        for number in 0..<300 { try add("Task \(number) of round \(round)", to: store) }
+        try store.close()
+        try expectPlain(path)
+      }
+      #expect(try taskCount(at: path) == 1_200)
     }
   }
 
@@ -300,6 +360,15 @@ extension StoreLogTests {
   }
 
   private func expectAll(_ store: TaskStore) throws { try expect(["Ada", "Edith", "Grace"], in: store) }
+
+  private func tar(_ action: String, _ archive: FilePath, in directory: FilePath, _ names: String...) throws {
+    let tar = Process()
+    tar.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    tar.arguments = ["tar", action, archive.string, "-C", directory.string] + names
+    try tar.run()
+    tar.waitUntilExit()
+    #expect(tar.terminationStatus == 0)
+  }
 
   /// A closed store: a plain LMDB file without a mark.
   private func expectPlain(_ path: FilePath) throws {

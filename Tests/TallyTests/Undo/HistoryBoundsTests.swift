@@ -38,6 +38,18 @@ import Testing
     }
   }
 
+  /// The bytes reach their bound before the number of entries does, and no commit may leave more.
+  @Test func changesOfMiddlingSizeNeverExceedTheBound() throws {
+    try withStore { store in
+      let id = try store.writeAndWait { try $0.add("start", to: .inbox).id }
+      let text = String(repeating: "x", count: 20_000)
+      for number in 0..<440 {
+        try store.writeAndWait { transaction in _ = try transaction.update(id) { $0.title = "\(number)" + text } }
+        if number > 400 { #expect(try store.verify().isSound, "after \(number)") }
+      }
+    }
+  }
+
   @Test func theBytesOfTheHistoryAreBounded() throws {
     try withStore { store in
       let id = try store.writeAndWait { try $0.add("start", to: .inbox).id }
