@@ -154,8 +154,8 @@ package final class LogStore: Sendable {
     _ = try rows.store(row.encoded, forKey: Self.rowKey, .replace, in: core)
   }
 
-  /// Runs a body that closes the environment but leaves its handle open, while no thread of this process commits and nobody
-  /// opens or closes the store; ends the log then.
+  /// Runs a body that closes the environment but leaves its handle open, while no thread of this process commits and, if
+  /// that takes no longer than the limit, nobody opens or closes the store; ends the log then.
   ///
   /// Throws `closed`; `busy` if this thread has a transaction, or others take longer than the limit; and what the body
   /// throws: the store stays open then.
@@ -167,14 +167,15 @@ package final class LogStore: Sendable {
     _ = state.wait(atMost: options.waitLimit) { $0.merger == nil ? () : nil }
     try takeTurnOfThreads("close", waitingAtMost: limit)
     defer { endTurnOfThread() }
-    try share.lockOpening(max(limit, .seconds(1)))
-    let isLast = share.isLast()
-    let isLastWriter = share.isLastWriter()
+    // Who takes too long to open or close must not keep others from closing: the log stays, as after a kill.
+    let isOpening = (try? share.lockOpening(max(limit, .seconds(1)))) != nil
+    let isLast = isOpening && share.isLast()
+    let isLastWriter = isOpening && share.isLastWriter()
     do throws(LMDBError) {
       try settle(isLast: isLast, isLastWriter: isLastWriter)
       try body()
     } catch {
-      share.unlockOpening()
+      if isOpening { share.unlockOpening() }
       throw error
     }
     end(isLast: isLast && isLastWriter)

@@ -48,7 +48,8 @@ public struct StoreConfiguration: Sendable {
   ///
   /// It is also called once for each long read, with the process that reads. A read is long if its snapshot is at
   /// least 64 commits behind this process's writes for a second, or 1,024 commits behind: it prevents pages from
-  /// being reused, so the file grows. The logger gets the read's lag and for how long it has been seen.
+  /// being reused, so the file grows. While the store has a log, pages are freed by merges of the log, and a read is long
+  /// that is two of them behind for a second, or sixteen. The logger gets the read's lag and for how long it has been seen.
   public var onLongWait: @Sendable (_ processIDs: [Int32]) -> Void = { _ in }
   /// Called instead of ``onLongWait`` for a long read, if set.
   package var onLongRead: (@Sendable (ReaderInformation) -> Void)?
@@ -105,7 +106,8 @@ extension StoreConfiguration {
 public struct ReaderInformation: Hashable, Sendable {
   /// The process's id.
   public let processID: Int32
-  /// How many commits its snapshot is behind; `nil` if it has no snapshot at the moment.
+  /// How many commits its snapshot is behind, or merges while the store has a log; `nil` if it has no snapshot at the
+  /// moment.
   public let lagInCommits: Int?
   /// How many seconds ago the first commit that its snapshot does not show was written, according to the history.
   ///

@@ -50,7 +50,12 @@ package struct StoreOpening {
       (environment, access) = (opened.environment, opened.access)
       writeRefusal = opened.writeRefusal ?? contents.writeRefusal
       self.contents = contents
-      if writeRefusal == nil { environment.setUpkeep { try contents.bringUp(in: $0) } }
+      guard writeRefusal == nil else { return }
+      // The thread that merges may outlive this object, and nobody may replace the file meanwhile.
+      environment.setUpkeep { [access] in
+        try contents.bringUp(in: $0)
+        extendLifetime(access)
+      }
     }
 
     package func checkWritable() throws {

@@ -339,6 +339,20 @@ import Testing
     #expect(try plain.read { try again.value(forKey: [1], in: $0) } == [1])
   }
 
+  /// A process that is stopped while it opens the store, for example.
+  @Test func closingDoesNotNeedOthersToEndOpening() throws {
+    try put(1, forKey: 1)
+    let other = try LogShare(in: directory.path, mode: .ownerReadWrite, waitLimit: .seconds(60))
+    try environment.close()
+    #expect(LogFile.isThere(in: directory.path))
+    other.release()
+    let again = try Self.open(directory)
+    let opened = try Table(opening: "table", in: again)
+    #expect(try again.read { try opened.value(forKey: [1], in: $0) } == [1])
+    try again.close()
+    #expect(!LogFile.isThere(in: directory.path))
+  }
+
   @Test func removalsOfManyKeysContinueInTheTree() throws {
     for key in 0..<40 {
       try environment.write { transaction in
