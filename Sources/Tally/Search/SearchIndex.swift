@@ -70,8 +70,17 @@ extension TaskFields {
 struct SearchIndexer {
   let tables: Tables
 
-  /// The tasks of some rows of the log of changes, the last of these rows, and whether there are no more.
-  typealias Step = (builder: SegmentBuilder, last: ChangeKey?, isAtEnd: Bool)
+  /// What a segment of some rows of the log of changes has.
+  struct Step {
+    /// The tasks, in the order of their numbers in the postings.
+    var members: [SegmentBuilder.Member] = []
+    /// The terms in the order of their bytes, each with its postings.
+    var terms: [(term: [UInt8], postings: [UInt8])] = []
+    /// The last of the rows.
+    var last: ChangeKey?
+    /// Whether there are no more rows.
+    var isAtEnd = true
+  }
 
   /// The number of rows at which a write turns the tail into a segment; a search reads the whole tail.
   static let tailLimit = 512
@@ -109,27 +118,32 @@ struct SearchIndexer {
     return count >= Self.tailLimit
   }
 
-  /// Indexes the end of the log of changes while the tail is long; the tasks are read before the writes begin.
+  /// Indexes the end of the log of changes while the tail is long, and merges segments that need it.
   ///
-  /// A task that changes in between is in the tail again, and searches ignore what the segment has of it.
+  /// The tasks are read before the writes begin, which only store what a segment has. A task that changes in between is in
+  /// the tail again, and searches ignore what the segment has of it.
   func bringUp(in environment: LMDBEnvironment) throws {
     while true {
-      let read = try environment.read { transaction -> (index: SearchIndex, step: Step)? in
+      let work = try environment.read { transaction -> (SearchIndex, Step, renewed: ArraySlice<SearchSegment>?)? in
         let index = try SearchIndex(tables, in: transaction)
-        guard try isTailLong(after: index, in: transaction) else { return nil }
-        return try (
-          index,
-          rows(
+        if try isTailLong(after: index, in: transaction) {
+          let step = try rows(
             after: index.state.through, atMost: Self.taskLimitOfWrite, byteCount: Self.byteLimit, in: transaction)
-        )
+          return (index, step, nil)
+        }
+        guard let few = try segmentsToRenew(index, in: transaction), let first = few.first, let last = few.last else {
+          return nil
+        }
+        return (index, try rows(after: first.lower, through: last.upper, in: transaction), few)
       }
-      guard let (known, step) = read else { return }
+      guard let (known, step, renewed) = work else { return }
       try environment.write { transaction in
-        let index = try SearchIndex(tables, in: transaction)
-        // Another process was faster.
-        guard index.state == known.state else { return }
-        try store(step, after: index, in: &transaction)
+        // Otherwise another process was faster.
+        guard try SearchIndex(tables, in: transaction).state == known.state else { return }
+        if let renewed { return try replace(renewed, with: step, known.state, in: &transaction) }
+        try store(step, after: known.state, in: &transaction)
       }
+      if renewed != nil { return }
     }
   }
 
@@ -138,28 +152,35 @@ struct SearchIndexer {
   /// A segment ends after `limit` tasks, or with the task whose record reaches `byteLimit`. Returns whether
   /// there are more tasks to index.
   func advance(atMost limit: Int, byteCount byteLimit: Int, in transaction: inout WriteTransaction) throws -> Bool {
+    let state = try SearchIndex(tables, in: transaction).state
+    let step = try rows(after: state.through, atMost: limit, byteCount: byteLimit, in: transaction)
+    try store(step, after: state, in: &transaction)
     let index = try SearchIndex(tables, in: transaction)
-    let step = try rows(after: index.state.through, atMost: limit, byteCount: byteLimit, in: transaction)
-    try store(step, after: index, in: &transaction)
+    if let few = try segmentsToRenew(index, in: transaction), let first = few.first, let last = few.last {
+      let renewed = try rows(after: first.lower, through: last.upper, in: transaction)
+      try replace(few, with: renewed, index.state, in: &transaction)
+    }
     return !step.isAtEnd
   }
 
-  /// Stores a step as a segment, and merges or renews other segments that need it.
-  private func store(_ step: Step, after index: SearchIndex, in transaction: inout WriteTransaction) throws {
-    var index = index
+  /// Stores the next rows as a segment.
+  private func store(_ step: Step, after state: SearchState, in transaction: inout WriteTransaction) throws {
     // Removes rows of another version and invalid rows, which would be in the way.
-    if index.state == SearchState() { try tables.search.removeAll(in: &transaction) }
-    if let last = step.last {
-      var state = index.state
-      state.through = last
-      try write(step.builder, after: index.state.through, through: last, &state, in: &transaction)
-      index = try SearchIndex(tables, in: transaction)
+    if state == SearchState() { try tables.search.removeAll(in: &transaction) }
+    guard let last = step.last else { return }
+    var next = state
+    next.through = last
+    try write(step, after: state.through, through: last, &next, in: &transaction)
+  }
+
+  /// The segments to merge into one, as far as a step can; `nil` if there are none.
+  private func segmentsToRenew<T: LMDBTransaction & ~Copyable>(
+    _ index: SearchIndex, in transaction: borrowing T
+  ) throws -> ArraySlice<SearchSegment>? {
+    guard let wasteful = Self.segmentsToRenew(index, liveCount: try tables.tasks.count(in: transaction)) else {
+      return nil
     }
-    if let wasteful = Self.segmentsToRenew(index, liveCount: try tables.tasks.count(in: transaction)),
-      let few = try affordable(index.segments[wasteful], in: transaction)
-    {
-      try renew(few, state: index.state, in: &transaction)
-    }
+    return try affordable(index.segments[wasteful], in: transaction)
   }
 
   /// The segments to merge: the small ones at the end, or, if many indexed tasks have changed since, the ones
@@ -209,18 +230,18 @@ struct SearchIndexer {
     return byteCount
   }
 
-  /// Merges adjacent segments into one by indexing their range of the log again, which contains only their live tasks.
-  private func renew(
-    _ segments: ArraySlice<SearchSegment>, state: SearchState, in transaction: inout WriteTransaction
+  /// Replaces adjacent segments by one of the rows in their range, which are only those of their live tasks.
+  private func replace(
+    _ segments: ArraySlice<SearchSegment>, with step: Step, _ state: SearchState,
+    in transaction: inout WriteTransaction
   ) throws {
     guard let first = segments.first, let last = segments.last else { return }
-    let step = try rows(after: first.lower, through: last.upper, in: transaction)
     for segment in segments {
       try tables.search.removeAll(withPrefix: SearchKey.prefix(of: segment.number), in: &transaction)
       try tables.search.remove(forKey: SearchKey(.segment, number: segment.number), in: &transaction)
     }
     var state = state
-    try write(step.builder, after: first.lower, through: last.upper, &state, in: &transaction)
+    try write(step, after: first.lower, through: last.upper, &state, in: &transaction)
   }
 }
 
@@ -241,12 +262,11 @@ extension SearchIndexer {
     in transaction: borrowing T
   ) throws -> Step {
     var builder = SegmentBuilder()
-    var last: ChangeKey?
-    var (isAtEnd, byteCount) = (true, 0)
+    var (step, byteCount) = (Step(), 0)
     try forEachRow(after: lower, in: transaction) { row in
       if let upper, upper < row { return false }
       guard builder.taskCount < limit, byteCount < byteLimit else {
-        isAtEnd = false
+        step.isAtEnd = false
         return false
       }
       if row.kind == .task, let record = try tables.tasks.bytes(forKey: IDKey(row.id), in: transaction) {
@@ -254,23 +274,24 @@ extension SearchIndexer {
         // Skips a record that cannot be read, which verification reports, so that it does not block other writes.
         try? builder.add(IDKey(row.id), record)
       }
-      last = row
+      step.last = row
       return true
     }
-    return (builder, last, isAtEnd)
+    step.members = builder.finish { term, postings in step.terms.append((Array(term), postings)) }
+    return step
   }
 
   /// Appends a segment's rows to the index, and writes the state.
   private func write(
-    _ builder: SegmentBuilder, after lower: ChangeKey, through upper: ChangeKey, _ state: inout SearchState,
+    _ step: Step, after lower: ChangeKey, through upper: ChangeKey, _ state: inout SearchState,
     in transaction: inout WriteTransaction
   ) throws {
-    if builder.taskCount > 0 {
+    let members = step.members
+    if !members.isEmpty {
       let number = state.nextSegment
       state.nextSegment += 1
-      var builder = builder
-      let members = try builder.finish { term, postings in
-        try append(postings, forKey: SearchKey(.term, of: number, Array(term)), in: &transaction)
+      for (term, postings) in step.terms {
+        try append(postings, forKey: SearchKey(.term, of: number, term), in: &transaction)
       }
       for start in stride(from: 0, to: members.count, by: SegmentBuilder.Member.countPerRow) {
         let row = members[start..<min(start + SegmentBuilder.Member.countPerRow, members.count)]
@@ -363,6 +384,11 @@ extension TaskStore {
   }
 }
 
+extension Tables {
+  /// Indexes for search what the merges of a log have left to do.
+  func bringUp(in environment: LMDBEnvironment) throws { try SearchIndexer(tables: self).bringUp(in: environment) }
+}
+
 /// Compares the search index with the records: every live task in a segment's range must be in the segment
 /// exactly once, with exactly its terms.
 ///
@@ -440,9 +466,9 @@ struct SearchIndexCheck {
     _ segment: SearchSegment, in transaction: borrowing T
   ) throws {
     let indexer = SearchIndexer(tables: tables)
-    var builder = try indexer.rows(after: segment.lower, through: segment.upper, in: transaction).builder
-    var expected: [[UInt8]: [UInt8]] = [:]
-    let live = builder.finish { expected[Array($0)] = $1 }
+    let step = try indexer.rows(after: segment.lower, through: segment.upper, in: transaction)
+    let expected = Dictionary(step.terms.map { ($0.term, $0.postings) }, uniquingKeysWith: { $1 })
+    let live = step.members
     guard let members = try members(of: segment, in: transaction) else { return add(.wrongEntry) }
     if let created = segment.firstCreatedAt, created != members.first?.createdAt { add(.wrongEntry) }
     let places = Dictionary(members.enumerated().map { ($1.id, $0) }, uniquingKeysWith: { min($0, $1) })

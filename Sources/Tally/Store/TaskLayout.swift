@@ -61,8 +61,6 @@ struct TaskLayout: StoreLayout {
 
 extension Tables: StoreContents {
   var writeRefusal: TallyError? { collections?.writeRefusal }
-
-  func bringUp(in environment: LMDBEnvironment) throws { try SearchIndexer(tables: self).bringUp(in: environment) }
 }
 
 extension StoreContents {
