@@ -18,7 +18,10 @@ struct BulkAct {
   func run() throws {
     switch step {
     case .importing:
-      let store = try TaskStore(at: directory)
+      var configuration = TaskStore.Configuration()
+      // As a command does.
+      configuration.makesLog = false
+      let store = try TaskStore(at: directory, configuration: configuration)
       try store.importDocument(from: file)
       say("done")
       try store.close()

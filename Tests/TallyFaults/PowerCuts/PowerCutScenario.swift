@@ -230,7 +230,10 @@ extension PowerCutScenario {
   }
 
   private static func using(_ path: FilePath, _ body: (TaskStore) throws -> Void) throws {
-    let store = try TaskStore(at: path, configuration: .testing())
+    var configuration = TaskStore.Configuration.testing()
+    // As the commands do, whose power fails.
+    configuration.makesLog = false
+    let store = try TaskStore(at: path, configuration: configuration)
     try body(store)
     try store.close()
   }

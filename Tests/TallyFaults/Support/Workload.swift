@@ -32,6 +32,8 @@ struct Workload {
   var configuration: TaskStore.Configuration {
     var configuration = TaskStore.Configuration.testing(clock: clock)
     configuration.schema = Schema(Entry.collection)
+    // The disk of these suites has the data file only; `LogCrashTests` has that of a log.
+    configuration.makesLog = false
     return configuration
   }
 
