@@ -21,7 +21,7 @@ struct BulkStores {
     self.directory = directory
     self.taskCount = taskCount
     let full = directory.appending("full")
-    let store = try TaskStore(at: full)
+    let store = try TaskStore(at: full, configuration: Self.brief)
     try store.writeAndWait { try $0.insert(contentsOf: Self.tasks(2 * taskCount, now: store.configuration.now())) }
     try store.writeAndWait { transaction in
       for number in stride(from: 0, to: 2 * taskCount, by: 2) { try transaction.delete(Rivals.id(9, number)) }
@@ -32,6 +32,13 @@ struct BulkStores {
     try store.close()
     try Self.copy(full, to: directory.appending("damaged"))
     try Self.damage(directory.appending("damaged"))
+  }
+
+  /// What a command sets, so that the directory has no log.
+  private static var brief: TaskStore.Configuration {
+    var configuration = TaskStore.Configuration()
+    configuration.makesLog = false
+    return configuration
   }
 
   private static func tasks(_ count: Int, now: Timestamp) throws -> [TaskItem] {
@@ -101,7 +108,7 @@ struct BulkStores {
     switch step {
     case .importing, .restore:
       try? FileManager.default.removeItem(atPath: target.string)
-      let store = try TaskStore(at: target)
+      let store = try TaskStore(at: target, configuration: Self.brief)
       try store.writeAndWait { _ = try $0.add("before", to: .today) }
       try store.close()
     case .compact: try Self.copy(directory.appending("full"), to: target)
@@ -127,7 +134,7 @@ struct BulkStores {
 
   /// Whether all of the step is there or none, by its changes.
   private func look(after step: BulkKillSuite.Step) throws -> Found {
-    let store = try TaskStore(at: target)
+    let store = try TaskStore(at: target, configuration: Self.brief)
     defer { try? store.close() }
     if let name = try leftovers().first { return .fault("\(name) is left") }
     let report = try store.verify()
