@@ -84,7 +84,7 @@ extension StoreOpening {
     _ = try Self.removeMarks(from: header, in: copy)
     try copy.close()
     // A file beside a lock file counts as the file of a store.
-    try SystemCalls.removeFile(directory.appending(Self.lockFileName))
+    try TallyError.output { try SystemCalls.removeFile(directory.appending(Self.lockFileName)) }
   }
 }
 
