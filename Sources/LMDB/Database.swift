@@ -349,9 +349,7 @@ extension Database {
   ) throws(LMDBError) -> DatabaseStatistics {
     try transaction.core.statistics(of: handle)
   }
-}
 
-extension Database {
   /// A number of bytes that all values together do not exceed.
   package func largestSizeInBytes<T: LMDBTransaction & ~Copyable>(
     in transaction: borrowing T
