@@ -171,7 +171,8 @@ extension LMDBEnvironment {
     core.databaseGeneration = parent.databaseGeneration
     if let overlay = parent.overlay {
       unsafe core.handle = parentHandle
-      core.overlay = LogOverlay(writingOver: overlay)
+      core.overlay = overlay
+      core.gatheredBefore = overlay.write?.count ?? 0
       return WriteTransaction(environment: self, core: core)
     }
     // The parent is live, and waits until its child has ended; the call writes into the core's own field.

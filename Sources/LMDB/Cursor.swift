@@ -201,8 +201,7 @@ extension DatabaseCursor {
   @inlinable
   @_lifetime(self: copy self)
   public mutating func move(toLastBefore key: Key) throws(LMDBError) -> Bool {
-    _ = try move(toFirstAtOrAfter: key)
-    return try previous()
+    try move(.lastBefore, encoding: key, otherwise: .beforeFirst)
   }
 }
 
@@ -320,7 +319,7 @@ struct CursorHandle {
       close()
       throw error
     }
-    guard !tables.isEmpty else { return }
+    guard !tables.isEmpty || overlay.write != nil else { return }
     let cursor = MergedCursor(LogCursor(over: self, tables, at: overlay.limit), of: database)
     unsafe merged = .passRetained(cursor)
   }
@@ -396,7 +395,10 @@ struct CursorHandle {
     // liblmdb only reads the key it is given, and then lets both point into the map.
     var keyBytes = unsafe MDB_val(key)
     var value = unsafe MDB_val()
-    let result = unsafe mdb_cursor_get(handle, &keyBytes, &value, move.operation)
+    var result = unsafe mdb_cursor_get(handle, &keyBytes, &value, move.operation)
+    if move == .lastBefore, result == MDB_SUCCESS || result == MDB_NOTFOUND {
+      result = unsafe mdb_cursor_get(handle, &keyBytes, &value, result == MDB_SUCCESS ? MDB_PREV : MDB_LAST)
+    }
     // Pages of the map, which stay while the transaction is borrowed.
     if result == MDB_SUCCESS { return unsafe (keyBytes.bytes, value.bytes) }
     if result == MDB_NOTFOUND { return nil }
@@ -407,7 +409,7 @@ struct CursorHandle {
 /// The moves the binding uses.
 @usableFromInline
 enum CursorMove: Sendable {
-  case first, last, next, previous, exactly, atOrAfter
+  case first, last, next, previous, exactly, atOrAfter, lastBefore
 
   fileprivate var operation: MDB_cursor_op {
     switch self {
@@ -416,7 +418,7 @@ enum CursorMove: Sendable {
     case .next: MDB_NEXT
     case .previous: MDB_PREV
     case .exactly: MDB_SET_KEY
-    case .atOrAfter: MDB_SET_RANGE
+    case .atOrAfter, .lastBefore: MDB_SET_RANGE
     }
   }
 }

@@ -354,7 +354,7 @@ extension Database {
   package func largestSizeInBytes<T: LMDBTransaction & ~Copyable>(
     in transaction: borrowing T
   ) throws(LMDBError) -> Int {
-    let pages = try statistics(in: transaction)
+    let pages = try DatabaseStatistics(transaction.core.statisticsOfTree(of: handle))
     let tree = (pages.leafPageCount + pages.overflowPageCount) * pages.pageSizeInBytes
     return tree + (transaction.core.overlay?.byteCount ?? 0)
   }
@@ -362,12 +362,7 @@ extension Database {
 
 extension TransactionCore {
   func statistics(of database: DatabaseHandle) throws(LMDBError) -> DatabaseStatistics {
-    // The handle is live: it has just been checked.
-    let transaction = try unsafe usableHandle(for: database, "statistics")
-    var statistics = MDB_stat()
-    // Only writes into the local it is given.
-    let result = unsafe mdb_stat(transaction, database.index, &statistics)
-    guard result == MDB_SUCCESS else { throw failed(result, "statistics") }
+    var statistics = try statisticsOfTree(of: database)
     if let overlay {
       let change = try overlay.countChange(in: database) { (node) throws(LMDBError) in
         unsafe try findInTree(node.key, in: database) != nil
@@ -375,5 +370,15 @@ extension TransactionCore {
       statistics.ms_entries += change
     }
     return DatabaseStatistics(statistics)
+  }
+
+  fileprivate func statisticsOfTree(of database: DatabaseHandle) throws(LMDBError) -> MDB_stat {
+    // The handle is live: it has just been checked.
+    let transaction = try unsafe usableHandle(for: database, "statistics")
+    var statistics = MDB_stat()
+    // Only writes into the local it is given.
+    let result = unsafe mdb_stat(transaction, database.index, &statistics)
+    guard result == MDB_SUCCESS else { throw failed(result, "statistics") }
+    return statistics
   }
 }

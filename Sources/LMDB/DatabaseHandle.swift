@@ -97,7 +97,7 @@ extension TransactionCore {
     if result == MDB_NOTFOUND { throw LMDBError(.databaseNotFound, operation: operation) }
     guard result == MDB_SUCCESS else { throw failed(result, operation) }
     // The owner keeps the environment alive.
-    unsafe environment.databaseNames.record(name, of: index)
+    unsafe environment.tableNumbers.record(name, of: index)
     var stamp = stamps.stamp(of: index)
     if stamp == 0 {
       stamp = stamps.assign(index)

@@ -38,7 +38,7 @@ public final class LMDBEnvironment: Sendable {
   let lockFile: LockFile?
   // Guarded by itself.
   let state: Monitor<State>
-  let databaseNames = DatabaseNames()
+  let tableNumbers = TableNumbers()
   // Set once, before anybody else has this object.
   nonisolated(unsafe) private var openedLog: LogStore?
   /// The log, if there is one.

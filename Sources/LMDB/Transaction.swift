@@ -175,6 +175,8 @@ final class TransactionCore {
   @exclusivity(unchecked) var handle: OpaquePointer?
   /// What is seen beside the tree; `nil` if there is nothing, and for a write that goes into the tree.
   var overlay: LogOverlay?
+  /// How many changes the overlay of a nested write had when it began.
+  var gatheredBefore = 0
   /// The commit that a snapshot shows; `nil` without a log.
   var commit: UInt64?
   /// The reader whose handle a write with an overlay has.

@@ -27,6 +27,8 @@ final class MergedCursor {
     _ = try unsafe key.span.bytes.withUnsafeBytes { (bytes) throws(LMDBError) in
       unsafe try core.remove(bytes, in: database)
     }
+    // It may be the first change of the database.
+    if let overlay = core.overlay { cursor.take(try overlay.tables(of: database)) }
   }
 }
 
@@ -41,7 +43,7 @@ struct LogCursor {
   // The table in the tree, if it is there; closed by `close`.
   private let tree: CursorHandle?
   // The parts of the tail that have the table, oldest first.
-  private let tables: [LogTable]
+  private var tables: [LogTable]
   private let commit: UInt64
   private var treeEntry = unsafe Entry?.none
   private var nodes: [LogNode?]
@@ -57,6 +59,12 @@ struct LogCursor {
     nodes = Array(repeating: nil, count: tables.count)
   }
 
+  /// Goes on with other tables; the next move is one by a key or to an end.
+  mutating func take(_ tables: [LogTable]) {
+    self.tables = tables
+    nodes = Array(repeating: nil, count: tables.count)
+  }
+
   func close() { tree?.close() }
 
   /// A copy of the key of the entry at which the cursor is.
@@ -67,11 +75,12 @@ struct LogCursor {
     switch move {
     case .first: return unsafe try moveToFirst(atOrAfter: nil)
     case .last: return unsafe try moveToLast(before: nil)
+    case .lastBefore: return unsafe try moveToLast(before: key)
     case .next: return unsafe try next()
     case .previous: return unsafe try previous()
-    case .atOrAfter: return unsafe try moveToFirst(atOrAfter: [UInt8](key))
+    case .atOrAfter: return unsafe try moveToFirst(atOrAfter: key)
     case .exactly:
-      guard let entry = unsafe try moveToFirst(atOrAfter: [UInt8](key)), unsafe orderOfKeys(entry.key, key) == 0 else {
+      guard let entry = unsafe try moveToFirst(atOrAfter: key), unsafe orderOfKeys(entry.key, key) == 0 else {
         return nil
       }
       return unsafe entry
@@ -79,14 +88,13 @@ struct LogCursor {
   }
 
   /// Moves to the first entry whose key is not less, or to the first of all; `nil` if there is none.
-  mutating func moveToFirst(atOrAfter lower: [UInt8]?) throws(LMDBError) -> Entry? {
-    unsafe treeEntry = try tree?.moveToFirst(atOrAfter: lower)
-    // Each key is read within the call only.
+  ///
+  /// The key is read within the call only.
+  mutating func moveToFirst(atOrAfter lower: UnsafeRawBufferPointer?) throws(LMDBError) -> Entry? {
+    unsafe treeEntry = try tree?.move(lower == nil ? .first : .atOrAfter, key: lower ?? Self.noKey)
     for index in tables.indices {
-      let first =
-        if let lower { unsafe lower.withUnsafeBytes { unsafe tables[index].first(atOrAfter: $0) } } else {
-          tables[index].first
-        }
+      let table = tables[index]
+      let first = if let lower = unsafe lower { unsafe table.first(atOrAfter: lower) } else { table.first }
       nodes[index] = first?.visible(at: commit)
     }
     isForward = true
@@ -98,26 +106,25 @@ struct LogCursor {
     guard isForward else {
       guard let key = unsafe key else { return unsafe try moveToFirst(atOrAfter: nil) }
       guard let after = unsafe keyAfter(Array(key)) else { return nil }
-      return unsafe try moveToFirst(atOrAfter: after)
+      return unsafe try after.span.bytes.withUnsafeBytes { (bytes) throws(LMDBError) in
+        unsafe try moveToFirst(atOrAfter: bytes)
+      }
     }
     return unsafe try firstThatIsThere()
   }
 
   /// Moves to the last entry before a key, or to the last of all; `nil` if there is none.
-  mutating func moveToLast(before upper: [UInt8]?) throws(LMDBError) -> Entry? {
+  ///
+  /// The key is read within the call only.
+  mutating func moveToLast(before upper: UnsafeRawBufferPointer?) throws(LMDBError) -> Entry? {
     isForward = false
     unsafe treeEntry = try lastOfTree(before: upper)
-    var upper = upper
+    var upper = unsafe upper
     while true {
-      // Each key is read within the call only.
       var key = unsafe treeEntry?.key
       var source: LogNode?
       for table in tables.reversed() {
-        let last =
-          if let upper { unsafe upper.withUnsafeBytes { unsafe table.lastKey(before: $0, at: commit) } } else {
-            unsafe table.lastKey(before: nil, at: commit)
-          }
-        guard let last else { continue }
+        guard let last = unsafe table.lastKey(before: upper, at: commit) else { continue }
         let order = if let key = unsafe key { unsafe orderOfKeys(last.key, key) } else { 1 }
         // Of equal keys the newest part's counts, and any part's before the tree's.
         if order > 0 || order == 0 && source == nil { unsafe (key, source) = unsafe (last.key, last) }
@@ -126,25 +133,23 @@ struct LogCursor {
       unsafe self.key = found
       guard let source else { return unsafe treeEntry }
       if !source.isRemoval { return unsafe (source.key, source.value) }
-      upper = unsafe Array(found)
+      // A key of the tail, or of a page: it stays.
+      unsafe upper = found
       unsafe treeEntry = try lastOfTree(before: upper)
     }
   }
 
   /// Moves to the entry before; `nil` if there is none.
   mutating func previous() throws(LMDBError) -> Entry? {
-    unsafe try moveToLast(before: key.map { unsafe Array($0) })
+    unsafe try moveToLast(before: key)
   }
 
-  private func lastOfTree(before upper: [UInt8]?) throws(LMDBError) -> Entry? {
-    guard let tree else { return nil }
-    // No key is read in moves without one.
-    let none = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
-    guard let upper, unsafe try tree.moveToFirst(atOrAfter: upper) != nil else {
-      return unsafe try tree.move(.last, key: none)
-    }
-    return unsafe try tree.move(.previous, key: none)
+  private func lastOfTree(before upper: UnsafeRawBufferPointer?) throws(LMDBError) -> Entry? {
+    unsafe try tree?.move(upper == nil ? .last : .lastBefore, key: upper ?? Self.noKey)
   }
+
+  /// What moves without a key get, which read none.
+  private static var noKey: UnsafeRawBufferPointer { unsafe UnsafeRawBufferPointer(start: nil, count: 0) }
 
   /// The first entry of those at which the parts and the tree are, without keys that are removed.
   private mutating func firstThatIsThere() throws(LMDBError) -> Entry? {
@@ -182,7 +187,7 @@ struct LogCursor {
   }
 
   private mutating func passTree() throws(LMDBError) {
-    // No key is read in this move. The pages of a snapshot stay, so the entry that is left does, too.
-    unsafe treeEntry = try tree?.move(.next, key: UnsafeRawBufferPointer(start: nil, count: 0))
+    // The pages of a snapshot stay, so the entry that is left does, too.
+    unsafe treeEntry = try tree?.move(.next, key: Self.noKey)
   }
 }

@@ -32,7 +32,7 @@ extension LogStore {
   /// Throws as ``merge()``.
   func commitDirectly(_ changes: LogChanges) throws(LMDBError) {
     try commitDirectly { (end) throws(LMDBError) in
-      let own = LogTail(from: end.commit)
+      let own = LogTail(from: end.commit, environment.tableNumbers)
       try own.add(changes, of: end.afterDirectCommit.commit)
       return (own, end.afterDirectCommit)
     }
@@ -46,7 +46,7 @@ extension LogStore {
   /// Throws as ``merge()``; `corrupted` for a record that cannot be read.
   func recover() throws(LMDBError) {
     try commitDirectly(marking: true) { (end) throws(LMDBError) in
-      let left = LogTail(from: end.commit)
+      let left = LogTail(from: end.commit, environment.tableNumbers)
       var place = end
       while true {
         let next = try LMDBError.translating("read the log") { [place] in try log.record(after: place) }
@@ -157,9 +157,9 @@ extension LogStore {
   }
 
   /// Puts the changes of a write into the tree.
-  func put(_ own: LogTail, into core: TransactionCore) throws(LMDBError) {
-    try own.forEachNewest { (table, version) throws(LMDBError) in
-      try put(version, into: core.openDatabase(named: table, creating: true), core)
+  func put(_ versions: [LogWrite.Version], into core: TransactionCore) throws(LMDBError) {
+    for version in versions {
+      try put(version.node, into: core.openDatabase(named: version.table.name, creating: true), core)
     }
   }
 
@@ -169,20 +169,31 @@ extension LogStore {
   ) throws(LMDBError) {
     for part in parts {
       // Sorted, so that the tables of two merges are written in one order.
-      let tables = state.withLock { _ in part.tables }.sorted { $0.key < $1.key }
-      for (name, table) in tables {
-        let database = try core.openDatabase(named: name, creating: true)
+      for table in part.tables.compactMap(\.self).sorted(by: { $0.name < $1.name }) {
+        let database = try core.openDatabase(named: table.name, creating: true)
+        let end = try lastKey(in: database, core)
         var node = table.first?.visible(at: commit)
         while let version = node {
-          if version.commit > row { try put(version, into: database, core) }
+          // A page that is full is not split then. The bytes are read within the call.
+          let isAfterAll = end.map { end in unsafe end.withUnsafeBytes { unsafe orderOfKeys(version.key, $0) > 0 } }
+          if version.commit > row { try put(version, into: database, core, isAfterAll ?? true ? .append : .replace) }
           node = version.nextKey?.visible(at: commit)
         }
       }
     }
   }
 
+  /// A copy of the last key of a tree, which nothing else changes meanwhile.
+  private func lastKey(in database: DatabaseHandle, _ core: TransactionCore) throws(LMDBError) -> [UInt8]? {
+    let cursor = try CursorHandle(of: database, in: core)
+    defer { cursor.close() }
+    // No key is read in this move.
+    let last = unsafe try cursor.move(.last, key: UnsafeRawBufferPointer(start: nil, count: 0))
+    return unsafe last.map { unsafe [UInt8]($0.key) }
+  }
+
   private func put(
-    _ version: LogNode, into database: DatabaseHandle, _ core: TransactionCore
+    _ version: LogNode, into database: DatabaseHandle, _ core: TransactionCore, _ mode: StoreMode = .replace
   ) throws(LMDBError) {
     // The part that has the node is kept by the caller.
     guard !version.isRemoval else {
@@ -190,7 +201,7 @@ extension LogStore {
       return
     }
     let value = unsafe version.value
-    let room = try unsafe core.reserve(value.count, for: version.key, .replace, in: database)
+    let room = try unsafe core.reserve(value.count, for: version.key, mode, in: database)
     unsafe room?.copyMemory(from: value)
   }
 }

@@ -130,6 +130,11 @@ struct LogChanges: Sendable {
 
   init() {}
 
+  /// Expects so many bytes of changes.
+  init(byteCount: Int) {
+    bytes.reserveCapacity(LogRecord.headByteCount + byteCount)
+  }
+
   /// The changes of a record that was read; ``forEach(_:)`` checks them.
   init(record: [UInt8]) {
     bytes = record

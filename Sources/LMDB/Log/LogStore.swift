@@ -32,8 +32,9 @@ package final class LogStore: Sendable {
   }
 
   struct State {
+    let numbers: TableNumbers
     /// Commits that the tree may lack, oldest first; there is always one part.
-    var parts = [LogTail(from: 0)]
+    var parts: [LogTail]
     /// The place after the last commit of the tail.
     var end = LogPlace()
     var isClosed = false
@@ -54,6 +55,11 @@ package final class LogStore: Sendable {
     var mergeCommit: UInt64 = 0
     /// The row of the newest snapshot that was read, to read it once.
     var knownRow: (transaction: Int, row: LogPlace)?
+
+    init(_ numbers: TableNumbers) {
+      self.numbers = numbers
+      parts = [LogTail(from: 0, numbers)]
+    }
   }
 
   /// The database with the row, and its key.
@@ -66,7 +72,7 @@ package final class LogStore: Sendable {
   let share: LogShare
   let log: LogFile
   private let rows: Database<[UInt8], [UInt8]>
-  let state = Monitor(State())
+  let state: Monitor<State>
 
   /// Opens the log of an environment, and makes it if there is none; what a crash has left there goes into the tree (L12).
   ///
@@ -86,6 +92,7 @@ package final class LogStore: Sendable {
     }
     self.environment = environment
     self.options = options
+    state = Monitor(State(environment.tableNumbers))
     share = try LogShare(in: path, mode: given.fileMode, isReadOnly: given.isReadOnly, waitLimit: options.waitLimit)
     guard try environment.usesLog(share, options) else { return nil }
     let opened = try Self.openFile(in: path, options, share, mode: makesLog ? given.fileMode : nil)
@@ -231,13 +238,13 @@ extension LogStore {
 extension LogStore {
   /// Makes a commit (L3); the caller has the turn, and its snapshot has brought the tail up to the last commit.
   ///
-  /// The changes may be given as a part of the tail, too.
+  /// The tail may have the changes already.
   ///
   /// A durable commit is on the disk when this returns. A power cut may undo the last relaxed ones, newest first.
   ///
   /// Throws `busy`, and what a direct commit throws; `commitOutcomeUnknown` if neither the log nor the tree could be
   /// written.
-  func commit(_ changes: inout LogChanges, _ own: LogTail? = nil, isDurable: Bool) throws(LMDBError) {
+  func commit(_ changes: inout LogChanges, _ write: LogWrite? = nil, isDurable: Bool) throws(LMDBError) {
     let end = state.withLock(\.end)
     guard log.hasRoom(forByteCount: changes.bytes.count) else { return try commitDirectly(changes) }
     let offset = log.offset(forByteCount: changes.bytes.count, isDurable: isDurable, after: end)
@@ -251,11 +258,16 @@ extension LogStore {
       return try commitDirectly(changes, insteadOf: record, after: error)
     }
     try state.withLock { (state) throws(LMDBError) in
-      try state.add(changes, own, as: record.end, commitsPerPart: options.commitsPerPart)
+      if let write { state.end(write.part, at: record.end) } else { try state.add(changes, as: record.end, options) }
       share.publish(record.commit)
     }
     share.isInDoubt = false
     startMergerIfDue()
+  }
+
+  /// Begins to gather the changes of the next commit; the caller has the turn, and its snapshot the last commit.
+  func beginGathering() -> LogWrite {
+    state.withLock { LogWrite(in: $0.newestPart(options), as: $0.end.commit + 1) }
   }
 
   /// L11: the record must not be read by anybody who has an older tree.
@@ -287,26 +299,36 @@ extension LogStore {
 
 extension LogStore.State {
   /// The part to which the next commit is added.
-  private mutating func part(_ commitsPerPart: Int) -> LogTail {
-    if let last = parts.last, last.end - last.from < UInt64(commitsPerPart) { return last }
-    let part = LogTail(from: end.commit)
+  mutating func newestPart(_ options: LogStore.Options) -> LogTail {
+    // Changes that were taken back leave their memory, so commits do not tell how large a part is.
+    if let last = parts.last, last.end - last.from < UInt64(options.commitsPerPart),
+      last.byteCount < options.ringByteCount
+    {
+      return last
+    }
+    parts.removeAll { $0.end == $0.from }
+    let part = LogTail(from: end.commit, numbers)
     parts.append(part)
     return part
   }
 
   /// Adds a commit to the tail; the place is the one after it.
-  mutating func add(
-    _ changes: LogChanges, _ own: LogTail? = nil, as place: LogPlace, commitsPerPart: Int
-  ) throws(LMDBError) {
-    let part = part(commitsPerPart)
-    if let own { part.add(contentsOf: own, as: place.commit) } else { try part.add(changes, of: place.commit) }
+  mutating func add(_ changes: LogChanges, as place: LogPlace, _ options: LogStore.Options) throws(LMDBError) {
+    let part = newestPart(options)
+    try part.add(changes, of: place.commit)
+    end(part, at: place)
+  }
+
+  /// Ends a commit whose changes the newest part has; the place is the one after it.
+  mutating func end(_ part: LogTail, at place: LogPlace) {
     part.end = place.commit
+    part.committedByteCount = part.byteCount
     end = place
   }
 
   /// Forgets the tail, since a tree has everything up to its row.
   mutating func restart(at row: LogPlace) {
-    parts = [LogTail(from: row.commit)]
+    parts = [LogTail(from: row.commit, numbers)]
     end = row
   }
 
@@ -379,7 +401,7 @@ extension LogStore {
       guard try catchUp(&state, with: row, upTo: published) else { return nil }
       if number > state.knownRow?.transaction ?? -1 { state.knownRow = (number, row) }
       return LogOverlay(
-        state.parts.filter { $0.end > row.commit }, after: row.commit, at: state.end.commit, environment.databaseNames)
+        state.parts.filter { $0.end > row.commit }, after: row.commit, at: state.end.commit, environment.tableNumbers)
     }
   }
 
@@ -425,7 +447,7 @@ extension LogStore {
       let end = state.end
       let next = try LMDBError.translating("read the log") { try log.record(after: end) }
       guard let found = next else { return false }
-      try state.add(LogChanges(record: found.bytes), as: found.record.end, commitsPerPart: options.commitsPerPart)
+      try state.add(LogChanges(record: found.bytes), as: found.record.end, options)
     }
     // Not before: an older snapshot of another thread would begin again and again.
     if state.parts.count > 2 { state.removeParts(upTo: row) }

@@ -10,8 +10,8 @@ final class LogTail: @unchecked Sendable {
   let from: UInt64
   /// The last commit of the part; guarded by the owner of the part.
   var end: UInt64
-  /// Guarded by the owner of the part; a snapshot keeps a copy.
-  private(set) var tables: [String: LogTable] = [:]
+  private let numbers: TableNumbers
+  private let tablesByNumber = Mutex<[LogTable?]>([])
 
   private static let largestChunkByteCount = 1 << 16
   private static let highest = 8
@@ -20,13 +20,16 @@ final class LogTail: @unchecked Sendable {
   private var freeByteCount = 0
   private var place = unsafe UnsafeMutableRawPointer?.none
   private var heights = SplitNumbers()
-  /// How much the nodes take.
+  /// How much the nodes take; for who adds.
   private(set) var byteCount = 0
+  /// How much the nodes of commits take; guarded by the owner of the part.
+  var committedByteCount = 0
   private var chunkByteCount: Int
 
   /// Creates a part without commits; the chunks of memory grow from a size on.
-  init(from: UInt64, chunkByteCount: Int = largestChunkByteCount) {
+  init(from: UInt64, _ numbers: TableNumbers, chunkByteCount: Int = largestChunkByteCount) {
     self.from = from
+    self.numbers = numbers
     end = from
     self.chunkByteCount = chunkByteCount
   }
@@ -40,63 +43,49 @@ final class LogTail: @unchecked Sendable {
   func add(_ changes: LogChanges, of commit: UInt64) throws(LMDBError) {
     // Read within the call only.
     try unsafe changes.bytes.span.bytes.withUnsafeBytes { (bytes) throws(LMDBError) in
+      var known: (name: String, table: LogTable)?
       try changes.forEach { (change) throws(LMDBError) in
         let key = unsafe UnsafeRawBufferPointer(rebasing: bytes[change.key])
         let value = unsafe change.value.map { unsafe UnsafeRawBufferPointer(rebasing: bytes[$0]) }
-        unsafe table(named: change.table).insert(node(key, value, commit), key)
+        let table = if let known, known.name == change.table { known.table } else { table(named: change.table) }
+        known = (change.table, table)
+        unsafe table.insert(node(key, value, commit), key)
       }
     }
   }
 
-  /// Adds an entry of a commit, and returns the room for its value, which is written before anybody else reads it.
+  /// Adds an entry of a commit, whose value is written before anybody else reads it.
   func reserve(
     _ valueCount: Int, for key: UnsafeRawBufferPointer, in table: LogTable, of commit: UInt64
-  ) -> UnsafeMutableRawBufferPointer {
+  ) -> LogNode {
     let node = unsafe node(key, valueCount: valueCount, commit, isRemoval: false)
     unsafe table.insert(node, key)
-    return unsafe UnsafeMutableRawBufferPointer(mutating: node.value)
+    return node
   }
 
   /// Adds that a key is removed.
-  func remove(_ key: UnsafeRawBufferPointer, in table: LogTable, of commit: UInt64) {
-    unsafe table.insert(node(key, valueCount: 0, commit, isRemoval: true), key)
+  func remove(_ key: UnsafeRawBufferPointer, in table: LogTable, of commit: UInt64) -> LogNode {
+    let node = unsafe node(key, valueCount: 0, commit, isRemoval: true)
+    unsafe table.insert(node, key)
+    return node
   }
 
-  /// The newest versions of another part's keys, as changes of a commit.
-  func add(contentsOf other: LogTail, as commit: UInt64) {
-    for (name, source) in other.tables {
-      let table = table(named: name)
-      var next = source.first
-      while let node = next {
-        if node.isRemoval {
-          unsafe remove(node.key, in: table, of: commit)
-        } else {
-          unsafe reserve(node.value.count, for: node.key, in: table, of: commit).copyMemory(from: node.value)
-        }
-        next = node.nextKey
-      }
-    }
-  }
+  /// By number.
+  var tables: [LogTable?] { tablesByNumber.withLock { $0 } }
 
-  /// Calls a body with the newest version of each key, table by table, in the order of names and of keys.
-  func forEachNewest<Failure: Error>(
-    _ body: (_ table: String, LogNode) throws(Failure) -> Void
-  ) throws(Failure) {
-    for (name, table) in tables.sorted(by: { $0.key < $1.key }) {
-      var node = table.first
-      while let version = node {
-        try body(name, version)
-        node = version.nextKey
-      }
-    }
-  }
+  /// The table of a name, which is made if there is none.
+  func table(named name: String) -> LogTable { table(numbers.number(of: name)) }
 
-  @discardableResult
-  func table(named name: String) -> LogTable {
-    if let table = tables[name] { return table }
+  /// The table of a number, which is made if there is none.
+  func table(_ number: Int) -> LogTable {
+    if let table = tables.table(number) { return table }
     // A head is a node without a key, and as high as any.
-    let table = LogTable(head: makeNode(keyCount: 0, valueCount: 0, height: Self.highest))
-    tables[name] = table
+    let head = makeNode(keyCount: 0, valueCount: 0, height: Self.highest)
+    let table = LogTable(numbers.name(of: number), head: head)
+    tablesByNumber.withLock { tables in
+      while tables.count <= number { tables.append(nil) }
+      tables[number] = table
+    }
     return table
   }
 
@@ -142,6 +131,11 @@ final class LogTail: @unchecked Sendable {
   }
 }
 
+extension [LogTable?] {
+  /// The table of a number, if it is there.
+  func table(_ number: Int) -> LogTable? { number < count ? self[number] : nil }
+}
+
 /// Numbers for the heights of nodes; any that are spread evenly will do.
 private struct SplitNumbers {
   private var state: UInt64 = 0
@@ -163,7 +157,7 @@ private struct SplitNumbers {
 /// | 8–11 | the length of the value |
 /// | 12–13 | the length of the key |
 /// | 14 | the height |
-/// | 15 | 1 if the key is removed |
+/// | 15 | 1 if the key is removed; 2 more if the write that made the version has made a newer one |
 /// | then | as many links as the height says, the key, the value |
 @safe
 struct LogNode: Equatable, @unchecked Sendable {
@@ -202,9 +196,17 @@ struct LogNode: Equatable, @unchecked Sendable {
     unsafe base.storeBytes(of: isRemoval ? 1 : 0, toByteOffset: 15, as: UInt8.self)
   }
 
-  // The bytes below are not changed once the node is linked.
+  // The bytes below are not changed once others see the node.
   var commit: UInt64 { unsafe base.load(as: UInt64.self) }
-  var isRemoval: Bool { unsafe base.load(fromByteOffset: 15, as: UInt8.self) == 1 }
+  private var flags: UInt8 { unsafe base.load(fromByteOffset: 15, as: UInt8.self) }
+  var isRemoval: Bool { flags & 1 == 1 }
+
+  /// Whether the write that made the version has made a newer one; for that write.
+  var isReplaced: Bool {
+    get { flags & 2 == 2 }
+    nonmutating set { unsafe base.storeBytes(of: flags & 1 | (newValue ? 2 : 0), toByteOffset: 15, as: UInt8.self) }
+  }
+
   private var valueCount: Int { unsafe Int(base.load(fromByteOffset: 8, as: UInt32.self)) }
   private var keyCount: Int { unsafe Int(base.load(fromByteOffset: 12, as: UInt16.self)) }
   fileprivate var height: Int { unsafe Int(base.load(fromByteOffset: 14, as: UInt8.self)) }
@@ -259,12 +261,13 @@ struct LogNode: Equatable, @unchecked Sendable {
 /// A table of a part.
 @safe
 final class LogTable: @unchecked Sendable {
+  let name: String
   // As for a node.
   private let head: LogNode
   private let count = Mutex(LogCount())
 
-  fileprivate init(head: LogNode) {
-    self.head = head
+  fileprivate init(_ name: String, head: LogNode) {
+    (self.name, self.head) = (name, head)
   }
 
   var first: LogNode? { head.next }
@@ -326,6 +329,21 @@ final class LogTable: @unchecked Sendable {
     count.withLock { $0.nodes.append(node) }
   }
 
+  /// Takes out the node that was linked last of those that are there, which no snapshot has seen.
+  ///
+  /// Its own links stay, for others who are passing it.
+  func unlink(_ node: LogNode) {
+    // As for inserting. The key is the node's own.
+    unsafe withUnsafeTemporaryAllocation(of: LogNode.self, capacity: head.height) { before in
+      _ = unsafe last(before: node.key) { level, last in unsafe before.initializeElement(at: level, to: last) }
+      for level in (0..<node.height).reversed() {
+        let next = unsafe node.link(level).pointee.load(ordering: .relaxed)
+        unsafe before[level].link(level).pointee.store(next, ordering: .releasing)
+      }
+    }
+    count.withLock { $0.removeLast() }
+  }
+
   /// By how much the number of keys has changed after a commit, up to another one.
   ///
   /// A body says whether a key was there before the part.
@@ -340,7 +358,7 @@ final class LogTable: @unchecked Sendable {
 
 /// The number of keys that the commits of a part of the tail have added to a table.
 struct LogCount {
-  /// The versions of all keys, in the order of their commits.
+  /// The versions of all keys, in the order in which they were made.
   var nodes: [LogNode] = []
   /// How many of them are counted, or older than what was ever asked for.
   private var countedCount = 0
@@ -364,6 +382,15 @@ struct LogCount {
       countedCount += 1
     }
     return sum(at: commit) - sum(at: row)
+  }
+
+  /// Forgets the last version, whose write takes it back.
+  mutating func removeLast() {
+    guard let commit = nodes.popLast()?.commit else { return }
+    // The write may have counted its versions; those that stay are counted again.
+    guard countedCount > nodes.count || sums.last?.commit == commit else { return }
+    if sums.last?.commit == commit { sums.removeLast() }
+    countedCount = min(countedCount, nodes.partitioningIndex { $0.commit >= commit })
   }
 
   /// Counts anew, for a snapshot that is older than all before, or whose tree has what was not counted.

@@ -1,9 +1,9 @@
 import CLMDB
 import TallySystem
 
-// Transactions of an environment with a log. A write reads a snapshot and gathers its changes in a part of the tail of its
-// own, which becomes one record when it commits. Where that is not possible, it continues in the tree: what was gathered is put
-// there, with everything that is published, and the commit is a direct one (L9).
+// Transactions of an environment with a log. A write reads a snapshot and gathers its changes in the tail, where no snapshot
+// sees them yet; they become one record when it commits. Where that is not possible, it continues in the tree: what was
+// gathered is put there, with everything that is published, and the commit is a direct one (L9).
 
 extension LMDBEnvironment {
   /// Begins a write that goes to the log.
@@ -23,8 +23,8 @@ extension LMDBEnvironment {
       unsafe core.handle = reader.handle
       core.reader = reader
       let commit = reader.commit ?? 0
-      let seen = reader.overlay ?? LogOverlay([], after: commit, at: commit, databaseNames)
-      core.overlay = LogOverlay(writingOver: seen)
+      let seen = reader.overlay ?? LogOverlay([], after: commit, at: commit, tableNumbers)
+      core.overlay = LogOverlay(of: log.beginGathering(), over: seen)
       state.withLock { state in
         state.logWriter = thread
         state.begunWriteCount += 1
@@ -36,22 +36,25 @@ extension LMDBEnvironment {
     }
   }
 
-  /// Commits a write that has an overlay; a nested one gives its changes to its parent.
+  /// Commits a write that has an overlay; the changes of a nested one are its parent's from now on.
   func commitToLog(_ core: TransactionCore) throws(LMDBError) {
-    guard let log, let overlay = core.overlay else { return }
-    if let parent = core.parent {
-      if let own = overlay.own { parent.overlay?.own?.add(contentsOf: own, as: overlay.limit) }
-      return endLogWrite(core)
-    }
-    var changes = try overlay.changes()
+    guard let log, core.parent == nil, let write = core.overlay?.write else { return leaveLogWrite(core) }
+    var changes = try write.changes()
     // First, because a tree whose map is full cannot grow while this thread reads.
     leaveLogWrite(core)
     defer { log.endTurn() }
-    if !changes.isEmpty { try log.commit(&changes, overlay.own, isDurable: options.durability == .full) }
+    guard !changes.isEmpty else { return }
+    do throws(LMDBError) {
+      try log.commit(&changes, write, isDurable: options.durability == .full)
+    } catch {
+      write.takeBack()
+      throw error
+    }
   }
 
   /// Ends a write that has an overlay without a commit.
   func endLogWrite(_ core: TransactionCore) {
+    core.overlay?.write?.takeBack(from: core.gatheredBefore)
     leaveLogWrite(core)
     if core.parent == nil { log?.endTurn() }
   }
@@ -90,8 +93,9 @@ extension LMDBEnvironment {
   fileprivate func continueInTree(_ core: TransactionCore, _ overlay: LogOverlay) throws(LMDBError) {
     guard let log else { return }
     guard core.thread == currentThread() else { throw LMDBError(.wrongThread, operation: "continue in the tree") }
-    // The changes that were gathered are kept by the overlay, and need no snapshot. Beside a reader, a map that another
-    // process has enlarged could not be adopted.
+    let versions = overlay.write?.takeBack() ?? []
+    // The overlay keeps them, and they need no snapshot. Beside a reader, a map that another process has enlarged could
+    // not be adopted.
     leaveLogWrite(core)
     // From here on ending the transaction ends the turn, too.
     core.directEnd = LogPlace()
@@ -103,7 +107,7 @@ extension LMDBEnvironment {
       unsafe core.handle = transaction.core.handle
       unsafe transaction.core.handle = nil
       core.directEnd = try log.bringUpTree(in: core)
-      if let own = overlay.own { try log.put(own, into: core) }
+      try log.put(versions, into: core)
     } catch {
       core.fail(error.code)
       throw error
@@ -117,6 +121,7 @@ extension TransactionCore {
     guard let overlay, isWrite else { return }
     // The owner keeps the environment alive.
     guard let parent else { return try unsafe environment.continueInTree(self, overlay) }
+    let versions = overlay.write?.takeBack(from: gatheredBefore) ?? []
     // Its parent's reader ends, whose handle this one has.
     self.overlay = nil
     unsafe handle = nil
@@ -127,7 +132,7 @@ extension TransactionCore {
       // As for any nested transaction.
       let result = unsafe mdb_txn_begin(environment.handle, parentHandle, 0, &handle)
       guard result == MDB_SUCCESS else { throw parent.failed(result, "begin nested write") }
-      if let own = overlay.own { try unsafe environment.log?.put(own, into: self) }
+      try unsafe environment.log?.put(versions, into: self)
     } catch {
       fail(error.code)
       throw error
@@ -141,7 +146,7 @@ extension TransactionCore {
   }
 
   /// Whether a write has gathered so much that it should continue in the tree.
-  var hasGatheredEnough: Bool { overlay?.own.map { $0.byteCount > gatheredByteLimit } ?? false }
+  var hasGatheredEnough: Bool { overlay?.write.map { $0.byteCount > gatheredByteLimit } ?? false }
 
   /// How much a write gathers before it continues in the tree.
   private var gatheredByteLimit: Int {
@@ -154,8 +159,8 @@ extension TransactionCore {
     _ byteCount: Int, for key: UnsafeRawBufferPointer, _ mode: StoreMode, in database: DatabaseHandle
   ) throws(LMDBError) -> (isInTree: Bool, room: UnsafeMutableRawBufferPointer?) {
     _ = try unsafe usableHandle(for: database, "put")
-    guard let overlay, let own = overlay.own else { throw LMDBError(.badTransaction, operation: "put") }
-    if own.byteCount + byteCount > gatheredByteLimit {
+    guard let overlay, let write = overlay.write else { throw LMDBError(.badTransaction, operation: "put") }
+    if write.byteCount + byteCount > gatheredByteLimit {
       try continueInTree()
       return (true, nil)
     }
@@ -178,8 +183,8 @@ extension TransactionCore {
 
   /// Stores the entries of a batch among the changes of a write; false if it goes into the tree.
   func putInLog(_ batch: EncodedEntries, in database: DatabaseHandle) throws(LMDBError) -> Bool {
-    guard let overlay, let own = overlay.own else { return false }
-    guard own.byteCount + batch.bytes.count + batch.count * LogNode.usualByteCount <= gatheredByteLimit else {
+    guard let overlay, let write = overlay.write else { return false }
+    guard write.byteCount + batch.bytes.count + batch.count * LogNode.usualByteCount <= gatheredByteLimit else {
       try continueInTree()
       return false
     }

@@ -22,22 +22,27 @@ package struct HistoryWriter {
       precedingSizeInBytes: try endInBytes(in: transaction), actionName: entry.actionName,
       replica: entry.replica)
     let bounds = HistoryBounds(after: first)
-    let start = try mayBeLarge(bounds, for: images, in: transaction) ? startInBytes(in: transaction) : nil
+    let parts = images.parts
+    let size = parts.reduce(0) { $0 + $1.count }
+    let start = try mayBeLarge(bounds, adding: size, in: transaction) ? startInBytes(in: transaction) : nil
+    var count = try table.count(in: transaction)
     if isCut {
       try removeFirst(in: &transaction) { _, _ in true }
-    } else if bounds.isOrdinary, try isFull(bounds, since: start, for: images, in: transaction) {
+      count = try table.count(in: transaction)
+    } else if bounds.isOrdinary, try isFull(bounds, count + parts.count, since: start, adding: size, in: transaction) {
       // What was undone can no longer be redone, and must not push out what can still be undone.
       try removeCancelled(in: &transaction)
       first.precedingSizeInBytes = try endInBytes(in: transaction)
+      count = try table.count(in: transaction)
     }
     var record = first
-    for (part, bytes) in images.parts.enumerated() {
+    for (part, bytes) in parts.enumerated() {
       record.images = bytes
       try table.append(record, forKey: HistoryKey(entry.id, part: UInt16(part)), in: &transaction)
       record.precedingSizeInBytes &+= UInt64(bytes.count)
       (record.actionName, record.replica) = (nil, nil)
     }
-    try trim(to: bounds, since: start, endingAt: record.precedingSizeInBytes, in: &transaction)
+    try trim(count + parts.count, to: bounds, since: start, endingAt: record.precedingSizeInBytes, in: &transaction)
   }
 
   /// Whether all images together may exceed their bound.
@@ -45,10 +50,9 @@ package struct HistoryWriter {
   /// What was removed at the beginning of the table lies before the first entry until a log is merged, and to find that
   /// entry for the exact size costs a write as much as all else.
   private func mayBeLarge<T: LMDBTransaction & ~Copyable>(
-    _ bounds: HistoryBounds, for images: BeforeImages, in transaction: borrowing T
+    _ bounds: HistoryBounds, adding size: Int, in transaction: borrowing T
   ) throws(LMDBError) -> Bool {
-    let size = try table.largestSizeInBytes(in: transaction)
-    return UInt64(size + images.parts.reduce(0) { $0 + $1.count }) > bounds.maximumSizeInBytes
+    try UInt64(table.largestSizeInBytes(in: transaction) + size) > bounds.maximumSizeInBytes
   }
 
   /// The size of all images ever written, since the store was created.
@@ -61,12 +65,11 @@ package struct HistoryWriter {
 
   /// Whether entries must be removed to make room for another one.
   private func isFull<T: LMDBTransaction & ~Copyable>(
-    _ bounds: HistoryBounds, since start: UInt64?, for images: BeforeImages, in transaction: borrowing T
+    _ bounds: HistoryBounds, _ count: Int, since start: UInt64?, adding newSize: Int, in transaction: borrowing T
   ) throws(LMDBError) -> Bool {
-    if try table.count(in: transaction) + images.parts.count > bounds.maximumPartCount { return true }
+    if count > bounds.maximumPartCount { return true }
     guard let start else { return false }
-    let size = try endInBytes(in: transaction) &- start
-    return size &+ images.parts.reduce(0) { $0 + UInt64($1.count) } > bounds.maximumSizeInBytes
+    return try endInBytes(in: transaction) &- start &+ UInt64(newSize) > bounds.maximumSizeInBytes
   }
 
   /// Removes the newest entries that cancel each other out: undos, and directly before them the writes that they undid.
@@ -105,9 +108,9 @@ package struct HistoryWriter {
 
   /// Removes the oldest entries if there are too many entries or too many bytes.
   private func trim(
-    to bounds: HistoryBounds, since start: UInt64?, endingAt end: UInt64, in transaction: inout WriteTransaction
+    _ count: Int, to bounds: HistoryBounds, since start: UInt64?, endingAt end: UInt64,
+    in transaction: inout WriteTransaction
   ) throws(LMDBError) {
-    let count = try table.count(in: transaction)
     let isLarge = start.map { end &- $0 > bounds.maximumSizeInBytes } ?? false
     guard count > bounds.maximumPartCount || isLarge else { return }
     try removeFirst(in: &transaction) { removedCount, start in

@@ -52,3 +52,8 @@ extension ReadTransaction {
     try table.database.forEach(in: self, body)
   }
 }
+
+extension LogTail {
+  /// The table of a name, if the part has it.
+  func found(_ name: String) -> LogTable? { tables.compactMap(\.self).first { $0.name == name } }
+}

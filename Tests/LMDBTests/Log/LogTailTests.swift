@@ -14,7 +14,7 @@ import Testing
   }
 
   private func compareCounts(using random: inout SeededGenerator) throws {
-    let tail = LogTail(from: 0)
+    let tail = LogTail(from: 0, TableNumbers())
     let table = tail.table(named: "numbers")
     var states = [Set((0..<20).filter { $0.isMultiple(of: 3) })]
     for commit in 1...60 {
@@ -43,6 +43,7 @@ import Testing
   /// A tree, parts of a tail over it, and what each commit must show.
   private struct History {
     let sample: Sample
+    let numbers = TableNumbers()
     var parts: [LogTail] = []
     var states: [Contents] = []
     var random: SeededGenerator
@@ -69,7 +70,7 @@ import Testing
 
     mutating func commit() throws {
       let number = UInt64(states.count)
-      if parts.isEmpty || random.oneIn(12) { parts.append(LogTail(from: number - 1)) }
+      if parts.isEmpty || random.oneIn(12) { parts.append(LogTail(from: number - 1, numbers)) }
       var (changes, state) = (LogChanges(), states[states.count - 1])
       for _ in 0..<Int.random(in: 1...6, using: &random) {
         let (key, value) = (key(), random.oneIn(3) ? nil : value())
@@ -88,13 +89,20 @@ import Testing
     unsafe entry.map { unsafe [Array($0.key), Array($0.value)] }
   }
 
+  private static func move(
+    _ cursor: inout LogCursor, _ move: CursorMove, _ bound: [UInt8]?
+  ) throws -> LogCursor.Entry? {
+    // The key is read within the call only.
+    try unsafe (bound ?? []).withUnsafeBytes { unsafe try cursor.move(move, key: $0) }
+  }
+
   @Test func cursorsShowEachCommitInBothDirections() throws {
     var history = try History(SeededGenerator.chooseSeed(for: "LogTailTests"))
     for _ in 0..<80 { try history.commit() }
     let bounds = (0..<40).map { _ in history.key() }
     try history.sample.environment.read { transaction in
       for (number, state) in history.states.enumerated() where number % 7 == 0 {
-        let tables = history.parts.compactMap { $0.tables["bytes"] }
+        let tables = history.parts.compactMap { $0.found("bytes") }
         let tree = try CursorHandle(of: history.sample.bytes.handle, in: transaction.core)
         var cursor = LogCursor(over: tree, tables, at: UInt64(number))
         defer { cursor.close() }
@@ -102,7 +110,7 @@ import Testing
         for bound in [nil] + bounds.map(Optional.some) {
           let later = expected.filter { entry in bound.map { !entry[0].lexicographicallyPrecedes($0) } ?? true }
           var found: [[[UInt8]]] = []
-          var entry = try unsafe Self.copied(cursor.moveToFirst(atOrAfter: bound))
+          var entry = try unsafe Self.copied(Self.move(&cursor, bound == nil ? .first : .atOrAfter, bound))
           while let current = entry {
             found.append(current)
             entry = try unsafe Self.copied(cursor.next())
@@ -110,7 +118,7 @@ import Testing
           #expect(found == later, "commit \(number) from \(String(describing: bound))")
           let earlier = expected.filter { entry in bound.map { entry[0].lexicographicallyPrecedes($0) } ?? true }
           found = []
-          entry = try unsafe Self.copied(cursor.moveToLast(before: bound))
+          entry = try unsafe Self.copied(Self.move(&cursor, bound == nil ? .last : .lastBefore, bound))
           while let current = entry {
             found.append(current)
             entry = try unsafe Self.copied(cursor.previous())
@@ -127,7 +135,7 @@ import Testing
     let keys = history.states[30].keys.sorted { $0.lexicographicallyPrecedes($1) }
     try history.sample.environment.read { transaction in
       let tree = try CursorHandle(of: history.sample.bytes.handle, in: transaction.core)
-      var cursor = LogCursor(over: tree, history.parts.compactMap { $0.tables["bytes"] }, at: 30)
+      var cursor = LogCursor(over: tree, history.parts.compactMap { $0.found("bytes") }, at: 30)
       defer { cursor.close() }
       var index = 0
       _ = try unsafe cursor.moveToFirst(atOrAfter: nil)
@@ -148,7 +156,7 @@ import Testing
       for key in Set(history.states.flatMap(\.keys)) {
         let node = history.parts.reversed().lazy.compactMap { part in
           // The key is read within the call only.
-          unsafe key.withUnsafeBytes { unsafe part.tables["bytes"]?.version(of: $0, at: UInt64(number)) }
+          unsafe key.withUnsafeBytes { unsafe part.found("bytes")?.version(of: $0, at: UInt64(number)) }
         }.first
         // The history keeps the parts, which keep their nodes.
         let value = node.map { unsafe $0.isRemoval ? nil : Array($0.value) } ?? tree[key]
@@ -158,11 +166,11 @@ import Testing
   }
 
   @Test func readersBesideAWriterSeeWholeCommits() throws {
-    let tail = LogTail(from: 0)
+    let tail = LogTail(from: 0, TableNumbers())
     var changes = LogChanges()
     for key in 0..<50 { try changes.set([0], forKey: [UInt8(key)], in: "numbers") }
     try tail.add(changes, of: 1)
-    let table = try #require(tail.tables["numbers"])
+    let table = try #require(tail.found("numbers"))
     let published = Monitor<UInt64>(1)
     DispatchQueue.concurrentPerform(iterations: 4) { thread in
       if thread == 0 {

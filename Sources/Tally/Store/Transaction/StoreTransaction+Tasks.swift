@@ -201,32 +201,37 @@ extension StoreTransaction where Base: ~Copyable {
   /// The sort order of a task that goes to the end of its places: its list or the inbox, and its day.
   func lastSortOrder(ofPlacesOf task: TaskItem) throws -> Int64 {
     var last: Int64?
-    for rank in 0..<StateRank.endRawValue {
-      if task.listID != nil || task.scheduledDate == nil {
-        let end = PlaceKey(listID: task.listID, rankRawValue: rank + 1, order: .lowest)
-        let start = PlaceKey(listID: task.listID, rankRawValue: rank, order: .lowest)
-        last = try max(last, lastSortOrder(in: tables.byPlace, from: start, to: end, excluding: task.id))
+    if task.listID != nil || task.scheduledDate == nil {
+      last = try lastSortOrder(in: tables.byPlace, excluding: task.id) { _, bound in
+        PlaceKey(listID: task.listID, rankRawValue: bound, order: .lowest)
       }
-      if let day = task.scheduledDate?.dayNumber {
+    }
+    if let day = task.scheduledDate?.dayNumber {
+      let inDay = try lastSortOrder(in: tables.byDay, excluding: task.id) { rank, bound in
         let isCompleted = rank == StateRank.completed.rawValue
-        let end = DayKey(isCompleted: isCompleted, dayNumber: day, rankRawValue: rank + 1, order: .lowest)
-        let start = DayKey(isCompleted: isCompleted, dayNumber: day, rankRawValue: rank, order: .lowest)
-        last = try max(last, lastSortOrder(in: tables.byDay, from: start, to: end, excluding: task.id))
+        return DayKey(isCompleted: isCompleted, dayNumber: day, rankRawValue: bound, order: .lowest)
       }
+      last = max(last, inDay)
     }
     // In the rare case that the last task is at the limit, both share it, and the time of creation orders them.
     return SortOrder.between(last, nil) ?? SortOrder.limit
   }
 
+  /// The last sort order of all ranks, whose first and last possible keys a closure makes.
   private func lastSortOrder<Key: PlacedKey>(
-    in index: Index<Key>, from start: Key, to end: Key, excluding id: UUID
+    in index: Index<Key>, excluding id: UUID, _ key: (_ rank: UInt8, _ bound: UInt8) -> Key
   ) throws -> Int64? {
     var cursor = try index.cursor(in: base)
-    guard try cursor.move(toLastBefore: end) else { return nil }
-    if try cursor.key().id == id {
-      guard try cursor.previous() else { return nil }
+    var last: Int64?
+    for rank in 0..<StateRank.endRawValue {
+      guard try cursor.move(toLastBefore: key(rank, rank + 1)) else { continue }
+      if try cursor.key().id == id {
+        guard try cursor.previous() else { continue }
+      }
+      guard !cursor.keyBytes.precedes(KeyBytes(key(rank, rank)).bytes) else { continue }
+      last = max(last, try cursor.key().order.sortOrder)
     }
-    return cursor.keyBytes.precedes(KeyBytes(start).bytes) ? nil : try cursor.key().order.sortOrder
+    return last
   }
 }
 
