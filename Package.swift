@@ -468,6 +468,9 @@ if Context.environment["TALLY_BENCHMARKS"] == "1" {
     .executableTarget(
       name: "WorkFigures", dependencies: ["BenchmarkData", "CRawLMDB", "Tally", systemPackage],
       path: "Benchmarks/Sources/WorkFigures", swiftSettings: settings),
+    .executableTarget(
+      name: "WriterProcess", dependencies: ["BenchmarkData", "SQLitePeer", "Tally", systemPackage],
+      path: "Benchmarks/Sources/WriterProcess", swiftSettings: settings),
     benchmarks("EngineBenchmarks", dependencies: ["SQLitePeer", "TallyEngine", systemPackage, grdb]),
     benchmarks("FloorBenchmarks"),
     benchmarks("GrowthBenchmarks", dependencies: [systemPackage]),

@@ -202,7 +202,7 @@ def run_suite(name, is_smoke=False, is_recording=False, rows=(), is_optimised=Tr
     run.build("MakeDataSets")
     run.make_data_sets()
     if name not in PROGRAMS:
-        run.build("BenchmarkTool", run.suite["target"])
+        run.build("BenchmarkTool", run.suite["target"], *run.suite.get("programs", []))
     run.watch = load.Watch()
     several = [measured(run, run.suite["rows"]) for _ in range(RECORDING_RUNS if is_recording else 1)]
     results = several[-1]

@@ -7,5 +7,6 @@ let benchmarks: @Sendable () -> Void = {
   QueryComparisons.register()
   CountingComparisons.register()
   WritingComparisons.register()
+  LogComparisons.register()
   DocumentComparisons.register()
 }

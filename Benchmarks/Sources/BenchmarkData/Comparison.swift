@@ -6,6 +6,8 @@ package struct Comparison: Sendable {
   /// The number of repetitions of each between two readings of the clock.
   let tallyRepetitionCount: Int
   let peerRepetitionCount: Int
+  /// What both need before each run, which is not timed; it receives the number of the run.
+  let prepare: @Sendable (Int) throws -> Void
   /// The work; it receives the number of repetitions before it.
   let tally: @Sendable (Int) throws -> Void
   let peer: @Sendable (Int) throws -> Void
@@ -13,11 +15,12 @@ package struct Comparison: Sendable {
   let close: @Sendable () throws -> Void
 
   package init(
-    tallyRepetitionCount: Int = 1, peerRepetitionCount: Int = 1, tally: @escaping @Sendable (Int) throws -> Void,
+    tallyRepetitionCount: Int = 1, peerRepetitionCount: Int = 1,
+    prepare: @escaping @Sendable (Int) throws -> Void = { _ in }, tally: @escaping @Sendable (Int) throws -> Void,
     peer: @escaping @Sendable (Int) throws -> Void, close: @escaping @Sendable () throws -> Void = {}
   ) {
     (self.tallyRepetitionCount, self.peerRepetitionCount) = (tallyRepetitionCount, peerRepetitionCount)
-    (self.tally, self.peer, self.close) = (tally, peer, close)
+    (self.prepare, self.tally, self.peer, self.close) = (prepare, tally, peer, close)
   }
 }
 
@@ -57,6 +60,7 @@ private final class Ready: Sendable {
       defer { count += 1 }
       return count
     }
+    try comparison.prepare(run)
     let tally = { try time(comparison.tallyRepetitionCount, run, comparison.tally) }
     let peer = { try time(comparison.peerRepetitionCount, run, comparison.peer) }
     // They take turns at being first, since the first one finds the caches as the other left them.

@@ -24,6 +24,8 @@ package final class SQLiteTaskStore: Sendable {
   /// Opens a database of any tables with these settings.
   package static func openTuned(_ file: FilePath, synchronous: Synchronous) throws -> DatabasePool {
     var configuration = Configuration()
+    // Other processes may write.
+    configuration.busyMode = .timeout(60)
     configuration.prepareDatabase { database in
       try database.execute(sql: "PRAGMA cache_size = -65536; PRAGMA temp_store = MEMORY")
     }
