@@ -66,7 +66,9 @@ struct LogFile {
     return length
   }
 
-  /// Makes a log: zeros to its full length, a flush, its head, a flush, and one of the directory (L14).
+  /// Makes a log: zeros to its full length, a flush, one of the directory, its head, a flush (L14).
+  ///
+  /// The head is last: a log that has one does not lose its name, even if who made it was killed then.
   ///
   /// Throws an `Errno`, and leaves no file that counts as a log.
   static func create(
@@ -86,10 +88,10 @@ struct LogFile {
         offset += count
       }
       try SystemCalls.flush(descriptor)
+      try SystemCalls.flushDirectory(directory)
       let words = [magic, UInt64(length), JournalChecksum.of([UInt64(length)], after: magic)]
       try descriptor.writeAll(toAbsoluteOffset: 0, words.flatMap(\.storedBytes))
       try SystemCalls.flush(descriptor)
-      try SystemCalls.flushDirectory(directory)
     } catch {
       try? descriptor.close()
       try? SystemCalls.removeFile(path)
