@@ -8,8 +8,6 @@ extension HelperAct {
   func run() throws {
     switch name {
     case "hold-read": try holdRead()
-    case "log-bank": try moveAmounts()
-    case "log-audit": try auditAmounts()
     case "hold-write": try holdWrite()
     case "count": try count()
     case "watch": try watch()

@@ -24,7 +24,7 @@ extension LMDBEnvironment {
   }
 }
 
-/// Several processes that have a store with a log open.
+/// Several processes that have a store with a log open; those that are killed are in the fault suite `log-kills`.
 ///
 /// Two stores of one environment are like two processes: all that they have in common is in the files.
 @Suite struct LogProcessTests {
@@ -177,35 +177,5 @@ extension LMDBEnvironment {
     try put(4, in: store)
     #expect(store.share.published < 100)
     #expect(store.share.safe < 1_000_000)
-  }
-
-  // MARK: Processes that are killed
-
-  /// Programs move amounts between accounts and are killed; whatever they saw and acknowledged must be there.
-  @Test func killedProgramsLeaveWholeCommits() throws {
-    let rounds = TestSize.of("TALLY_LOG_KILLS", quick: 12, long: 400)
-    var random = SeededGenerator(seed: SeededGenerator.chooseSeed(for: "killedProgramsLeaveWholeCommits"))
-    let directory = try TemporaryDirectory()
-    var acknowledged = [0, 0, 0]
-    for round in 0..<rounds {
-      let programs = try (0..<3).map { try HelperProcess("log-bank", directory, $0, round) }
-      for program in programs { #expect(program.line() == "ready") }
-      Thread.sleep(forTimeInterval: Double.random(in: 0.005...0.12, using: &random))
-      let survivor = random.oneIn(3) ? Int.random(in: 0..<3, using: &random) : nil
-      for (index, program) in programs.enumerated() where index != survivor { program.kill() }
-      if let survivor { programs[survivor].release() }
-      for (index, program) in programs.enumerated() {
-        for line in program.lines() {
-          guard let number = Int(line) else {
-            #expect(line == "done")
-            continue
-          }
-          acknowledged[index] = max(acknowledged[index], number)
-        }
-      }
-      let lines = try HelperProcess("LMDBTestHelper", "log-audit", directory.path, acknowledged).lines()
-      #expect(lines == ["sound"], "round \(round)")
-    }
-    #expect(acknowledged.min() ?? 0 > rounds)
   }
 }

@@ -23,19 +23,23 @@ enum FullDiskSuite {
       run.require(reportedCount > 0, "no limit was met: the suite proves nothing")
       return "\(sessionCount) limits on the length of files, \(reportedCount) failures reported; "
         + (try smallDisk("small-disk", &run, in: directory)) + "; "
-        + (try smallDisk("narrow-disk", &run, in: directory))
+        + (try smallDisk("narrow-disk", &run, in: directory)) + "; "
+        + (try smallDisk("log-disk", &run, in: directory, kilobytes: 1_024, ["\(step)"]))
     }
   }
 
-  /// Lets an act fill a small disk of its own, through the command line.
-  private static func smallDisk(_ act: String, _ run: inout FaultRun, in directory: FilePath) throws -> String {
+  /// Lets an act fill a small disk of its own.
+  private static func smallDisk(
+    _ act: String, _ run: inout FaultRun, in directory: FilePath, kilobytes: Int = 320, _ arguments: [String] = []
+  ) throws -> String {
     guard geteuid() == 0 else { return "\(act) skipped, as only root may mount one" }
     let disk = directory.appending("disk").string
     try FileManager.default.createDirectory(atPath: disk, withIntermediateDirectories: true)
     let script =
-      "mount --make-rprivate / && mount -t tmpfs -o size=320k,mode=700 tmpfs \"$1\" && exec \"$2\" act \"$3\" \"$1\""
+      "mount --make-rprivate / && mount -t tmpfs -o size=\(kilobytes)k,mode=700 tmpfs \"$1\" && "
+      + "disk=$1 program=$2 act=$3 && shift 3 && exec \"$program\" act \"$act\" \"$disk\" \"$@\""
     let child = try ChildProcess(
-      ["/usr/bin/unshare", "-m", "/bin/sh", "-c", script, "sh", disk, ChildProcess.program, act],
+      ["/usr/bin/unshare", "-m", "/bin/sh", "-c", script, "sh", disk, ChildProcess.program, act] + arguments,
       output: directory.appending("disk.out"))
     let ending = child.wait()
     guard ending == .exit(0), let figures = child.lines.last else {

@@ -57,7 +57,7 @@ enum KillSuite {
   private static func store(in directory: FilePath) -> FilePath { directory.appending("store") }
 
   /// Checks that the store is sound and has all acknowledged writes; returns its sequence.
-  private static func check(_ directory: FilePath, _ round: Int, _ run: inout FaultRun) throws -> UInt64 {
+  static func check(_ directory: FilePath, _ round: Int, _ run: inout FaultRun) throws -> UInt64 {
     let store = try TaskStore(at: store(in: directory))
     let report = try store.verify()
     run.require(report.isSound, "round \(round): \(report.faults)")

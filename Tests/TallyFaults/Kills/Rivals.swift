@@ -76,6 +76,10 @@ struct RivalAct {
     case "reader": try repeatedly { try read($0) }
     case "importer": try repeatedly { try importAgain($0, acknowledging: file) }
     case "compactor": try compactAgain()
+    case "resident": try stay { try write($0, acknowledging: file) }
+    case "suspender": try stay(suspending: true) { try write($0, acknowledging: file) }
+    case "watcher": try stay { try watch($0) }
+    case "visitor": try visit()
     default: throw FaultProgram.Misuse()
     }
   }
@@ -99,6 +103,77 @@ struct RivalAct {
       try store.close()
       usleep(UInt32.random(in: 0...3_000))
     }
+  }
+
+  /// Whether the program is to end.
+  private var isEnding: Bool {
+    FileManager.default.fileExists(atPath: acknowledgements.removingLastComponent().appending("end").string)
+  }
+
+  /// Keeps the store open, and suspends it between two operations if it should.
+  private func stay(suspending: Bool = false, _ body: (TaskStore) throws -> Void) throws {
+    let watchdog = Watchdog(directory: directory)
+    watchdog.begin("opening")
+    let store = try openPatiently()
+    while !isEnding {
+      watchdog.begin("\(role)")
+      try body(store)
+      guard suspending else { continue }
+      watchdog.begin("suspending")
+      do {
+        try store.suspend()
+      } catch let error as TallyError where error.code == .storeBusy {
+        // Somebody who was stopped had it; the store stays open.
+        continue
+      }
+      usleep(UInt32.random(in: 0...5_000))
+      watchdog.begin("resuming")
+      while true {
+        do {
+          try store.resume()
+          break
+        } catch let error as TallyError where error.code == .storeBusy {
+          usleep(2_000)
+        }
+      }
+    }
+    watchdog.begin("closing")
+    try store.close(waitingAtMost: .seconds(30))
+  }
+
+  /// Reads slowly; a snapshot is never older than the one before.
+  private mutating func watch(_ store: TaskStore) throws {
+    let account = try store.read { transaction in
+      let account = try Rivals.account(of: transaction)
+      usleep(UInt32.random(in: 0...20_000))
+      let again = try Rivals.account(of: transaction)
+      return again.writers == account.writers ? account : Rivals.Account(fault: "a snapshot has changed")
+    }
+    note(account)
+  }
+
+  /// Opens the store for reading only, again and again; it may not be there yet.
+  private mutating func visit() throws {
+    let watchdog = Watchdog(directory: directory)
+    var configuration = TaskStore.Configuration()
+    configuration.isReadOnly = true
+    while !isEnding {
+      watchdog.begin("a visit")
+      do {
+        let store = try TaskStore(at: directory, configuration: configuration)
+        note(try store.read { try Rivals.account(of: $0) })
+        try store.close()
+      } catch let error as TallyError where [.storeBusy, .storeMissing].contains(error.code) {
+        usleep(2_000)
+      }
+      usleep(UInt32.random(in: 0...5_000))
+    }
+  }
+
+  private mutating func note(_ account: Rivals.Account) {
+    if let fault = account.fault { say("torn: \(fault)") }
+    if account.sequence < sequence { say("sequence \(sequence), then \(account.sequence)") }
+    sequence = account.sequence
   }
 
   /// Compacts whenever no process has the store open; in the first round it may come before the store.
@@ -140,10 +215,7 @@ struct RivalAct {
 
   private mutating func read(_ store: TaskStore) throws {
     for _ in 0..<10 * Self.operationsPerOpening {
-      let account = try store.read { try Rivals.account(of: $0) }
-      if let fault = account.fault { say("torn: \(fault)") }
-      if account.sequence < sequence { say("sequence \(sequence), then \(account.sequence)") }
-      sequence = account.sequence
+      note(try store.read { try Rivals.account(of: $0) })
     }
   }
 

@@ -13,7 +13,8 @@
 //   R  from directory 1 to directory 2: inode 3 has moved; the bytes are both names, a NUL between them
 //   U  directory 1 has lost an entry; the bytes are its name
 //
-// The process ends, as by a kill, before the recorded call numbered $TALLY_END_AFTER.
+// The process ends, as by a kill, before the recorded call numbered $TALLY_END_AFTER, or after the one numbered
+// $TALLY_END_BEHIND and its record.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -30,7 +31,7 @@
 #include <unistd.h>
 
 static int log_descriptor = -1;
-static long calls_left = -1;
+static long calls_left = -1, returns_left = -1;
 static uint64_t flush_count;
 // Held over a call and its record: a thread that ends the process finds every call of the others recorded, or not made.
 static pthread_mutex_t call_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -50,7 +51,9 @@ static void begin_call(void) {
 }
 
 static void end_call(void) {
-  if (log_descriptor >= 0) pthread_mutex_unlock(&call_lock);
+  if (log_descriptor < 0) return;
+  if (returns_left > 0 && --returns_left == 0) end_process();
+  pthread_mutex_unlock(&call_lock);
 }
 
 __attribute__((constructor)) static void open_log(void) {
@@ -59,6 +62,8 @@ __attribute__((constructor)) static void open_log(void) {
   if (path) log_descriptor = (int)syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
   const char *end = getenv("TALLY_END_AFTER");
   if (end) calls_left = atol(end);
+  const char *behind = getenv("TALLY_END_BEHIND");
+  if (behind) returns_left = atol(behind);
 }
 
 static void record(char kind, uint64_t first, uint64_t second, uint64_t third, const struct iovec *parts, int count) {
@@ -154,8 +159,11 @@ int rename(const char *old_path, const char *new_path) {
 
 #define REMOVING(name)                                                                              \
   int name(const char *path) {                                                                      \
-    int result = NEXT(name)(path);                                                                  \
+    begin_call();                                                                                   \
+    int result = NEXT(name)(path), error = errno;                                                   \
     if (!result) record_name('U', parent_of(path), 0, 0, name_of(path), strlen(name_of(path)));     \
+    end_call();                                                                                     \
+    errno = error;                                                                                  \
     return result;                                                                                  \
   }
 

@@ -21,6 +21,11 @@ struct Act {
     case "recover-left-store": try RecoverLeftStoreAct(self).run()
     case "power-cut": try PowerCutAct(self).run()
     case "copy-environment": try CopyAct(self).run()
+    case "log-bank":
+      var bank = try LogBankAct(self)
+      try bank.run()
+    case "log-disk": try LogDiskAct(self).run()
+    case "check-log-images": try LogImageCheck(self).run()
     case "rival":
       var rival = try RivalAct(self)
       try rival.run()

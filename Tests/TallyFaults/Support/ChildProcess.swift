@@ -40,6 +40,9 @@ final class ChildProcess {
 
   var isRunning: Bool { process.isRunning }
 
+  /// Sends it a signal, for example one that stops it or lets it go on.
+  func send(_ signal: Int32) { Foundation.kill(process.processIdentifier, signal) }
+
   /// Ends it as a crash would, and returns whether it had not ended before.
   @discardableResult
   func kill() -> Bool {

@@ -30,6 +30,10 @@ struct FileLog {
 
   struct Malformed: Error {}
 
+  init(_ events: [Event]) {
+    self.events = events
+  }
+
   init(_ file: FilePath) throws {
     let data = try bytes(of: file)
     var (events, offset) = ([Event](), 0)
@@ -53,8 +57,12 @@ struct FileLog {
 
   private static func event(_ numbers: [UInt64], _ bytes: [UInt8], flushedSince since: Int) throws -> Event {
     let (first, second, third) = (numbers[1], numbers[2], numbers[3])
-    let names = bytes.split(separator: 0, omittingEmptySubsequences: false).map { String(decoding: $0, as: UTF8.self) }
-    switch UInt8(truncatingIfNeeded: numbers[0]) {
+    let kind = UInt8(truncatingIfNeeded: numbers[0])
+    // Those of a write are no names, and many.
+    let names =
+      "ELRU".utf8.contains(kind)
+      ? bytes.split(separator: 0, omittingEmptySubsequences: false).map { String(decoding: $0, as: UTF8.self) } : []
+    switch kind {
     case UInt8(ascii: "W"): return .write(file: first, offset: Int(second), bytes: bytes, isSynchronous: false)
     case UInt8(ascii: "M"): return .write(file: first, offset: Int(second), bytes: bytes, isSynchronous: true)
     case UInt8(ascii: "T"): return .resize(file: first, length: Int(second))
