@@ -8,6 +8,7 @@ struct LogFile {
   static let minimumRingByteCount = 16 * blockByteCount
   /// A commit whose record is longer than the ring divided by this number goes into the tree directly.
   static let largestPart = 4
+  private static let headByteCount = 24
   private static let magic: UInt64 = 0x5441_4C4C_594C_4F47
 
   /// What tests see and fail.
@@ -53,17 +54,32 @@ struct LogFile {
 
   /// The length of the ring; `nil` if the head is missing, which is written last.
   private static func readHead(of descriptor: FileDescriptor) throws -> Int? {
-    let head = try bytes(of: descriptor, count: 24, at: 0)
+    let head = try bytes(of: descriptor, count: headByteCount, at: 0)
     if head.allSatisfy({ $0 == 0 }) { return nil }
     let words = (0..<3).compactMap { head.number(at: $0 * 8, as: UInt64.self)?.littleEndian }
     guard words.count == 3, words[0] == magic, words[2] == JournalChecksum.of([words[1]], after: magic),
       let length = Int(exactly: words[1]), length >= minimumRingByteCount, length % blockByteCount == 0
     else {
+      // The power failed while the head was written, of which a part is there.
+      if try isNew(descriptor) { return nil }
       throw LMDBError(
         .corrupted, operation: "open the log", message: "The file \(fileName) is not a log",
         remedy: "Move it away if it is somebody else's; otherwise restore a backup")
     }
     return length
+  }
+
+  /// Whether a file has the length of a log, and nothing after the place of its head.
+  private static func isNew(_ descriptor: FileDescriptor) throws -> Bool {
+    let size = Int(try descriptor.stat().size)
+    guard size >= blockByteCount + minimumRingByteCount, size % blockByteCount == 0 else { return false }
+    var offset = headByteCount
+    while offset < size {
+      let part = try bytes(of: descriptor, count: min(1 << 16, size - offset), at: offset)
+      guard !part.isEmpty, part.allSatisfy({ $0 == 0 }) else { return false }
+      offset += part.count
+    }
+    return true
   }
 
   /// Makes a log: zeros to its full length, a flush, one of the directory, its head, a flush (L14).

@@ -139,6 +139,20 @@ import Testing
     #expect(try LogFile.open(in: directory.path) == nil)
   }
 
+  /// Only a part of its sector was written when the power failed.
+  @Test func aLogWithAPartOfItsHeadIsNoneUnlessSomethingFollows() throws {
+    let head = try LogFile.bytes(of: log.descriptor, count: 24, at: 0)
+    for word in 0..<3 {
+      var part = [UInt8](repeating: 0, count: 24)
+      part.replaceSubrange(word * 8..<word * 8 + 8, with: head[word * 8..<word * 8 + 8])
+      try log.descriptor.writeAll(toAbsoluteOffset: 0, part)
+      #expect(try LogFile.open(in: directory.path) == nil)
+    }
+    var place = LogPlace()
+    try append(10, 1, to: &place, isDurable: true)
+    #expect(try code { _ = try LogFile.open(in: directory.path) } == .corrupted)
+  }
+
   @Test func changesWithoutSenseAreRefused() throws {
     let head = [UInt8](repeating: 0, count: LogRecord.headByteCount)
     for body in [[9, 0, 1, 0, 0, 0, 0, 0, 1], [2, 0, 1, 0, 0, 0, 0, 0, 1], [1, 0, 9, 0, 0, 0, 0, 0], [1, 1]]
