@@ -25,6 +25,10 @@ final class LogModel {
     var hasGaps = false
     /// Whether the second process is another thread of the first one.
     var hasThreads = false
+    /// How many processes, the last ones, only read.
+    var readers = 0
+    /// Whether the last process is a program that knows no log: it uses the tree alone, unless that has the mark (L16).
+    var hasStranger = false
   }
 
   /// The rules that a control leaves out.
@@ -33,11 +37,12 @@ final class LogModel {
       beginningOfTail
     case rowWithEntries, room, flushOfSafe, doubt, doubtOfDirect, keepingRecords, repetitionOfFailed, zeroing,
       clearingBlock, recovery
-    case numberOfRecovery, mergeAtClosing, flushOfName
+    case numberOfRecovery, mergeAtClosing, flushOfName, headLast, mergeOfLastWriter, mark, removalOfUnmarked,
+      removalLast
   }
 
   enum Step: Int {
-    case out, openLock, openUse, openClear, openRelease, openShare, openUnlock
+    case out, openLock, openUse, openFind, openMake, openName, openHead, openClear, openRelease, openShare, openUnlock
     case idle
     case snapBegin, snapPublished, snapFlush, snapRaise, snapCatch
     case writeTurn, writeMark, writeBegin
@@ -49,7 +54,8 @@ final class LogModel {
     case mergeMerging, mergeTree, mergePublished, mergeCatch, mergeFirst, mergePages, mergeMeta, mergeSync, mergeNote,
       mergeSafe
     case mergeUnlock
-    case closeLock, closeUse, closeEnd
+    case closeLock, closeUse, closeRemove, closeName, closeEnd
+    case strangerIn
   }
 
   /// Why a process runs a part that several have.
@@ -83,12 +89,26 @@ final class LogModel {
       state[process, .lives] = budget.lives
       guard budget.beginsOpen, !budget.hasThreads || process == 0 else { continue }
       state[.users] |= 1 << process
+      if !isReader(process) { state[.writers] |= 1 << process }
       state[process, .step] = Step.idle.rawValue
       resetTail(of: process, to: ModelPlace(), in: &state)
     }
-    state[.isLogNamed] = budget.beginsOpen ? 1 : 0
+    guard budget.beginsOpen else { return state }
+    for cell in [State.Cell.hasLog, .hasHead, .isLogNamed] { state[cell] = 1 }
+    for cell in [State.Cell.noted, .written, .durable] { state[cell] = trees.number(of: ModelTree(isMarked: true)) }
     return state
   }
+
+  /// Whether a process only reads.
+  func isReader(_ process: Int) -> Bool { process >= budget.processes - budget.readers && !isStranger(process) }
+
+  func isStranger(_ process: Int) -> Bool { budget.hasStranger && process == budget.processes - 1 }
+
+  /// Whether the last process that writes closes the store.
+  func isLastWriter(_ process: Int, in state: State) -> Bool { state[.writers] == 1 << process }
+
+  /// Whether the tree that readers take has the mark.
+  func isMarked(_ state: State) -> Bool { trees.values[state[.noted]].isMarked }
 
   /// Whether the commits of a process are durable.
   func flushes(_ process: Int) -> Bool { budget.isDurable || budget.isMixed && process == 1 }
@@ -167,7 +187,10 @@ final class LogModel {
   /// The tree with the entries of a process's tail, and with its end as the row.
   func merged(by process: Int, in state: State) -> ModelTree {
     let row = ModelPlace(commit: state[process, .end], v: state[process, .v], sum: state[process, .sum])
-    return ModelTree(attempts: contents(of: process, in: state), row: row)
+    // The last transaction of the last process removes the mark (L13).
+    let isEnd = purpose(of: process, in: state) == .close && state[.soleUser] == process + 1
+    let isMarked = trees.values[state[process, .file]].isMarked && !isEnd
+    return ModelTree(attempts: contents(of: process, in: state), row: row, isMarked: isMarked)
   }
 
   func report(_ text: String) {
@@ -218,6 +241,13 @@ extension LogModel {
     guard state[.seenCount] < commit else { return }
     state[seen: commit] = attempt
     state[.seenCount] = commit
+  }
+
+  /// Checks that a program that knows no log finds everything in the tree, and no log in use.
+  func checkStranger(_ state: State) {
+    let tree = trees.values[state[.noted]]
+    if tree.row.commit < knownCount(in: state) { report("a program that knows no log lacks commits") }
+    if state[.users] != 0, state[.soleUser] == 0 { report("a log is in use beside a program that knows none") }
   }
 
   /// Checks that a closed tree has everything.

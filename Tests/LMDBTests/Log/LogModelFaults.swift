@@ -11,10 +11,12 @@ extension LogModel {
 
   private func end(_ process: Int, _ state: inout State) {
     if state[.tree] == process + 1 { state[.hasDeadOwner] = 1 }
-    for lock in [State.Cell.opening, .turn, .merging, .tree, .soleUser] where state[lock] == process + 1 {
+    for lock in [State.Cell.opening, .turn, .merging, .tree, .soleUser, .access] where state[lock] == process + 1 {
       state[lock] = 0
     }
     state[.users] &= ~(1 << process)
+    state[.writers] &= ~(1 << process)
+    if isStranger(process) { state[.hasStranger] = 0 }
     state.clear(process: process)
   }
 
@@ -30,11 +32,19 @@ extension LogModel {
     // The shared block holds anything; these are the worst that it can hold.
     (state[.published], state[.safe], state[.isInDoubt]) = (State.maximumCommit, State.maximumCommit, 0)
     var logs = leftSlots(state, .slot0, .durableSlot0).flatMap { leftSlots($0, .slot1, .durableSlot1) }
-    if state[.isLogNamed] == 0 {
-      for cell in [State.Cell.slot0, .slot1, .durableSlot0, .durableSlot1] { state[cell] = 0 }
-      logs.append(state)
+    // The last change of the name may be lost.
+    if state[.isLogNamed] != state[.hasLog] {
+      logs += logs.map { log in
+        var log = log
+        (log[.hasLog], log[.hasHead]) = (log[.isLogNamed], log[.isLogNamed])
+        return log
+      }
     }
     for var log in logs {
+      if log[.hasLog] == 0 {
+        for cell in [State.Cell.hasHead, .slot0, .slot1, .durableSlot0, .durableSlot1] { log[cell] = 0 }
+      }
+      log[.isLogNamed] = log[.hasLog]
       for tree in Set([log[.written], log[.durable]]) {
         for cell in [State.Cell.noted, .written, .durable] { log[cell] = tree }
         emit(log)

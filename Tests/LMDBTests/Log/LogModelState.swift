@@ -8,14 +8,18 @@ struct LogModelState: Hashable {
     case hasDeadOwner
     // Locks: the holder's number counted from 1, or 0; and the processes that have the store open, as bits.
     case opening, turn, merging, tree, soleUser, users
+    /// The processes that have the store open for writing, as bits.
+    case writers
+    /// Who has access to the store alone, to make a log; and whether a program that knows no log has it open.
+    case access, hasStranger
     // The shared block.
     case published, safe, isInDoubt
     // The log: a record's number in each slot, or 0 for anything else; and those that a power cut leaves.
     case slot0, slot1, durableSlot0, durableSlot1
     /// Slots that the system will not write any more, after a flush has failed, as bits.
     case forgotten
-    /// Whether the directory's entry of the log is flushed.
-    case isLogNamed
+    /// Whether there is a log, whether it has its head, and whether the directory's entry of it is flushed.
+    case hasLog, hasHead, isLogNamed
     // What may still happen.
     case appends, directCommits, kills, cuts, failures
     /// How many commits were tried.
@@ -109,6 +113,8 @@ struct ModelPlace: Hashable {
 struct ModelTree: Hashable {
   var attempts: [Int] = []
   var row = ModelPlace()
+  /// Whether it keeps out programs that know no log (L16).
+  var isMarked = false
 }
 
 /// A record of one commit.

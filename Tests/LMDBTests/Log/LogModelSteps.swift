@@ -12,6 +12,7 @@ extension LogModel {
     case Step.roomCheck.rawValue...Step.writeUnlock.rawValue: append(process, step, state, emit)
     case Step.directMerging.rawValue...Step.directUnlock.rawValue: commitDirectly(process, step, state, emit)
     case Step.mergeMerging.rawValue...Step.mergeUnlock.rawValue: merge(process, step, state, emit)
+    case Step.strangerIn.rawValue: leave(process, state, emit)
     default: close(process, step, state, emit)
     }
   }
@@ -57,10 +58,11 @@ extension LogModel {
       go(process, to: step, state, emit)
     }
     begin(.read, .snapBegin)
+    if !budget.hasThreads || process == 0 { begin(.close, .closeLock) }
+    if isReader(process) { return }
     if state[.appends] > 0 { begin(.append, .writeTurn) }
     if state[.directCommits] > 0 { begin(.direct, .writeTurn) }
     if trees.values[state[.noted]].row.commit < state[.published] { begin(.merge, .mergeMerging) }
-    if !budget.hasThreads || process == 0 { begin(.close, .closeLock) }
   }
 
   /// L5 and L6.

@@ -15,6 +15,8 @@ import Testing
     Budget(processes: 1, lives: 1, appends: 3, cuts: 2, ring: 2, isDurable: false),
     Budget(processes: 3, lives: 0, appends: 1, restarts: false, beginsOpen: true),
     Budget(lives: 1, appends: 1, directCommits: 1, hasThreads: true),
+    Budget(lives: 1, appends: 1, kills: 1, restarts: false, readers: 1),
+    Budget(lives: 2, appends: 1, kills: 1, restarts: false, hasStranger: true),
   ]
 
   static let longBudgets = [
@@ -27,6 +29,10 @@ import Testing
     Budget(processes: 3, lives: 1, appends: 1, directCommits: 1),
     Budget(processes: 3, lives: 0, appends: 2, kills: 1, restarts: false, beginsOpen: true),
     Budget(lives: 1, appends: 2, directCommits: 1, kills: 1, cuts: 1, failures: 1, restarts: false, hasThreads: true),
+    Budget(lives: 1, appends: 2, directCommits: 1, kills: 1, cuts: 1, readers: 1),
+    Budget(processes: 3, lives: 1, appends: 1, kills: 1, readers: 1),
+    Budget(lives: 2, appends: 1, directCommits: 1, kills: 1, cuts: 1, hasStranger: true),
+    Budget(processes: 3, lives: 1, appends: 1, kills: 1, hasStranger: true),
   ]
 
   @Test(arguments: TestSize.pick(quick: quickBudgets, long: quickBudgets + longBudgets))
@@ -47,6 +53,11 @@ import Testing
     case .flushOfSafe: Budget(lives: 0, appends: 2, kills: 1, cuts: 1, restarts: false, beginsOpen: true)
     case .doubt, .doubtOfDirect: Budget(lives: 0, appends: 1, directCommits: 1, kills: 1, beginsOpen: true)
     case .recovery, .numberOfRecovery: Budget(processes: 1, lives: 1, appends: 3, cuts: 2, ring: 2, isDurable: false)
+    case .headLast: Budget(processes: 1, lives: 2, appends: 1, kills: 1, cuts: 1)
+    case .mergeOfLastWriter: Budget(lives: 1, appends: 1, readers: 1)
+    case .mark: Budget(lives: 1, appends: 1, hasStranger: true)
+    case .removalOfUnmarked: Budget(processes: 2, lives: 2, appends: 1, kills: 1, hasStranger: true)
+    case .removalLast: Budget(processes: 1, lives: 2, appends: 1, kills: 1)
     case .checksum, .flushOfRecord, .rowWithEntries, .room, .keepingRecords, .clearingBlock, .mergeAtClosing,
       .flushOfName:
       Budget(processes: 1, lives: 1, appends: 2, cuts: 1)

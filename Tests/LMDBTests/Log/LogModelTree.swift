@@ -31,7 +31,8 @@ extension LogModel {
       go(process, to: .mergeCatch, state, emit)
     case .mergeCatch:
       guard catchUp(process, &state) else { return emit(state) }
-      guard state[process, .end] > trees.values[state[process, .file]].row.commit else {
+      let isEnd = purpose(of: process, in: state) == .close && state[.soleUser] == process + 1
+      guard isEnd || state[process, .end] > trees.values[state[process, .file]].row.commit else {
         state[.tree] = 0
         return go(process, to: .mergeUnlock, state, emit)
       }
@@ -64,7 +65,7 @@ extension LogModel {
       state[process, .product] = 0
       switch purpose(of: process, in: state) {
       case .merge: rest(process, state, emit)
-      case .close: go(process, to: .closeEnd, state, emit)
+      case .close: go(process, to: state[.soleUser] == process + 1 ? .closeRemove : .closeEnd, state, emit)
       default: go(process, to: .roomCheck, state, emit)
       }
     }
@@ -93,6 +94,9 @@ extension LogModel {
       if purpose(of: process, in: state) == .open, omits(.recovery) {
         // The control believes what it has read, and leaves it where it is.
         (state[.tree], state[.published]) = (0, state[process, .end])
+        var tree = trees.values[state[.noted]]
+        tree.isMarked = true
+        for cell in [State.Cell.noted, .written, .durable] { state[cell] = trees.number(of: tree) }
         return go(process, to: .directClear, state, emit)
       }
       state[process, .product] = trees.number(of: directTree(of: process, in: &state))
@@ -129,6 +133,7 @@ extension LogModel {
       }
       (state[process, .product], state[process, .file], state[process, .target]) = (0, 0, 0)
       if purpose(of: process, in: state) == .open { return go(process, to: .openRelease, state, emit) }
+      if purpose(of: process, in: state) == .close { return go(process, to: .mergeMerging, state, emit) }
       go(process, to: state[process, .attempt] == 0 ? .snapBegin : .writeUnlock, state, emit)
     }
   }
@@ -139,79 +144,16 @@ extension LogModel {
   private func directTree(of process: Int, in state: inout State) -> ModelTree {
     var tree = merged(by: process, in: state)
     if state[process, .attempt] == 0 {
-      if omits(.numberOfRecovery) { return tree }
+      if omits(.numberOfRecovery) {
+        tree.isMarked = true
+        return tree
+      }
       state[.attempts] += 1
+      if !omits(.mark) { tree.isMarked = true }
     }
     tree.attempts.append(state[process, .attempt] == 0 ? state[.attempts] : state[process, .attempt])
     tree.row.commit += 1
     tree.row.sum = sum(after: tree.row.sum, commit: tree.row.commit, v: 255)
     return tree
-  }
-
-  /// L12.
-  func open(_ process: Int, _ step: Step, _ state: State, _ emit: Emit) {
-    var state = state
-    switch step {
-    case .out:
-      if budget.hasThreads, process == 1 {
-        // Another thread begins to use what the first one has opened.
-        if self.step(of: 0, in: state) != .out, ![.open, .close].contains(purpose(of: 0, in: state)) {
-          rest(process, state, emit)
-        }
-        return
-      }
-      guard state[process, .lives] > 0 else { return }
-      state[process, .lives] -= 1
-      state[process, .purpose] = Purpose.open.rawValue
-      go(process, to: .openLock, state, emit)
-    case .openLock:
-      guard omits(.opening) || take(.opening, by: process, in: &state) else { return }
-      go(process, to: .openUse, state, emit)
-    case .openUse:
-      guard state[.soleUser] == 0 else { return }
-      let isAlone = state[.users] == 0
-      state[.users] |= 1 << process
-      if isAlone { state[.soleUser] = process + 1 }
-      go(process, to: isAlone ? .openClear : .openUnlock, state, emit)
-    case .openClear:
-      if !omits(.clearingBlock) { for cell in [State.Cell.published, .safe, .isInDoubt] { state[cell] = 0 } }
-      if !omits(.flushOfName) { state[.isLogNamed] = 1 }
-      go(process, to: .directMerging, state, emit)
-    case .openRelease:
-      // A lock that becomes shared is released and taken again.
-      state[.soleUser] = 0
-      state[.users] &= ~(1 << process)
-      go(process, to: .openShare, state, emit)
-    case .openShare:
-      guard state[.soleUser] == 0 else { return }
-      state[.users] |= 1 << process
-      go(process, to: .openUnlock, state, emit)
-    default:
-      if !omits(.opening) { state[.opening] = 0 }
-      rest(process, state, emit)
-    }
-  }
-
-  /// L13.
-  func close(_ process: Int, _ step: Step, _ state: State, _ emit: Emit) {
-    var state = state
-    switch step {
-    case .closeLock:
-      if budget.hasThreads, self.step(of: 1, in: state) != .idle, self.step(of: 1, in: state) != .out { return }
-      guard omits(.opening) || take(.opening, by: process, in: &state) else { return }
-      if budget.hasThreads { state[1, .step] = Step.out.rawValue }
-      go(process, to: .closeUse, state, emit)
-    case .closeUse:
-      let isAlone = state[.soleUser] == 0 && state[.users] == 1 << process
-      if isAlone { state[.soleUser] = process + 1 }
-      go(process, to: isAlone && !omits(.mergeAtClosing) ? .mergeMerging : .closeEnd, state, emit)
-    default:
-      if state[.soleUser] == process + 1 { state[.soleUser] = 0 }
-      state[.users] &= ~(1 << process)
-      if state[.users] == 0, state[.kills] == budget.kills { checkClosed(state) }
-      if state[.opening] == process + 1 { state[.opening] = 0 }
-      state.clear(process: process)
-      emit(state)
-    }
   }
 }
