@@ -17,9 +17,10 @@ struct LogBank {
   static let auditor = programCount - 1
   private static let accountCount = 50
   private static let amount = 1_000
-  private static let noteCount = 40
+  private static let noteCount = 20
   /// More than a quarter of the ring, so that its commit goes into the tree directly.
   private static let largeByteCount = 18_000
+  private static let largeInterval = 11
 
   let environment: LMDBEnvironment
   private let accounts: Table
@@ -90,16 +91,16 @@ struct LogBank {
   /// What a commit writes as its note; nothing if it removes the one that is there.
   private static func note(of number: Int) -> [UInt8]? {
     guard number % 7 != 0 else { return nil }
-    return bytes(number) + [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: number &* 0x9E37_79B1 % 3_001)
+    return bytes(number) + [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: number &* 0x9E37_79B1 % 9_001)
   }
 
-  private static func isLarge(_ number: Int) -> Bool { number % 23 == 0 }
+  private static func isLarge(_ number: Int) -> Bool { number % largeInterval == 0 }
 
   /// All notes after a number of commits.
   private static func notes(after number: Int) -> [[UInt8]: [UInt8]] {
     var notes: [[UInt8]: [UInt8]] = [:]
     for commit in max(1, number - noteCount + 1)..<number + 1 { notes[[UInt8(commit % noteCount)]] = note(of: commit) }
-    let large = number / 23 * 23
+    let large = number / largeInterval * largeInterval
     if large > 0 { notes[[255]] = bytes(large) + [UInt8](repeating: 1, count: largeByteCount) }
     return notes
   }

@@ -14,7 +14,8 @@
 //   U  directory 1 has lost an entry; the bytes are its name
 //
 // The process ends, as by a kill, before the recorded call numbered $TALLY_END_AFTER, or after the one numbered
-// $TALLY_END_BEHIND and its record.
+// $TALLY_END_BEHIND and its record, or in the synchronous write numbered $TALLY_END_IN_META, as liblmdb writes meta pages,
+// while it waits for the disk.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -31,7 +32,7 @@
 #include <unistd.h>
 
 static int log_descriptor = -1;
-static long calls_left = -1, returns_left = -1;
+static long calls_left = -1, returns_left = -1, metas_left = -1;
 static uint64_t flush_count;
 // Held over a call and its record: a thread that ends the process finds every call of the others recorded, or not made.
 static pthread_mutex_t call_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -64,6 +65,8 @@ __attribute__((constructor)) static void open_log(void) {
   if (end) calls_left = atol(end);
   const char *behind = getenv("TALLY_END_BEHIND");
   if (behind) returns_left = atol(behind);
+  const char *meta = getenv("TALLY_END_IN_META");
+  if (meta) metas_left = atol(meta);
 }
 
 static void record(char kind, uint64_t first, uint64_t second, uint64_t third, const struct iovec *parts, int count) {
@@ -175,7 +178,10 @@ static void record_write(int descriptor, int64_t offset, const struct iovec *par
   if (log_descriptor < 0 || written <= 0 || fstat(descriptor, &status) || !S_ISREG(status.st_mode)) return;
   int is_synchronous = fcntl(descriptor, F_GETFL) & O_DSYNC;
   // A short write has no record of its own: the disk under test is not full.
-  record(is_synchronous ? 'M' : 'W', status.st_ino, (uint64_t)offset, 0, parts, count);
+  // One that is killed while it waits for the disk has written, and nobody has flushed that.
+  int is_last = is_synchronous && metas_left > 0 && --metas_left == 0;
+  record(is_synchronous && !is_last ? 'M' : 'W', status.st_ino, (uint64_t)offset, 0, parts, count);
+  if (is_last) end_process();
 }
 
 /// Where a write without an offset has begun, by where it has ended.
