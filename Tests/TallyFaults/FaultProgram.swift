@@ -14,7 +14,7 @@ struct FaultSuite: Sendable {
     FaultSuite(name: "journal-recovery", minutes: 3, run: JournalRecoverySuite.run),
     FaultSuite(name: "power-cuts", minutes: 4, run: PowerCutSuite.run),
     FaultSuite(name: "directory-flushes", minutes: 1, run: DirectoryFlushSuite.run),
-    FaultSuite(name: "log-power-cuts", minutes: 10, run: LogCutSuite.run),
+    FaultSuite(name: "log-power-cuts", minutes: 25, run: LogCutSuite.run),
     FaultSuite(name: "sync-images", minutes: 10, run: SyncImageSuite.run),
     FaultSuite(name: "sync-kills", minutes: 2, run: SyncKillSuite.run),
     FaultSuite(name: "verifications", minutes: 10, run: VerificationSuite.run),
