@@ -12,7 +12,7 @@ struct LogDiskAct {
   private let step: Int
 
   private static let pageSizeInBytes = 4_096
-  private static let mostPages = 80
+  private static let mostPages = 176
   private static let commitCount = 50
 
   init(_ act: Act) throws {

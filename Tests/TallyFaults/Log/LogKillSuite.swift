@@ -24,7 +24,7 @@ enum LogKillSuite {
   ]
 
   private static func disturbBanks(_ run: inout FaultRun, _ generator: inout SeededGenerator) throws -> String {
-    let wanted = run.count("LOG_KILLS", short: 60, long: 1_000)
+    let wanted = run.count("LOG_KILLS", short: 40, long: 1_000)
     var (killCount, stopCount, commitCount, round) = (0, 0, 0, 0)
     while killCount + stopCount < wanted {
       try withScratch(inMemory: true) { directory in
@@ -88,7 +88,7 @@ enum LogKillSuite {
 
   /// The race that wedged the journal, of earlier versions: ordinary programs beside one that suspends and resumes.
   private static func disturbStores(_ run: inout FaultRun, _ generator: inout SeededGenerator) throws -> String {
-    let seconds = run.count("LOG_SECONDS", short: 3, long: 120)
+    let seconds = run.count("LOG_SECONDS", short: 2, long: 120)
     let (begin, limit) = (ContinuousClock.now, Duration.seconds(seconds))
     var (killCount, stopCount, commitCount, round, logCount) = (0, 0, UInt64(0), 0, 0)
     while ContinuousClock.now - begin < limit {
