@@ -304,9 +304,9 @@ struct CursorHandle {
   // Valid until `close`; the cursor that owns this closes it once, in its `deinit`.
   private let handle: OpaquePointer
   private let core: TransactionCore
-  // The cursor over tree and tail, if the transaction has an overlay with the database; released by `close`. Without its
-  // counting, which each move of any cursor would pay for.
-  private var merged: Unmanaged<MergedCursor>?
+  // The cursor over tree and tail, if the transaction has an overlay with the database; all copies of this handle share it,
+  // and `close` frees it. Not an object, whose counting and checks of access each move would pay for.
+  private var merged: UnsafeMutablePointer<MergedCursor>?
 
   @usableFromInline
   init(of database: DatabaseHandle, in core: TransactionCore) throws(LMDBError) {
@@ -320,8 +320,11 @@ struct CursorHandle {
       throw error
     }
     guard !tables.isEmpty || overlay.write != nil else { return }
-    let cursor = MergedCursor(LogCursor(over: self, tables, at: overlay.limit), of: database)
-    unsafe merged = .passRetained(cursor)
+    let cursor = MergedCursor(cursor: LogCursor(over: self, tables, at: overlay.limit), database: database)
+    // Freed by `close`.
+    let place = UnsafeMutablePointer<MergedCursor>.allocate(capacity: 1)
+    unsafe place.initialize(to: cursor)
+    unsafe merged = place
   }
 
   /// Opens a cursor of the database without a name, whose keys are the names of all others.
@@ -347,7 +350,9 @@ struct CursorHandle {
   func close() {
     // The owner calls this once, and nothing afterwards.
     unsafe mdb_cursor_close(handle)
-    unsafe merged?.release()
+    guard let merged = unsafe merged else { return }
+    unsafe merged.deinitialize(count: 1)
+    unsafe merged.deallocate()
   }
 
   /// Stores a value, and returns liblmdb's code.
@@ -363,7 +368,7 @@ struct CursorHandle {
   func remove() throws(LMDBError) {
     // Asked only for whether the transaction may still be used.
     _ = try unsafe core.usableHandle("remove")
-    if let merged = unsafe merged { return try unsafe merged.takeUnretainedValue().remove(in: core) }
+    if let merged = unsafe merged { return try unsafe merged.pointee.remove(in: core) }
     // The cursor is open.
     let result = unsafe mdb_cursor_del(handle, 0)
     guard result == MDB_SUCCESS else { throw core.failed(result, "remove") }
@@ -391,7 +396,7 @@ struct CursorHandle {
   ) throws(LMDBError) -> (key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer)? {
     // Asked only for whether the transaction may still be used.
     _ = try unsafe core.usableHandle("move the cursor")
-    if let merged = unsafe merged { return unsafe try merged.takeUnretainedValue().cursor.move(move, key: key) }
+    if let merged = unsafe merged { return unsafe try merged.pointee.cursor.move(move, key: key) }
     // liblmdb only reads the key it is given, and then lets both point into the map.
     var keyBytes = unsafe MDB_val(key)
     var value = unsafe MDB_val()

@@ -356,7 +356,7 @@ extension Database {
   ) throws(LMDBError) -> Int {
     let pages = try DatabaseStatistics(transaction.core.statisticsOfTree(of: handle))
     let tree = (pages.leafPageCount + pages.overflowPageCount) * pages.pageSizeInBytes
-    return tree + (transaction.core.overlay?.byteCount ?? 0)
+    return tree + (try transaction.core.overlay?.valueByteCount(of: handle) ?? 0)
   }
 }
 

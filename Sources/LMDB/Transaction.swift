@@ -424,6 +424,8 @@ extension TransactionCore {
 
   /// Removes every key of a database.
   func removeAll(in database: DatabaseHandle) throws(LMDBError) {
+    // With a log there is nothing to do in the tree then.
+    if overlay != nil, try statistics(of: database).entryCount == 0 { return }
     try continueInTree()
     let transaction = try unsafe usableHandle(for: database, "remove all")
     // Zero empties; one would delete the database and its handle, which may be in use.

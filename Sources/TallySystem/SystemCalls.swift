@@ -344,3 +344,32 @@ private func platformLink(_ old: UnsafePointer<CChar>, _ new: UnsafePointer<CCha
 private func platformRename(_ old: UnsafePointer<CChar>, _ new: UnsafePointer<CChar>) -> CInt {
   unsafe rename(old, new)
 }
+
+extension SystemCalls {
+  /// Sleeps until somebody wakes those who wait for a word in memory that processes share, but not if it has another value
+  /// already; wakes without a reason, too.
+  ///
+  /// The corresponding C function is `futex` with `FUTEX_WAIT`; elsewhere than on Linux this is a pause.
+  package static func sleep(on word: UnsafeMutablePointer<UInt32>, while value: UInt32, atMost limit: Duration) {
+    #if os(Linux)
+      var time = timespec(
+        tv_sec: Int(limit.components.seconds), tv_nsec: Int(limit.components.attoseconds / 1_000_000_000))
+      // The caller keeps the word, and the time lives for the call.
+      _ = unsafe tally_futex(word, FUTEX_WAIT, value, &time)
+    #else
+      usleep(200)
+    #endif
+  }
+
+  /// Wakes one who sleeps on a word, and returns whether there was one.
+  ///
+  /// The corresponding C function is `futex` with `FUTEX_WAKE`.
+  package static func wakeOne(sleepingOn word: UnsafeMutablePointer<UInt32>) -> Bool {
+    #if os(Linux)
+      // The caller keeps the word.
+      return unsafe tally_futex(word, FUTEX_WAKE, 1, nil) > 0
+    #else
+      return false
+    #endif
+  }
+}

@@ -11,17 +11,13 @@ func orderOfBytes(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointe
   return unsafe Int(memcmp(first, second, count))
 }
 
-/// A cursor over tree and tail that all copies of a handle share.
-final class MergedCursor {
+/// A cursor over tree and tail of a database.
+struct MergedCursor {
   var cursor: LogCursor
-  private let database: DatabaseHandle
-
-  init(_ cursor: LogCursor, of database: DatabaseHandle) {
-    (self.cursor, self.database) = (cursor, database)
-  }
+  let database: DatabaseHandle
 
   /// Removes the entry at which the cursor is.
-  func remove(in core: TransactionCore) throws(LMDBError) {
+  mutating func remove(in core: TransactionCore) throws(LMDBError) {
     guard let key = cursor.currentKey else { throw LMDBError(.notPositioned, operation: "remove") }
     // The array lives for the call.
     _ = try unsafe key.span.bytes.withUnsafeBytes { (bytes) throws(LMDBError) in
@@ -46,8 +42,13 @@ struct LogCursor {
   private var tables: [LogTable]
   private let commit: UInt64
   private var treeEntry = unsafe Entry?.none
+  // Where each table is.
   private var nodes: [LogNode?]
+  // The least of their keys, on the way forward.
+  private var tailKey = unsafe UnsafeRawBufferPointer?.none
   private var isForward = true
+  // Whether the cursor is where that of the tree is, and the tail has nothing after it.
+  private var followsTree = false
   // The key of the entry at which the cursor is: of the tail, or of a page, which stays as it is in a snapshot.
   private var key = unsafe UnsafeRawBufferPointer?.none
 
@@ -97,12 +98,18 @@ struct LogCursor {
       let first = if let lower = unsafe lower { unsafe table.first(atOrAfter: lower) } else { table.first }
       nodes[index] = first?.visible(at: commit)
     }
-    isForward = true
+    (isForward, followsTree) = (true, false)
+    findTailKey()
     return unsafe try firstThatIsThere()
   }
 
   /// Moves to the next entry; `nil` if there is none.
   mutating func next() throws(LMDBError) -> Entry? {
+    if followsTree {
+      let entry = unsafe try tree?.move(.next, key: Self.noKey)
+      unsafe key = entry?.key
+      return unsafe entry
+    }
     guard isForward else {
       guard let key = unsafe key else { return unsafe try moveToFirst(atOrAfter: nil) }
       guard let after = unsafe keyAfter(Array(key)) else { return nil }
@@ -117,7 +124,7 @@ struct LogCursor {
   ///
   /// The key is read within the call only.
   mutating func moveToLast(before upper: UnsafeRawBufferPointer?) throws(LMDBError) -> Entry? {
-    isForward = false
+    (isForward, followsTree) = (false, false)
     unsafe treeEntry = try lastOfTree(before: upper)
     var upper = unsafe upper
     while true {
@@ -151,39 +158,48 @@ struct LogCursor {
   /// What moves without a key get, which read none.
   private static var noKey: UnsafeRawBufferPointer { unsafe UnsafeRawBufferPointer(start: nil, count: 0) }
 
-  /// The first entry of those at which the parts and the tree are, without keys that are removed.
-  private mutating func firstThatIsThere() throws(LMDBError) -> Entry? {
-    while true {
-      var key = unsafe treeEntry?.key
-      var source: LogNode?
-      for node in nodes.reversed() {
-        guard let node else { continue }
-        let order = if let key = unsafe key { unsafe orderOfKeys(node.key, key) } else { -1 }
-        if order < 0 || order == 0 && source == nil { unsafe (key, source) = unsafe (node.key, node) }
-      }
-      guard let found = unsafe key else {
-        unsafe self.key = nil
-        return nil
-      }
-      unsafe self.key = found
-      guard let source else {
-        let entry = unsafe treeEntry
-        try passTree()
-        return unsafe entry
-      }
-      unsafe try pass(found)
-      if !source.isRemoval { return unsafe (source.key, source.value) }
+  private mutating func findTailKey() {
+    unsafe tailKey = nil
+    for node in nodes {
+      guard let node else { continue }
+      if let least = unsafe tailKey, unsafe orderOfKeys(node.key, least) >= 0 { continue }
+      unsafe tailKey = node.key
     }
   }
 
-  /// Moves everybody who is at a key beyond it.
-  private mutating func pass(_ key: UnsafeRawBufferPointer) throws(LMDBError) {
-    for index in nodes.indices {
-      while let node = nodes[index], unsafe orderOfKeys(node.key, key) == 0 {
-        nodes[index] = node.nextKey?.visible(at: commit)
+  /// The first entry of those at which the tables and the tree are, without keys that are removed.
+  private mutating func firstThatIsThere() throws(LMDBError) -> Entry? {
+    while let tailKey = unsafe tailKey {
+      if let entry = unsafe treeEntry {
+        let order = unsafe orderOfKeys(entry.key, tailKey)
+        if order < 0 {
+          unsafe key = entry.key
+          try passTree()
+          return unsafe entry
+        }
+        // Any version in the tail is newer.
+        if order == 0 { try passTree() }
+      }
+      unsafe key = tailKey
+      if let version = unsafe passTail(tailKey), !version.isRemoval {
+        return unsafe (version.key, version.value)
       }
     }
-    if let entry = unsafe treeEntry, unsafe orderOfKeys(entry.key, key) == 0 { try passTree() }
+    followsTree = true
+    unsafe key = treeEntry?.key
+    return unsafe treeEntry
+  }
+
+  /// Moves every table that is at a key beyond it, and returns the newest version of the key.
+  private mutating func passTail(_ key: UnsafeRawBufferPointer) -> LogNode? {
+    var newest: LogNode?
+    for index in nodes.indices.reversed() {
+      guard let node = nodes[index], unsafe orderOfKeys(node.key, key) == 0 else { continue }
+      if newest == nil { newest = node }
+      nodes[index] = node.nextKey?.visible(at: commit)
+    }
+    findTailKey()
+    return newest
   }
 
   private mutating func passTree() throws(LMDBError) {

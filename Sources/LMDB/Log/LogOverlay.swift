@@ -1,27 +1,29 @@
+import Synchronization
 import TallySystem
 
 /// What a transaction of an environment with a log sees beside the tree: a part of the tail, and its own changes.
 ///
-/// For the transaction's owner only. A nested write has that of its parent.
-final class LogOverlay {
+/// That of a snapshot does not change, and several snapshots share it; that of a write is for its owner, and for nested
+/// writes.
+final class LogOverlay: @unchecked Sendable {
   /// The last commit that the snapshot has.
   let snapshot: UInt64
   /// The last commit that the tree has.
-  private let row: UInt64
+  let row: UInt64
   /// The changes of this transaction; `nil` for one that reads.
   let write: LogWrite?
-  // The parts are kept as long as their tables are used; the last one is that of the write.
+  // The parts, oldest first, are kept as long as their tables are used; the last one is that of the write.
   private let parts: [LogTail]
-  private var partTables: [[LogTable?]]
-  // A part may grow later.
-  private let sizeOfParts: Int
+  /// Those of each number beside each other, a place for each part.
+  private var tables: [LogTable?]
   private let numbers: TableNumbers
-  private let databases: [Int?]
+  private let databases: TableNumbers.OfDatabases
+  /// The last version that the write has appended, if it has put no other one since: its key is after all of its table.
+  private var appended: (number: Int, version: LogNode)?
 
   /// What a snapshot sees after what its tree has.
   init(_ parts: [LogTail], after row: UInt64, at commit: UInt64, _ numbers: TableNumbers) {
-    (self.parts, partTables, self.row) = (parts, parts.map(\.tables), row)
-    sizeOfParts = parts.reduce(0) { $0 + $1.committedByteCount }
+    (self.parts, tables, self.row) = (parts, Self.tables(of: parts), row)
     (snapshot, self.numbers, write) = (commit, numbers, nil)
     databases = numbers.ofDatabases
   }
@@ -30,13 +32,20 @@ final class LogOverlay {
   init(of write: LogWrite, over under: LogOverlay) {
     self.write = write
     parts = under.parts.last === write.part ? under.parts : under.parts + [write.part]
-    partTables = parts.map(\.tables)
-    (snapshot, row, sizeOfParts) = (under.snapshot, under.row, under.sizeOfParts)
-    (numbers, databases) = (under.numbers, under.databases)
+    tables = Self.tables(of: parts)
+    (snapshot, row, numbers, databases) = (under.snapshot, under.row, under.numbers, under.databases)
   }
 
-  /// How much everything takes that is not in the tree.
-  var byteCount: Int { sizeOfParts + (write?.byteCount ?? 0) }
+  /// How many bytes the values of a database have that are not in the tree, older versions included.
+  func valueByteCount(of database: DatabaseHandle) throws(LMDBError) -> Int {
+    try tables(of: database).reduce(0) { $0 + $1.valueByteCount }
+  }
+
+  private static func tables(of parts: [LogTail]) -> [LogTable?] {
+    let ofParts = parts.map(\.tables)
+    let count = ofParts.reduce(0) { max($0, $1.count) }
+    return (0..<count).flatMap { number in ofParts.map { number < $0.count ? $0[number] : nil } }
+  }
 
   /// The number of the commit that the newest visible versions have: a write's own are those of the next one.
   var limit: UInt64 { write?.commit ?? snapshot }
@@ -45,41 +54,58 @@ final class LogOverlay {
   @inline(__always)
   private func number(of database: DatabaseHandle) throws(LMDBError) -> Int {
     let index = Int(database.index)
-    if index < databases.count, let number = databases[index] { return number }
-    // It was opened later.
+    if databases.change == numbers.lastChange, index < databases.numbers.count, let number = databases.numbers[index] {
+      return number
+    }
     return try numbers.number(of: database)
   }
 
   /// The tables of a database in the tail and among the changes, oldest first.
   func tables(of database: DatabaseHandle) throws(LMDBError) -> [LogTable] {
-    let number = try number(of: database)
-    return partTables.compactMap { $0.table(number) }
+    let first = try number(of: database) * parts.count
+    return first < tables.count ? tables[first..<first + parts.count].compactMap(\.self) : []
   }
 
   /// The table of a database for changes, which the first of them makes.
   private func ownTable(of database: DatabaseHandle, in write: LogWrite) throws(LMDBError) -> LogTable {
-    let (number, last) = (try number(of: database), partTables.count - 1)
-    if let table = partTables[last].table(number) { return table }
+    let number = try number(of: database)
+    let place = (number + 1) * parts.count - 1
+    if place < tables.count, let table = tables[place] { return table }
+    while tables.count <= place { tables.append(nil) }
     let table = write.part.table(number)
-    partTables[last] = write.part.tables
+    tables[place] = table
     return table
   }
 
   /// The newest version of a key; `nil` if only the tree can have it.
   func version(of key: UnsafeRawBufferPointer, in database: DatabaseHandle) throws(LMDBError) -> LogNode? {
-    let number = try number(of: database)
-    for index in stride(from: partTables.count - 1, through: 0, by: -1) {
-      if let version = unsafe partTables[index].table(number)?.version(of: key, at: limit) { return version }
+    let first = try number(of: database) * parts.count
+    guard first < tables.count else { return nil }
+    let key = unsafe KeyWithHash(key)
+    for place in stride(from: first + parts.count - 1, through: first, by: -1) {
+      if let version = tables[place]?.version(of: key, at: limit) { return version }
     }
     return nil
   }
 
   /// Records that a key gets a value, and returns the room for it; for a write.
   func reserve(
-    _ byteCount: Int, for key: UnsafeRawBufferPointer, in database: DatabaseHandle
+    _ byteCount: Int, for key: UnsafeRawBufferPointer, in database: DatabaseHandle, isNested: Bool,
+    appends: Bool = false
   ) throws(LMDBError) -> UnsafeMutableRawBufferPointer? {
     guard let write else { return nil }
-    return unsafe write.reserve(byteCount, for: key, in: try ownTable(of: database, in: write))
+    let table = try ownTable(of: database, in: write)
+    let version = unsafe write.reserve(byteCount, for: key, in: table, isNested: isNested)
+    appended = appends ? (try number(of: database), version) : nil
+    // Nobody else sees the version.
+    return unsafe UnsafeMutableRawBufferPointer(mutating: version.value)
+  }
+
+  /// Whether a key is after the one that the write has just appended to the same database.
+  func isAfterAppended(_ key: UnsafeRawBufferPointer, in database: DatabaseHandle) throws(LMDBError) -> Bool {
+    guard let appended, appended.number == (try number(of: database)) else { return false }
+    // The write's part has the version, even if it was taken back.
+    return unsafe orderOfKeys(key, appended.version.key) > 0
   }
 
   /// Records that a key is removed; for a write.
@@ -96,9 +122,10 @@ final class LogOverlay {
     var sum = 0
     for (index, table) in tables.enumerated() {
       sum += try table.countChange(after: row, upTo: limit) { (node) throws(LMDBError) in
+        // The parts have the node.
+        let key = unsafe KeyWithHash(node.key)
         for older in tables[..<index].reversed() {
-          // The parts have the node.
-          if let version = unsafe older.version(of: node.key, at: limit) { return !version.isRemoval }
+          if let version = older.version(of: key, at: limit) { return !version.isRemoval }
         }
         return try isInTree(node)
       }
@@ -110,11 +137,17 @@ final class LogOverlay {
 /// Numbers of tables, the same for all parts of the tail: records of a log name tables, and transactions number open
 /// databases.
 final class TableNumbers: Sendable {
+  /// By the index of a database; liblmdb gives the index of one that is no more to another one.
+  struct OfDatabases {
+    fileprivate(set) var numbers: [Int?] = []
+    /// How often an index had been given to another database.
+    fileprivate(set) var change = 0
+  }
+
   private struct State {
     var names: [String] = []
     var numbers: [String: Int] = [:]
-    /// By the index of a database.
-    var databases: [Int?] = []
+    var databases = OfDatabases()
 
     mutating func number(of name: String) -> Int {
       if let number = numbers[name] { return number }
@@ -125,23 +158,32 @@ final class TableNumbers: Sendable {
   }
 
   private let state = Monitor(State())
+  private let changeCount = Atomic(0)
 
   /// Notes the name of an open database.
   func record(_ name: String, of index: UInt32) {
     state.withLock { state in
-      while state.databases.count <= Int(index) { state.databases.append(nil) }
-      state.databases[Int(index)] = state.number(of: name)
+      let number = state.number(of: name)
+      while state.databases.numbers.count <= Int(index) { state.databases.numbers.append(nil) }
+      if let old = state.databases.numbers[Int(index)], old != number {
+        state.databases.change += 1
+        changeCount.store(state.databases.change, ordering: .releasing)
+      }
+      state.databases.numbers[Int(index)] = number
     }
   }
 
-  /// The numbers of the tables of open databases, by the index of each.
-  var ofDatabases: [Int?] { state.withLock(\.databases) }
+  /// The numbers of the tables of open databases; they hold until ``lastChange`` is another one.
+  var ofDatabases: OfDatabases { state.withLock(\.databases) }
+
+  var lastChange: Int { changeCount.load(ordering: .acquiring) }
 
   func number(of name: String) -> Int { state.withLock { $0.number(of: name) } }
 
   func number(of database: DatabaseHandle) throws(LMDBError) -> Int {
     let index = Int(database.index)
-    guard let number = state.withLock({ index < $0.databases.count ? $0.databases[index] : nil }) else {
+    let known = ofDatabases.numbers
+    guard index < known.count, let number = known[index] else {
       throw LMDBError(.badDatabase, operation: "read the log")
     }
     return number

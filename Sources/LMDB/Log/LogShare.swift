@@ -171,6 +171,22 @@ final class LogShare: Sendable {
     }
   }
 
+  // MARK: The turn
+
+  /// How many turns have ended; the number begins again at zero after the largest one.
+  var endedTurns: UInt32 { block.endedTurns }
+
+  /// Waits until another turn ends, at most for a while; not if it has ended already.
+  func waitForEndOfTurn(after ended: UInt32, atMost limit: Duration) {
+    block.sleep(whileEndedTurnsAre: ended, atMost: limit)
+  }
+
+  /// Releases the turn, and returns how many have ended if somebody was waiting for it.
+  func endTurn() -> UInt32? {
+    turn.release()
+    return block.endTurn()
+  }
+
   // MARK: The shared block
 
   /// The last commit that readers may see.
@@ -197,7 +213,7 @@ private struct SharedBlock: @unchecked Sendable {
 
   /// Each has a cache line of its own.
   enum Number: Int {
-    case published, safe, doubt
+    case published, safe, doubt, endedTurns
   }
 
   // Constant, and aligned to a page; the owner unmaps it when nobody has it.
@@ -219,6 +235,27 @@ private struct SharedBlock: @unchecked Sendable {
   }
 
   // The cells below are in the map, which the owner keeps.
+
+  /// What processes sleep on that wait for the turn.
+  private var turns: UnsafeMutablePointer<Atomic<UInt32>> {
+    unsafe (address + Number.endedTurns.rawValue * 64).assumingMemoryBound(to: Atomic<UInt32>.self)
+  }
+
+  private var word: UnsafeMutablePointer<UInt32> {
+    // An atomic number is stored as the number.
+    unsafe UnsafeMutableRawPointer(turns).assumingMemoryBound(to: UInt32.self)
+  }
+
+  var endedTurns: UInt32 { unsafe turns.pointee.load(ordering: .sequentiallyConsistent) }
+
+  func sleep(whileEndedTurnsAre ended: UInt32, atMost limit: Duration) {
+    unsafe SystemCalls.sleep(on: word, while: ended, atMost: limit)
+  }
+
+  func endTurn() -> UInt32? {
+    let ended = unsafe turns.pointee.wrappingAdd(1, ordering: .sequentiallyConsistent).newValue
+    return unsafe SystemCalls.wakeOne(sleepingOn: word) ? ended : nil
+  }
 
   subscript(number: Number) -> UInt64 { unsafe cell(number).pointee.load(ordering: .sequentiallyConsistent) }
 

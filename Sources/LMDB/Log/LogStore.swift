@@ -39,8 +39,8 @@ package final class LogStore: Sendable {
     var end = LogPlace()
     var isClosed = false
     var isTurnTaken = false
-    /// When this process may take the turn again, if another process was waiting when this one's last turn ended.
-    var courtesyEnd: Duration?
+    /// How many turns had ended with this process's last one, if it has woken another process.
+    var yieldedTurn: UInt32?
     /// What the merging thread does first.
     var upkeep: (@Sendable (LMDBEnvironment) throws -> Void)?
     /// The merging thread, if it runs.
@@ -55,6 +55,8 @@ package final class LogStore: Sendable {
     var mergeCommit: UInt64 = 0
     /// The row of the newest snapshot that was read, to read it once.
     var knownRow: (transaction: Int, row: LogPlace)?
+    /// The overlay of the newest snapshot, for others of the same commit.
+    var overlay: LogOverlay?
 
     init(_ numbers: TableNumbers) {
       self.numbers = numbers
@@ -322,20 +324,21 @@ extension LogStore.State {
   /// Ends a commit whose changes the newest part has; the place is the one after it.
   mutating func end(_ part: LogTail, at place: LogPlace) {
     part.end = place.commit
-    part.committedByteCount = part.byteCount
     end = place
   }
 
   /// Forgets the tail, since a tree has everything up to its row.
   mutating func restart(at row: LogPlace) {
     parts = [LogTail(from: row.commit, numbers)]
-    end = row
+    (end, overlay) = (row, nil)
   }
 
   /// Forgets the parts that a tree has; the last one may get more commits.
   mutating func removeParts(upTo row: LogPlace) {
     let last = parts.last
     parts.removeAll { $0.end <= row.commit && $0 !== last }
+    // It would keep the parts.
+    overlay = nil
   }
 }
 
@@ -353,8 +356,8 @@ extension LogStore {
       let core = try environment.beginTreeReader()
       do throws(LMDBError) {
         holdingUp()
-        if let commit = commitOfEmptyTail(over: core) {
-          core.commit = commit
+        if let known = knownSnapshot(over: core) {
+          (core.overlay, core.commit) = known
           return core
         }
         if let overlay = try overlay(over: core) {
@@ -370,16 +373,18 @@ extension LogStore {
     throw LMDBError(.busy, operation: "begin read", message: "The tree was merged again and again")
   }
 
-  /// The commit of a snapshot whose tree has everything; `nil` if it lacks something, or is not known.
-  private func commitOfEmptyTail(over core: TransactionCore) -> UInt64? {
+  /// The overlay and the commit of a snapshot as another one before it; no overlay if the tree has everything.
+  private func knownSnapshot(over core: TransactionCore) -> (LogOverlay?, UInt64)? {
     // The reader is live.
     let number = unsafe Int(mdb_txn_id(core.handle))
     let published = share.published
     return state.withLock { state in
-      guard !state.isClosed, let known = state.knownRow, known.transaction == number, known.row.commit == published,
-        state.end.commit == published
+      guard !state.isClosed, let known = state.knownRow, known.transaction == number, state.end.commit == published
       else { return nil }
-      return published
+      if known.row.commit == published { return (nil, published) }
+      guard let overlay = state.overlay, overlay.row == known.row.commit, overlay.snapshot == published
+      else { return nil }
+      return (overlay, published)
     }
   }
 
@@ -400,8 +405,10 @@ extension LogStore {
       if state.isClosed { throw LMDBError(.closed, operation: "begin read") }
       guard try catchUp(&state, with: row, upTo: published) else { return nil }
       if number > state.knownRow?.transaction ?? -1 { state.knownRow = (number, row) }
-      return LogOverlay(
+      let overlay = LogOverlay(
         state.parts.filter { $0.end > row.commit }, after: row.commit, at: state.end.commit, environment.tableNumbers)
+      state.overlay = overlay
+      return overlay
     }
   }
 

@@ -22,8 +22,6 @@ final class LogTail: @unchecked Sendable {
   private var heights = SplitNumbers()
   /// How much the nodes take; for who adds.
   private(set) var byteCount = 0
-  /// How much the nodes of commits take; guarded by the owner of the part.
-  var committedByteCount = 0
   private var chunkByteCount: Int
 
   /// Creates a part without commits; the chunks of memory grow from a size on.
@@ -49,25 +47,28 @@ final class LogTail: @unchecked Sendable {
         let value = unsafe change.value.map { unsafe UnsafeRawBufferPointer(rebasing: bytes[$0]) }
         let table = if let known, known.name == change.table { known.table } else { table(named: change.table) }
         known = (change.table, table)
-        unsafe table.insert(node(key, value, commit), key)
+        unsafe table.insert(key) { _ in unsafe node(key, value, commit) }
       }
     }
   }
 
   /// Adds an entry of a commit, whose value is written before anybody else reads it.
+  ///
+  /// With a version of the same commit, key and length that nobody needs any more, that one is used again, if it may be.
   func reserve(
-    _ valueCount: Int, for key: UnsafeRawBufferPointer, in table: LogTable, of commit: UInt64
-  ) -> LogNode {
-    let node = unsafe node(key, valueCount: valueCount, commit, isRemoval: false)
-    unsafe table.insert(node, key)
-    return node
+    _ valueCount: Int, for key: UnsafeRawBufferPointer, in table: LogTable, of commit: UInt64, mayUseAgain: Bool
+  ) -> (node: LogNode, isNew: Bool) {
+    unsafe table.insert(key) { newest in
+      if mayUseAgain, let newest, newest.commit == commit, !newest.isRemoval, newest.valueCount == valueCount {
+        return nil
+      }
+      return unsafe node(key, valueCount: valueCount, commit, isRemoval: false)
+    }
   }
 
   /// Adds that a key is removed.
   func remove(_ key: UnsafeRawBufferPointer, in table: LogTable, of commit: UInt64) -> LogNode {
-    let node = unsafe node(key, valueCount: 0, commit, isRemoval: true)
-    unsafe table.insert(node, key)
-    return node
+    unsafe table.insert(key) { _ in unsafe node(key, valueCount: 0, commit, isRemoval: true) }.node
   }
 
   /// By number.
@@ -78,7 +79,7 @@ final class LogTail: @unchecked Sendable {
 
   /// The table of a number, which is made if there is none.
   func table(_ number: Int) -> LogTable {
-    if let table = tables.table(number) { return table }
+    if let table = tablesByNumber.withLock({ number < $0.count ? $0[number] : nil }) { return table }
     // A head is a node without a key, and as high as any.
     let head = makeNode(keyCount: 0, valueCount: 0, height: Self.highest)
     let table = LogTable(numbers.name(of: number), head: head)
@@ -131,21 +132,13 @@ final class LogTail: @unchecked Sendable {
   }
 }
 
-extension [LogTable?] {
-  /// The table of a number, if it is there.
-  func table(_ number: Int) -> LogTable? { number < count ? self[number] : nil }
-}
-
 /// Numbers for the heights of nodes; any that are spread evenly will do.
 private struct SplitNumbers {
   private var state: UInt64 = 0
 
   mutating func next() -> UInt64 {
     state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
+    return state.mixed
   }
 }
 
@@ -207,7 +200,7 @@ struct LogNode: Equatable, @unchecked Sendable {
     nonmutating set { unsafe base.storeBytes(of: flags & 1 | (newValue ? 2 : 0), toByteOffset: 15, as: UInt8.self) }
   }
 
-  private var valueCount: Int { unsafe Int(base.load(fromByteOffset: 8, as: UInt32.self)) }
+  fileprivate var valueCount: Int { unsafe Int(base.load(fromByteOffset: 8, as: UInt32.self)) }
   private var keyCount: Int { unsafe Int(base.load(fromByteOffset: 12, as: UInt16.self)) }
   fileprivate var height: Int { unsafe Int(base.load(fromByteOffset: 14, as: UInt8.self)) }
 
@@ -264,10 +257,16 @@ final class LogTable: @unchecked Sendable {
   let name: String
   // As for a node.
   private let head: LogNode
+  private let filter = KeyFilter()
   private let count = Mutex(LogCount())
 
   fileprivate init(_ name: String, head: LogNode) {
     (self.name, self.head) = (name, head)
+  }
+
+  deinit {
+    // Nobody else has the table.
+    filter.deallocate()
   }
 
   var first: LogNode? { head.next }
@@ -288,7 +287,11 @@ final class LogTable: @unchecked Sendable {
   func first(atOrAfter key: UnsafeRawBufferPointer) -> LogNode? { unsafe last(before: key).next }
 
   /// The newest version of a key that a snapshot sees.
-  func version(of key: UnsafeRawBufferPointer, at commit: UInt64) -> LogNode? {
+  func version(of key: KeyWithHash, at commit: UInt64) -> LogNode? {
+    filter.mayHave(key) ? unsafe version(of: key.bytes, at: commit) : nil
+  }
+
+  private func version(of key: UnsafeRawBufferPointer, at commit: UInt64) -> LogNode? {
     guard let node = unsafe first(atOrAfter: key)?.visible(at: commit), unsafe orderOfKeys(node.key, key) == 0 else {
       return nil
     }
@@ -313,11 +316,20 @@ final class LogTable: @unchecked Sendable {
     return node
   }
 
-  /// Links a node before the older versions of its key.
-  fileprivate func insert(_ node: LogNode, _ key: UnsafeRawBufferPointer) {
+  /// Links a node that a body makes before the older versions of its key, of which it gets the newest; without a node,
+  /// that one stays the newest.
+  @discardableResult
+  fileprivate func insert(
+    _ key: UnsafeRawBufferPointer, _ make: (_ newest: LogNode?) -> LogNode?
+  ) -> (node: LogNode, isNew: Bool) {
     // The room is used within the closure only, and each level that is read was written.
     unsafe withUnsafeTemporaryAllocation(of: LogNode.self, capacity: head.height) { before in
-      _ = unsafe last(before: key) { level, last in unsafe before.initializeElement(at: level, to: last) }
+      let next = unsafe last(before: key) { level, last in unsafe before.initializeElement(at: level, to: last) }.next
+      let newest = next.flatMap { unsafe orderOfKeys($0.key, key) == 0 ? $0 : nil }
+      guard let node = make(newest) else { return (newest ?? head, false) }
+      count.withLock { $0.add(node) }
+      // First: who finds the node must not be told that it is not there.
+      unsafe filter.add(KeyWithHash(key))
       // From the bottom, so that whoever finds the node above finds it below, too; its own links come first.
       for level in 0..<node.height {
         let last = unsafe before[level]
@@ -325,9 +337,12 @@ final class LogTable: @unchecked Sendable {
         unsafe node.link(level).pointee.store(next, ordering: .relaxed)
         unsafe last.link(level).pointee.store(node.base, ordering: .releasing)
       }
+      return (node, true)
     }
-    count.withLock { $0.nodes.append(node) }
   }
+
+  /// How many bytes the values of all versions have.
+  var valueByteCount: Int { count.withLock(\.valueByteCount) }
 
   /// Takes out the node that was linked last of those that are there, which no snapshot has seen.
   ///
@@ -359,7 +374,9 @@ final class LogTable: @unchecked Sendable {
 /// The number of keys that the commits of a part of the tail have added to a table.
 struct LogCount {
   /// The versions of all keys, in the order in which they were made.
-  var nodes: [LogNode] = []
+  private var nodes: [LogNode] = []
+  /// How many bytes their values have.
+  private(set) var valueByteCount = 0
   /// How many of them are counted, or older than what was ever asked for.
   private var countedCount = 0
   /// The commit after which the sums begin.
@@ -384,9 +401,16 @@ struct LogCount {
     return sum(at: commit) - sum(at: row)
   }
 
+  mutating func add(_ node: LogNode) {
+    nodes.append(node)
+    valueByteCount += node.valueCount
+  }
+
   /// Forgets the last version, whose write takes it back.
   mutating func removeLast() {
-    guard let commit = nodes.popLast()?.commit else { return }
+    guard let last = nodes.popLast() else { return }
+    valueByteCount -= last.valueCount
+    let commit = last.commit
     // The write may have counted its versions; those that stay are counted again.
     guard countedCount > nodes.count || sums.last?.commit == commit else { return }
     if sums.last?.commit == commit { sums.removeLast() }

@@ -168,9 +168,13 @@ extension TransactionCore {
       switch mode {
       case .replace: true
       case .insert: unsafe try find(key, in: database) == nil
-      case .append: unsafe try isAfterAll(key, in: database)
+      case .append: unsafe try overlay.isAfterAppended(key, in: database) ? true : isAfterAll(key, in: database)
       }
-    return unsafe (false, isAllowed ? try overlay.reserve(byteCount, for: key, in: database) : nil)
+    guard isAllowed else { return (false, nil) }
+    let (isNested, appends) = (parent != nil, mode == .append)
+    return unsafe (
+      false, try overlay.reserve(byteCount, for: key, in: database, isNested: isNested, appends: appends)
+    )
   }
 
   private func isAfterAll(_ key: UnsafeRawBufferPointer, in database: DatabaseHandle) throws(LMDBError) -> Bool {
@@ -193,7 +197,7 @@ extension TransactionCore {
       for entry in batch.entries {
         let value = unsafe UnsafeRawBufferPointer(rebasing: bytes[entry.value])
         let room = unsafe try overlay.reserve(
-          value.count, for: UnsafeRawBufferPointer(rebasing: bytes[entry.key]), in: database)
+          value.count, for: UnsafeRawBufferPointer(rebasing: bytes[entry.key]), in: database, isNested: parent != nil)
         unsafe room?.copyMemory(from: value)
       }
     }

@@ -29,22 +29,28 @@ extension LogStore {
     if isTaken == nil { throw LMDBEnvironment.longWrite }
   }
 
+  /// How long this process sleeps before it looks again: nobody wakes it if who had the turn was killed.
+  private static let longestSleep = Duration.milliseconds(5)
+
   private func waitForProcesses(_ operation: String, until deadline: ContinuousClock.Instant) throws(LMDBError) {
-    let courtesyEnd = state.withLock { state in
-      defer { state.courtesyEnd = nil }
-      return state.courtesyEnd
+    let yielded = state.withLock { state in
+      defer { state.yieldedTurn = nil }
+      return state.yieldedTurn
     }
-    let isTaken = try LMDBEnvironment.waitForTurn(share.turn, after: courtesyEnd, until: deadline) {
-      () throws(LMDBError) in
-      try LMDBError.translating(operation) { try share.turn.tryAcquire(.exclusive) }
+    // A process in a loop of writes would otherwise take the turn again before another one is awake.
+    if let yielded { share.waitForEndOfTurn(after: yielded, atMost: LMDBEnvironment.courtesy) }
+    while true {
+      let ended = share.endedTurns
+      let isTaken = try LMDBError.translating(operation) { try share.turn.tryAcquire(.exclusive) }
+      if isTaken { return }
+      let rest = deadline - .now
+      guard rest > .zero else { throw LMDBEnvironment.longWrite }
+      share.waitForEndOfTurn(after: ended, atMost: min(rest, Self.longestSleep))
     }
-    if !isTaken { throw LMDBEnvironment.longWrite }
   }
 
   func endTurn() {
-    let isAwaited = share.turn.isAwaitedByOthers
-    share.turn.release()
-    if isAwaited { state.withLock { $0.courtesyEnd = LMDBEnvironment.clockTime + LMDBEnvironment.courtesy } }
+    if let ended = share.endTurn() { state.withLock { $0.yieldedTurn = ended } }
     endTurnOfThread()
   }
 

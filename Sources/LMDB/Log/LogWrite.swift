@@ -27,14 +27,15 @@ final class LogWrite {
   /// How many versions there are: a mark for ``takeBack(from:)``.
   var count: Int { versions.count }
 
-  /// Adds that a key gets a value, and returns the room for it, which is written before anything else happens.
+  /// Adds that a key gets a value, which is written before anything else happens.
+  ///
+  /// A nested write leaves the versions of its parent as they are.
   func reserve(
-    _ valueCount: Int, for key: UnsafeRawBufferPointer, in table: LogTable
-  ) -> UnsafeMutableRawBufferPointer {
-    let node = unsafe part.reserve(valueCount, for: key, in: table, of: commit)
-    note(Version(table: table, node: node))
-    // Nobody else sees the version.
-    return unsafe UnsafeMutableRawBufferPointer(mutating: node.value)
+    _ valueCount: Int, for key: UnsafeRawBufferPointer, in table: LogTable, isNested: Bool
+  ) -> LogNode {
+    let (node, isNew) = unsafe part.reserve(valueCount, for: key, in: table, of: commit, mayUseAgain: !isNested)
+    if isNew { note(Version(table: table, node: node)) }
+    return node
   }
 
   /// Adds that a key is removed.

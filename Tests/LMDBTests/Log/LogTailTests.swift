@@ -156,13 +156,34 @@ import Testing
       for key in Set(history.states.flatMap(\.keys)) {
         let node = history.parts.reversed().lazy.compactMap { part in
           // The key is read within the call only.
-          unsafe key.withUnsafeBytes { unsafe part.found("bytes")?.version(of: $0, at: UInt64(number)) }
+          unsafe key.withUnsafeBytes { unsafe part.found("bytes")?.version(of: KeyWithHash($0), at: UInt64(number)) }
         }.first
         // The history keeps the parts, which keep their nodes.
         let value = node.map { unsafe $0.isRemoval ? nil : Array($0.value) } ?? tree[key]
         #expect(value == state[key], "commit \(number), key \(key)")
       }
     }
+  }
+
+  /// liblmdb gives the number of a database that a write has not committed to the next one that is opened.
+  @Test func aNumberOfAnotherDatabaseIsNotTakenForTheOldOne() throws {
+    let numbers = TableNumbers()
+    numbers.record("old", of: 7)
+    let part = LogTail(from: 0, numbers)
+    var changes = LogChanges()
+    try changes.set([1], forKey: [1], in: "old")
+    try changes.set([2], forKey: [1], in: "new")
+    try part.add(changes, of: 1)
+    let overlay = LogOverlay([part], after: 0, at: 1, numbers)
+    func value() throws -> [UInt8]? {
+      let (key, database) = ([UInt8](arrayLiteral: 1), DatabaseHandle(index: 7, stamp: 1))
+      let version = try unsafe key.withUnsafeBytes { unsafe try overlay.version(of: $0, in: database) }
+      // The part has the version.
+      return version.map { unsafe Array($0.value) }
+    }
+    #expect(try value() == [1])
+    numbers.record("new", of: 7)
+    #expect(try value() == [2])
   }
 
   @Test func readersBesideAWriterSeeWholeCommits() throws {

@@ -22,6 +22,8 @@ import Testing
       states = [Dictionary(uniqueKeysWithValues: tree.map { ($0, []) })]
     }
 
+    private static let depth = 3
+
     /// Gathers changes, and nested ones that are kept or taken back.
     mutating func gather(_ write: LogWrite, into state: inout Contents, depth: Int) throws {
       for _ in 0..<Int.random(in: 1...6, using: &random) {
@@ -36,13 +38,13 @@ import Testing
             try compare(taken, between: state, and: nested)
           }
         } else {
-          change(write, &state)
+          change(write, &state, isNested: depth < Self.depth)
         }
         try compare(state, at: write.commit)
       }
     }
 
-    private mutating func change(_ write: LogWrite, _ state: inout Contents) {
+    private mutating func change(_ write: LogWrite, _ state: inout Contents, isNested: Bool) {
       let key = [UInt8.random(in: 0..<20, using: &random)]
       // Each key is read within the call only, and the room is written before anything else happens.
       unsafe key.withUnsafeBytes { bytes in
@@ -50,8 +52,9 @@ import Testing
           unsafe write.remove(bytes, in: table)
           state[key[0]] = nil
         } else {
-          let value = (0..<Int.random(in: 0...9, using: &random)).map { _ in UInt8.random(in: 0...255, using: &random) }
-          unsafe write.reserve(value.count, for: bytes, in: table).copyBytes(from: value)
+          let value = (0..<Int.random(in: 0...3, using: &random)).map { _ in UInt8.random(in: 0...255, using: &random) }
+          let version = unsafe write.reserve(value.count, for: bytes, in: table, isNested: isNested)
+          unsafe UnsafeMutableRawBufferPointer(mutating: version.value).copyBytes(from: value)
           state[key[0]] = value
         }
       }
@@ -69,7 +72,7 @@ import Testing
     /// What a snapshot of a commit, or the write, sees and counts.
     private mutating func compare(_ state: Contents, at commit: UInt64) throws {
       for key in 0..<UInt8(20) {
-        let found = unsafe [key].withUnsafeBytes { unsafe table.version(of: $0, at: commit) }
+        let found = unsafe [key].withUnsafeBytes { unsafe table.version(of: KeyWithHash($0), at: commit) }
         // The tail keeps the version.
         let value = found.map { unsafe $0.isRemoval ? nil : Array($0.value) } ?? states[0][key]
         #expect(value == state[key], "key \(key) at \(commit)")
@@ -84,7 +87,7 @@ import Testing
       for attempt in 0..<3 {
         let write = LogWrite(in: tail, as: number)
         var state = states[states.count - 1]
-        try gather(write, into: &state, depth: 3)
+        try gather(write, into: &state, depth: Self.depth)
         try compare(states[states.count - 1], at: number - 1)
         guard attempt == 2 || random.oneIn(2) else {
           write.takeBack()
