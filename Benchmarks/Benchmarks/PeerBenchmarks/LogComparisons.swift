@@ -112,6 +112,8 @@ enum LogComparisons {
         guard isKilled else { return }
         try BenchmarkFolder.copy(folders.tally, to: place(folders.tally, "tally", number))
         try BenchmarkFolder.copy(folders.sqlite, to: place(folders.sqlite, "sqlite", number))
+        // Otherwise the first flush would write the copy.
+        sync()
       },
       tally: { number in
         let store = try TaskStore(at: place(folders.tally, "tally", number), configuration: DataSet.configuration())

@@ -19,7 +19,8 @@ final class Writers: Sendable {
   /// Starts processes, and waits until each has the store open.
   init(_ kind: Kind, count: Int, at path: FilePath, isDurable: Bool, list: UUID) throws {
     // It is built beside this program.
-    let program = FilePath(CommandLine.arguments[0]).removingLastComponent().appending("WriterProcess")
+    guard let own = Bundle.main.executablePath else { throw WrongAnswer(description: "this program has no path") }
+    let program = FilePath(own).removingLastComponent().appending("WriterProcess")
     writers = try (0..<count).map { _ in
       let (process, input, output) = (Process(), Pipe(), Pipe())
       process.executableURL = URL(filePath: program.string)

@@ -1,5 +1,5 @@
 // WriterProcess tally|sqlite STORE durable|relaxed LIST  opens a store, says "ready", and creates as many tasks in the list
-//   as each line of its input says, one by one, with "done" after each line
+//   as each line of its input says, one by one with a pause after each, with "done" after each line
 //
 // A process of its own beside a benchmark, for stores that several processes use.
 
@@ -16,6 +16,9 @@ guard arguments.count == 5, let list = UUID(uuidString: arguments[4]) else {
 }
 let (path, isDurable) = (FilePath(arguments[2]), arguments[3] == "durable")
 
+/// As a program that does something else between its commits.
+let pauseInMicroseconds: UInt32 = 300
+
 func say(_ line: String) {
   FileHandle.standardOutput.write(Data("\(line)\n".utf8))
 }
@@ -27,6 +30,7 @@ func serve(_ create: (Int) throws -> Void) throws {
     for _ in 0..<count {
       try create(number)
       number += 1
+      usleep(pauseInMicroseconds)
     }
     say("done")
   }
