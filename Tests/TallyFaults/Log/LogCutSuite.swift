@@ -64,6 +64,19 @@ struct LogRecording {
     var live: FilePath { directory.appending("live") }
     var events: FilePath { directory.appending("events") }
     var notes: FilePath { directory.appending("notes") }
+    private var inodes: FilePath { directory.appending("inodes") }
+
+    /// Keeps the numbers by which the events name the store and the notes, which a copy of them does not have.
+    func writeInodes() throws {
+      let numbers = try [live, notes].map { try $0.stat().inode.rawValue }
+      try write(Array("\(numbers[0]) \(numbers[1])".utf8), to: inodes)
+    }
+
+    func readInodes() throws -> (live: UInt64, notes: UInt64) {
+      let numbers = try String(decoding: bytes(of: inodes), as: UTF8.self).split(separator: " ").compactMap { UInt64($0) }
+      guard numbers.count == 2 else { throw FileLog.Malformed() }
+      return (numbers[0], numbers[1])
+    }
   }
 
   /// Lets one to three programs run together, some of them killed and started again.
@@ -72,6 +85,7 @@ struct LogRecording {
     let files = Files(directory: directory)
     try FileManager.default.createDirectory(atPath: files.live.string, withIntermediateDirectories: false)
     try write([], to: files.notes)
+    try files.writeInodes()
     let first = try start(0, .prepare, lives: 1, using: &generator)
     guard first.wait() == .exit(0) else { throw Failure(description: "no accounts: \(first.lines)") }
     let programs = (0..<([1, 2, 2, 3].randomElement(using: &generator) ?? 1)).map { program in

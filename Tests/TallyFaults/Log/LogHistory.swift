@@ -57,7 +57,8 @@ struct LogHistory {
     case .prepared: break
     case .begun(let move, let isDurable):
       begun[move.program] = max(begun[move.program], move.count)
-      if isDurable { durable[move.program][move.count] = move.number }
+      // A commit that a power cut has undone may be made again by a program that does not wait for the disk.
+      durable[move.program][move.count] = isDurable ? move.number : nil
     case .acknowledged(let move, let isDurable):
       acknowledged[move.program] = max(acknowledged[move.program], move.count)
       if isDurable { floor = max(floor, move.number) }

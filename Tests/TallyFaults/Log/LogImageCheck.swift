@@ -29,9 +29,9 @@ struct LogImageCheck {
   private var image: FilePath { files.directory.appending("image") }
 
   func run() throws {
-    let root = UInt64(try files.live.stat().inode.rawValue)
+    let (root, notes) = try files.readInodes()
     let recorded = try FileLog(files.events)
-    let lines = try recorded.lines(in: UInt64(files.notes.stat().inode.rawValue))
+    let lines = recorded.lines(in: notes)
     guard case .prepared? = lines.first?.line, let begin = lines.first?.event else { throw FileLog.Malformed() }
     let order = lines.compactMap { _, line in
       guard case .acknowledged(let move, _) = line else { return nil as LogBank.Move? }
@@ -53,7 +53,7 @@ struct LogImageCheck {
       watchdog.begin("image \(number)")
       try Self.place(disk, at: image, using: &generator)
       let fault = try fault(of: history, order, &generator)
-      say("\(number) \(fault.map { "at \(place) of \(log.events.count): \($0)" } ?? "sound")")
+      say("\(number) \(fault.map { "at \(place) of \(log.events.count), seed \(seed): \($0)" } ?? "sound")")
       // One is enough to see a control fail.
       if omission != .nothing, fault != nil { break }
     }
