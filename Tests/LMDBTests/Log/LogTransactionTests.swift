@@ -55,6 +55,33 @@ import Testing
     #expect(try environment.read { try table.value(forKey: [1], in: $0) } == [1])
   }
 
+  /// After the first one, an append looks only at the key that was appended before.
+  @Test func onlyKeysAfterAllOthersAreAppended() throws {
+    let other = try environment.write { try Table(opening: "other", creating: true, in: &$0) }
+    try put(1, forKey: 4)
+    try environment.write { transaction in
+      #expect(try code { try table.append([], forKey: [3], in: &transaction) } == .keyExists)
+      try table.append([], forKey: [5], in: &transaction)
+      #expect(try code { try table.append([], forKey: [5], in: &transaction) } == .keyExists)
+      #expect(try code { try table.append([], forKey: [2], in: &transaction) } == .keyExists)
+      try other.append([], forKey: [1], in: &transaction)
+      try table.append([], forKey: [6], in: &transaction)
+      // Not an append: the key that was appended is no longer the last one.
+      try table.put([], forKey: [9], in: &transaction)
+      #expect(try code { try table.append([], forKey: [7], in: &transaction) } == .keyExists)
+      try table.append([], forKey: [10], in: &transaction)
+      #expect(try table.count(in: transaction) == 5)
+    }
+    var keys: [UInt8] = []
+    try environment.read { transaction in
+      try table.forEach(in: transaction) { key, _ in
+        keys += try [UInt8](decoding: key)
+        return true
+      }
+    }
+    #expect(keys == [4, 5, 6, 9, 10])
+  }
+
   @Test func aSnapshotStaysAndAWriteSeesItsOwnChanges() throws {
     try put(1, forKey: 1)
     let early = try environment.beginRead()

@@ -73,7 +73,8 @@ struct LogRecording {
     }
 
     func readInodes() throws -> (live: UInt64, notes: UInt64) {
-      let numbers = try String(decoding: bytes(of: inodes), as: UTF8.self).split(separator: " ").compactMap { UInt64($0) }
+      let words = try String(decoding: bytes(of: inodes), as: UTF8.self).split(separator: " ")
+      let numbers = words.compactMap { UInt64($0) }
       guard numbers.count == 2 else { throw FileLog.Malformed() }
       return (numbers[0], numbers[1])
     }
