@@ -189,13 +189,13 @@ struct RivalAct {
 
   private func write(_ store: TaskStore, acknowledging file: FileDescriptor) throws {
     let markers = Rivals.markers(of: number)
-    var count = try store.read { try Rivals.account(of: $0).writers[number] }
+    let count = try store.read { try Rivals.account(of: $0).writers[number] }
     // A predecessor may have died between its commit and its acknowledgement.
     try file.writeAll("\(count)\n".utf8)
     for _ in 0..<Self.operationsPerOpening {
-      count += 1
-      let next = count
-      try store.writeAndWait { transaction in
+      let written = try store.writeAndWait { transaction in
+        // Not the number that was read before: a predecessor's last commit may have come back since (L10).
+        let next = (try transaction.task(markers[0]).flatMap { Int($0.title) } ?? 0) + 1
         for marker in markers {
           if try transaction.task(marker) == nil {
             _ = try transaction.add(TaskDraft(id: marker, title: "\(next)"))
@@ -208,8 +208,9 @@ struct RivalAct {
           _ = try transaction.add(TaskDraft(id: Rivals.id(kind, 2 * next + half), title: "task", notes: "of \(number)"))
         }
         try transaction.delete(Rivals.id(kind, 2 * next))
+        return next
       }
-      try file.writeAll("\(next)\n".utf8)
+      try file.writeAll("\(written)\n".utf8)
     }
   }
 
