@@ -304,8 +304,8 @@ struct CursorHandle {
   // Valid until `close`; the cursor that owns this closes it once, in its `deinit`.
   private let handle: OpaquePointer
   private let core: TransactionCore
-  // The cursor over tree and tail, if the transaction has an overlay with the database; all copies of this handle share it,
-  // and `close` frees it. Not an object, whose counting and checks of access each move would pay for.
+  // The cursor over tree and tail: for a write with an overlay, and for a snapshot whose tail has the database. All copies
+  // of this handle share it, and `close` frees it. Not an object, whose counting and checks of access each move would pay for.
   private var merged: UnsafeMutablePointer<MergedCursor>?
 
   @usableFromInline

@@ -47,7 +47,7 @@ extension LMDBEnvironment {
   private static let clockStart = ContinuousClock.now
   static var clockTime: Duration { clockStart.duration(to: .now) }
 
-  /// Longer than the longest pause of a process that waits.
+  /// Longer than the longest pause of a process that waits for the tree, and than one that waits for the log takes to wake.
   static let courtesy = Duration.microseconds(200)
 
   private func waitForThreads(_ thread: UInt, _ limit: Duration) throws(LMDBError) {
@@ -77,7 +77,7 @@ extension LMDBEnvironment {
   ///
   /// Waits a moment first if another process waited for the end of the last turn: the lock has no queue, and a process in
   /// a loop of writes would take it again before the other one has looked.
-  static func waitForTurn(
+  private static func waitForTurn(
     _ lock: FileLock, after courtesyEnd: Duration?, until deadline: ContinuousClock.Instant,
     _ attempt: () throws(LMDBError) -> Bool
   ) throws(LMDBError) -> Bool {

@@ -355,10 +355,11 @@ extension SystemCalls {
       var time = timespec(
         tv_sec: Int(limit.components.seconds), tv_nsec: Int(limit.components.attoseconds / 1_000_000_000))
       // The caller keeps the word, and the time lives for the call.
-      _ = unsafe tally_futex(word, FUTEX_WAIT, value, &time)
-    #else
-      usleep(200)
+      let result = unsafe tally_futex(word, FUTEX_WAIT, value, &time)
+      // Where the call is forbidden, this is a pause, too.
+      if result == 0 || [EAGAIN, EINTR, ETIMEDOUT].contains(errno) { return }
     #endif
+    usleep(200)
   }
 
   /// Wakes one who sleeps on a word, and returns whether there was one.

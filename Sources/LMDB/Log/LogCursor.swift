@@ -36,7 +36,7 @@ struct MergedCursor {
 struct LogCursor {
   typealias Entry = (key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer)
 
-  // The table in the tree, if it is there; closed by `close`.
+  // The table in the tree, if it is there; closed by its owner.
   private let tree: CursorHandle?
   // The parts of the tail that have the table, oldest first.
   private var tables: [LogTable]
@@ -65,8 +65,6 @@ struct LogCursor {
     self.tables = tables
     nodes = Array(repeating: nil, count: tables.count)
   }
-
-  func close() { tree?.close() }
 
   /// A copy of the key of the entry at which the cursor is.
   var currentKey: [UInt8]? { unsafe key.map { unsafe [UInt8]($0) } }

@@ -95,13 +95,13 @@ extension LogStore {
     }
   }
 
-  /// Starts the merging thread if there are enough commits, or they fill half of the log, and it does not run; the caller
-  /// has the turn.
+  /// Starts the merging thread if there are enough commits, or they fill half of the log or much memory, and it does not
+  /// run; the caller has the turn.
   func startMergerIfDue() {
     guard options.mergesByItself else { return }
     let halfFull = share.safe + UInt64(log.ringByteCount / 2)
     let isDue = state.withLock { state in
-      let isFull = !state.hasFailedMerge && state.end.offset >= halfFull
+      let isFull = !state.hasFailedMerge && (state.end.offset >= halfFull || state.hasLargePart(options))
       guard state.merger == nil, !state.isEnding, isFull || state.end.commit >= state.mergeCommit else { return false }
       // Not the number of any thread.
       state.merger = .max
@@ -201,7 +201,9 @@ extension LogStore {
       return
     }
     let value = unsafe version.value
-    let room = try unsafe core.reserve(value.count, for: version.key, mode, in: database)
+    var room = try unsafe core.reserve(value.count, for: version.key, mode, in: database)
+    // Whatever the order of keys in the tree is, no entry may be left out.
+    if unsafe room == nil { unsafe room = try core.reserve(value.count, for: version.key, .replace, in: database) }
     unsafe room?.copyMemory(from: value)
   }
 }

@@ -14,21 +14,21 @@ final class LogOverlay: @unchecked Sendable {
   let write: LogWrite?
   // The parts, oldest first, are kept as long as their tables are used; the last one is that of the write.
   private let parts: [LogTail]
-  /// Those of each number beside each other, a place for each part.
+  /// The tables of the parts: for each number one place for each part.
   private var tables: [LogTable?]
   private let numbers: TableNumbers
   private let databases: TableNumbers.OfDatabases
-  /// The last version that the write has appended, if it has put no other one since: its key is after all of its table.
+  /// The version that the write has put last, if it appended it: no key of its table is greater.
   private var appended: (number: Int, version: LogNode)?
 
-  /// What a snapshot sees after what its tree has.
+  /// Creates what a snapshot sees beside its tree.
   init(_ parts: [LogTail], after row: UInt64, at commit: UInt64, _ numbers: TableNumbers) {
     (self.parts, tables, self.row) = (parts, Self.tables(of: parts), row)
     (snapshot, self.numbers, write) = (commit, numbers, nil)
     databases = numbers.ofDatabases
   }
 
-  /// What a write sees that has a snapshot under it.
+  /// Creates what a write sees: its snapshot and its own changes.
   init(of write: LogWrite, over under: LogOverlay) {
     self.write = write
     parts = under.parts.last === write.part ? under.parts : under.parts + [write.part]

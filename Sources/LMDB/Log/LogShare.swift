@@ -159,6 +159,11 @@ final class LogShare: Sendable {
   /// Removes the file; the caller has the lock *opening*, is the last one, and releases it next.
   func removeFile() { try? SystemCalls.removeFile(path) }
 
+  /// Removes the file if nobody else had the store open, and there is no log after all.
+  func removeFileIfAlone() {
+    if isAlone, !isReadOnly { removeFile() }
+  }
+
   /// Releases all locks.
   func release() {
     turn.release()

@@ -96,9 +96,18 @@ package final class LogStore: Sendable {
     self.options = options
     state = Monitor(State(environment.tableNumbers))
     share = try LogShare(in: path, mode: given.fileMode, isReadOnly: given.isReadOnly, waitLimit: options.waitLimit)
-    guard try environment.usesLog(share, options) else { return nil }
-    let opened = try Self.openFile(in: path, options, share, mode: makesLog ? given.fileMode : nil)
-    guard let opened else { return nil }
+    let mode = makesLog ? given.fileMode : nil
+    let found: (file: LogFile, isNew: Bool)?
+    do throws(LMDBError) {
+      found = try environment.usesLog(share, options) ? Self.openFile(in: path, options, share, mode: mode) : nil
+    } catch {
+      share.removeFileIfAlone()
+      throw error
+    }
+    guard let opened = found else {
+      share.removeFileIfAlone()
+      return nil
+    }
     log = opened.file
     do {
       if given.isReadOnly, share.isAlone { throw LMDBError.unrecoveredLog }
@@ -240,7 +249,7 @@ extension LogStore {
 extension LogStore {
   /// Makes a commit (L3); the caller has the turn, and its snapshot has brought the tail up to the last commit.
   ///
-  /// The tail may have the changes already.
+  /// With a write, the tail has the changes already.
   ///
   /// A durable commit is on the disk when this returns. A power cut may undo the last relaxed ones, newest first.
   ///
@@ -314,6 +323,11 @@ extension LogStore.State {
     return part
   }
 
+  /// Whether the tail has a part that was replaced because of its size: only a merge frees its memory.
+  func hasLargePart(_ options: LogStore.Options) -> Bool {
+    parts.dropLast().contains { $0.byteCount >= options.ringByteCount }
+  }
+
   /// Adds a commit to the tail; the place is the one after it.
   mutating func add(_ changes: LogChanges, as place: LogPlace, _ options: LogStore.Options) throws(LMDBError) {
     let part = newestPart(options)
@@ -373,7 +387,9 @@ extension LogStore {
     throw LMDBError(.busy, operation: "begin read", message: "The tree was merged again and again")
   }
 
-  /// The overlay and the commit of a snapshot as another one before it; no overlay if the tree has everything.
+  /// The overlay and the commit of a snapshot that equals the newest one; `nil` if it is another.
+  ///
+  /// Without an overlay the tree has everything.
   private func knownSnapshot(over core: TransactionCore) -> (LogOverlay?, UInt64)? {
     // The reader is live.
     let number = unsafe Int(mdb_txn_id(core.handle))

@@ -3,7 +3,7 @@ import Synchronization
 /// The changes of some hundred commits, sorted by key: one part of what the tree does not have yet.
 ///
 /// One thread adds, while any number read. Each table is a skip list; the versions of a key follow each other, newest
-/// first. Nothing is removed before the whole part is freed.
+/// first. A write that is aborted takes its versions out; their memory is freed with the part.
 @safe
 final class LogTail: @unchecked Sendable {
   /// The part has the commits after this one.
@@ -54,7 +54,7 @@ final class LogTail: @unchecked Sendable {
 
   /// Adds an entry of a commit, whose value is written before anybody else reads it.
   ///
-  /// With a version of the same commit, key and length that nobody needs any more, that one is used again, if it may be.
+  /// If it may, it uses the newest version's room again, provided that commit and length are the same.
   func reserve(
     _ valueCount: Int, for key: UnsafeRawBufferPointer, in table: LogTable, of commit: UInt64, mayUseAgain: Bool
   ) -> (node: LogNode, isNew: Bool) {
@@ -189,7 +189,7 @@ struct LogNode: Equatable, @unchecked Sendable {
     unsafe base.storeBytes(of: isRemoval ? 1 : 0, toByteOffset: 15, as: UInt8.self)
   }
 
-  // The bytes below are not changed once others see the node.
+  // The bytes below do not change once a snapshot sees the node.
   var commit: UInt64 { unsafe base.load(as: UInt64.self) }
   private var flags: UInt8 { unsafe base.load(fromByteOffset: 15, as: UInt8.self) }
   var isRemoval: Bool { flags & 1 == 1 }
@@ -316,8 +316,9 @@ final class LogTable: @unchecked Sendable {
     return node
   }
 
-  /// Links a node that a body makes before the older versions of its key, of which it gets the newest; without a node,
-  /// that one stays the newest.
+  /// Links the node that a body makes before the older versions of its key.
+  ///
+  /// The body gets the newest of them; if it makes none, that one stays the newest.
   @discardableResult
   fileprivate func insert(
     _ key: UnsafeRawBufferPointer, _ make: (_ newest: LogNode?) -> LogNode?
@@ -344,7 +345,7 @@ final class LogTable: @unchecked Sendable {
   /// How many bytes the values of all versions have.
   var valueByteCount: Int { count.withLock(\.valueByteCount) }
 
-  /// Takes out the node that was linked last of those that are there, which no snapshot has seen.
+  /// Takes out the newest node of the table, which no snapshot has seen.
   ///
   /// Its own links stay, for others who are passing it.
   func unlink(_ node: LogNode) {

@@ -38,7 +38,8 @@ extension LMDBEnvironment {
 
   /// Commits a write that has an overlay; the changes of a nested one are its parent's from now on.
   func commitToLog(_ core: TransactionCore) throws(LMDBError) {
-    guard let log, core.parent == nil, let write = core.overlay?.write else { return leaveLogWrite(core) }
+    if core.parent != nil { return leaveLogWrite(core) }
+    guard let log, let write = core.overlay?.write else { return }
     var changes = try write.changes()
     // First, because a tree whose map is full cannot grow while this thread reads.
     leaveLogWrite(core)
@@ -94,9 +95,10 @@ extension LMDBEnvironment {
     guard let log else { return }
     guard core.thread == currentThread() else { throw LMDBError(.wrongThread, operation: "continue in the tree") }
     let versions = overlay.write?.takeBack() ?? []
-    // The overlay keeps them, and they need no snapshot. Beside a reader, a map that another process has enlarged could
-    // not be adopted.
+    // They need no snapshot. Beside a reader, a map that another process has enlarged could not be adopted.
     leaveLogWrite(core)
+    // Its part has the versions.
+    defer { extendLifetime(overlay) }
     // From here on ending the transaction ends the turn, too.
     core.directEnd = LogPlace()
     do throws(LMDBError) {
@@ -122,6 +124,8 @@ extension TransactionCore {
     // The owner keeps the environment alive.
     guard let parent else { return try unsafe environment.continueInTree(self, overlay) }
     let versions = overlay.write?.takeBack(from: gatheredBefore) ?? []
+    // Its part has the versions.
+    defer { extendLifetime(overlay) }
     // Its parent's reader ends, whose handle this one has.
     self.overlay = nil
     unsafe handle = nil
@@ -188,6 +192,7 @@ extension TransactionCore {
   /// Stores the entries of a batch among the changes of a write; false if it goes into the tree.
   func putInLog(_ batch: EncodedEntries, in database: DatabaseHandle) throws(LMDBError) -> Bool {
     guard let overlay, let write = overlay.write else { return false }
+    _ = try unsafe usableHandle(for: database, "put")
     guard write.byteCount + batch.bytes.count + batch.count * LogNode.usualByteCount <= gatheredByteLimit else {
       try continueInTree()
       return false

@@ -29,7 +29,7 @@ final class LogWrite {
 
   /// Adds that a key gets a value, which is written before anything else happens.
   ///
-  /// A nested write leaves the versions of its parent as they are.
+  /// A nested write does not overwrite versions, since its abort must leave its parent's.
   func reserve(
     _ valueCount: Int, for key: UnsafeRawBufferPointer, in table: LogTable, isNested: Bool
   ) -> LogNode {

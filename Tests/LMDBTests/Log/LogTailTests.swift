@@ -105,7 +105,7 @@ import Testing
         let tables = history.parts.compactMap { $0.found("bytes") }
         let tree = try CursorHandle(of: history.sample.bytes.handle, in: transaction.core)
         var cursor = LogCursor(over: tree, tables, at: UInt64(number))
-        defer { cursor.close() }
+        defer { tree.close() }
         let expected = state.sorted { $0.key.lexicographicallyPrecedes($1.key) }.map { [$0.key, $0.value] }
         for bound in [nil] + bounds.map(Optional.some) {
           let later = expected.filter { entry in bound.map { !entry[0].lexicographicallyPrecedes($0) } ?? true }
@@ -136,7 +136,7 @@ import Testing
     try history.sample.environment.read { transaction in
       let tree = try CursorHandle(of: history.sample.bytes.handle, in: transaction.core)
       var cursor = LogCursor(over: tree, history.parts.compactMap { $0.found("bytes") }, at: 30)
-      defer { cursor.close() }
+      defer { tree.close() }
       var index = 0
       _ = try unsafe cursor.moveToFirst(atOrAfter: nil)
       for _ in 0..<500 {

@@ -82,6 +82,47 @@ import Testing
     #expect(keys == [4, 5, 6, 9, 10])
   }
 
+  /// liblmdb gives the number of a dropped database to the next one.
+  @Test func aBatchRefusesTheHandleOfADroppedDatabase() throws {
+    let old = try environment.write { try Table(opening: "old", creating: true, in: &$0) }
+    try environment.write { try old.drop(in: &$0) }
+    let new = try environment.write { try Table(opening: "new", creating: true, in: &$0) }
+    #expect(new.handle.index == old.handle.index)
+    try environment.write { transaction in
+      var batch = EntryBatch<[UInt8], [UInt8]>()
+      try batch.add([1], forKey: [1])
+      #expect(try code { try old.put(&batch, in: &transaction) } == .badDatabase)
+      #expect(try new.count(in: transaction) == 0)
+    }
+  }
+
+  /// One commit, and writes that are given up: their memory must not wait for 256 commits.
+  @Test func whatAbortedWritesHaveGatheredIsFreed() throws {
+    struct Stop: Error {}
+    let directory = try TemporaryDirectory()
+    let environment = try Self.open(directory) { options in
+      options.log?.ringByteCount = 1 << 20
+      options.log?.commitsPerPart = 1_000
+      options.log?.mergesByItself = true
+    }
+    let table = try environment.write { try Table(opening: "table", creating: true, in: &$0) }
+    let log = try #require(environment.log)
+    for round in 0..<40 {
+      try environment.write { try table.put([UInt8(round)], forKey: [1], in: &$0) }
+      #expect(throws: Stop.self) {
+        try environment.write { transaction in
+          // Less than a quarter of the ring.
+          try table.put([UInt8](repeating: 1, count: 60_000), forKey: [2], in: &transaction)
+          throw Stop()
+        }
+      }
+    }
+    try environment.write { try table.put([], forKey: [1], in: &$0) }
+    let isFreed: Void? = log.state.wait(atMost: .seconds(60)) { $0.hasLargePart(log.options) ? nil : () }
+    #expect(isFreed != nil)
+    #expect(log.state.withLock { $0.mergedCommit } > 0)
+  }
+
   @Test func aSnapshotStaysAndAWriteSeesItsOwnChanges() throws {
     try put(1, forKey: 1)
     let early = try environment.beginRead()

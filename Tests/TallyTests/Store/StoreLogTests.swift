@@ -227,6 +227,7 @@ import Testing
           try expect(["Ada", "Edith"], in: store)
           #expect(try store.information().log == nil)
           #expect(try names(in: path).contains("log") == configuration.isReadOnly)
+          #expect(try names(in: path).contains("log.lock") == configuration.isReadOnly)
         }
         access.release()
         try withStore(at: path, Self.configuration) { try add("Grace", to: $0) }
