@@ -69,6 +69,8 @@ enum LogComparisons {
   }
 
   /// Each repetition is some creates by each of four processes, which write in turn as they come.
+  ///
+  /// Each process pauses after each create, and the pause is in the figures.
   private static func processes(isDurable: Bool) throws -> Comparison {
     let name = "create-processes"
     let peers = try Peers(name, isDurable: isDurable)
