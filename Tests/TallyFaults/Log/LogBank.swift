@@ -57,9 +57,9 @@ struct LogBank {
     }
     environment = try LMDBEnvironment(path: directory, options: options)
     do {
-      accounts = try Table(opening: "accounts", in: environment)
-      counts = try Table(opening: "counts", in: environment)
-      notes = try Table(opening: "notes", in: environment)
+      accounts = try Self.table("accounts", in: environment)
+      counts = try Self.table("counts", in: environment)
+      notes = try Self.table("notes", in: environment)
     } catch {
       try? environment.close()
       throw error
@@ -76,6 +76,10 @@ struct LogBank {
     }
     try environment.close()
     try SystemCalls.flushDirectory(directory)
+  }
+
+  private static func table(_ name: String, in environment: LMDBEnvironment) throws -> Table {
+    do { return try Table(opening: name, in: environment) } catch { throw Failure(description: "\(name): \(error)") }
   }
 
   func close() throws { try environment.close(waitingAtMost: .seconds(60)) }

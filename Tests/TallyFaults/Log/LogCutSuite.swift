@@ -102,6 +102,7 @@ struct LogRecording {
         guard let child = running[index], !child.isRunning else { continue }
         let ending = child.wait()
         guard [.exit(0), .signal(SIGKILL)].contains(ending), child.lines.isEmpty else {
+          keep(as: "log-cuts-program-\(index)")
           throw Failure(description: "program \(index): \(ending), \(child.lines)")
         }
         lives[index] -= 1
