@@ -62,36 +62,27 @@ extension LMDBEnvironment {
     if isAcquired == nil { throw Self.longWrite }
   }
 
+  /// Takes the lock between processes, marked as waiting meanwhile.
+  ///
+  /// Waits a moment first if another process waited for the end of the last turn: the lock has no queue, and a process in
+  /// a loop of writes would take it again before the other one has looked.
   private func waitForProcesses(_ lock: FileLock, until deadline: ContinuousClock.Instant) throws(LMDBError) {
     let courtesyEnd = state.withLock { state in
       defer { state.courtesyEnd = nil }
       return state.courtesyEnd
     }
-    let isAcquired = try Self.waitForTurn(lock, after: courtesyEnd, until: deadline) { () throws(LMDBError) in
-      try tryAcquire(lock)
-    }
-    if !isAcquired { throw Self.longWrite }
-  }
-
-  /// Tries to take a lock between processes until a deadline, marked as waiting meanwhile, and returns whether it was taken.
-  ///
-  /// Waits a moment first if another process waited for the end of the last turn: the lock has no queue, and a process in
-  /// a loop of writes would take it again before the other one has looked.
-  private static func waitForTurn(
-    _ lock: FileLock, after courtesyEnd: Duration?, until deadline: ContinuousClock.Instant,
-    _ attempt: () throws(LMDBError) -> Bool
-  ) throws(LMDBError) -> Bool {
-    let rest = courtesyEnd.map { $0 - clockTime } ?? .zero
+    let rest = courtesyEnd.map { $0 - Self.clockTime } ?? .zero
     if rest > .zero { pause(microseconds: UInt32(rest / .microseconds(1))) }
-    var (growing, isMarked) = (GrowingPause(microseconds: pausesInMicroseconds), false)
+    var (growing, isMarked) = (GrowingPause(microseconds: Self.pausesInMicroseconds), false)
     defer { if isMarked { lock.markWaiting(false) } }
-    return try waitForResult(
+    let isAcquired = try waitForResult(
       until: deadline,
       pausing: { _ in
         if !isMarked { lock.markWaiting(true) }
         isMarked = true
         growing.pass()
-      }, { () throws(LMDBError) -> Bool? in try attempt() ? true : nil }) ?? false
+      }, { () throws(LMDBError) -> Bool? in try tryAcquire(lock) ? true : nil })
+    if isAcquired == nil { throw Self.longWrite }
   }
 
   private func tryAcquire(_ lock: FileLock) throws(LMDBError) -> Bool {

@@ -359,7 +359,7 @@ extension SystemCalls {
       // Where the call is forbidden, this is a pause, too.
       if result == 0 || [EAGAIN, EINTR, ETIMEDOUT].contains(errno) { return }
     #endif
-    usleep(200)
+    pause(microseconds: 200)
   }
 
   /// Wakes one who sleeps on a word, and returns whether there was one.

@@ -8,8 +8,8 @@ import SystemPackage
 struct NarrowDiskAct {
   private let directory: FilePath
   private let disk: TallyOnDisk
+  private let filler: DiskFiller
 
-  private static let pageSizeInBytes = 4_096
   /// The size of the lock file.
   private static let lockPageCount = 17
   /// The range that is tried beyond that.
@@ -26,6 +26,7 @@ struct NarrowDiskAct {
   init(_ act: Act) throws {
     directory = try act.path(0)
     disk = TallyOnDisk(directory: directory)
+    filler = DiskFiller(directory: directory)
   }
 
   func run() throws {
@@ -38,11 +39,10 @@ struct NarrowDiskAct {
   }
 
   private var backup: FilePath { directory.appending("backup.mdb") }
-  private var filler: FilePath { directory.appending("filler") }
   private var lockFile: FilePath { directory.appending("store").appending("lock.mdb") }
 
   private func cases() throws -> [Case] {
-    let copied = try Int(backup.stat().size) / Self.pageSizeInBytes
+    let copied = try Int(backup.stat().size) / DiskFiller.pageSizeInBytes
     return [
       Case(arguments: ["compact"], store: "store", pageCount: copied) {},
       Case(arguments: ["restore", backup.string], store: "new", pageCount: copied) { try remove("new") },
@@ -58,25 +58,17 @@ struct NarrowDiskAct {
     var endings: [ChildProcess.Ending] = []
     for room in rooms where room >= 0 {
       try one.prepare()
-      try fill(leaving: room)
+      try filler.fill(leaving: room)
       let result = try disk.run(one.arguments, store: one.store)
       try require(result, endsWith: [0, TallyOnDisk.storageFailed])
       endings.append(result.ending)
-      try remove("filler")
+      try filler.remove()
     }
     guard endings.first != .exit(0), endings.last == .exit(0) else {
       throw Failure(description: "\(one.arguments): \(endings)")
     }
     try remove("new")
     return endings.count
-  }
-
-  /// Fills all space except some pages.
-  private func fill(leaving pageCount: Int) throws {
-    let left = pageCount * Self.pageSizeInBytes
-    let free = try FileManager.default.attributesOfFileSystem(forPath: directory.string)[.systemFreeSize] as? Int
-    guard let free, free >= left else { throw Failure(description: "the disk is too small") }
-    try Data(count: free - left).write(to: URL(filePath: filler.string))
   }
 
   private func remove(_ name: String) throws {

@@ -19,3 +19,28 @@ struct TallyOnDisk {
     return (child.wait(), child.lines)
   }
 }
+
+/// A file that takes the space of a small disk.
+struct DiskFiller {
+  static let pageSizeInBytes = 4_096
+
+  private let directory: FilePath
+
+  /// Fills the disk of a directory.
+  init(directory: FilePath) {
+    self.directory = directory
+  }
+
+  private var file: FilePath { directory.appending("filler") }
+
+  /// Takes all space except some pages.
+  func fill(leaving pageCount: Int) throws {
+    let left = pageCount * Self.pageSizeInBytes
+    let free = try FileManager.default.attributesOfFileSystem(forPath: directory.string)[.systemFreeSize] as? Int
+    guard let free, free >= left else { throw Failure(description: "the disk is too small") }
+    try Data(count: free - left).write(to: URL(filePath: file.string))
+  }
+
+  /// Gives the space back.
+  func remove() throws { try FileManager.default.removeItem(atPath: file.string) }
+}

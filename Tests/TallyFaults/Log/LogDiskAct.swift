@@ -11,7 +11,6 @@ struct LogDiskAct {
   private let directory: FilePath
   private let step: Int
 
-  private static let pageSizeInBytes = 4_096
   private static let mostPages = 176
   private static let commitCount = 50
 
@@ -21,7 +20,7 @@ struct LogDiskAct {
   }
 
   private var path: FilePath { directory.appending("bank") }
-  private var filler: FilePath { directory.appending("filler") }
+  private var filler: DiskFiller { DiskFiller(directory: directory) }
 
   func run() throws {
     var (refusals, rooms, doneCount) = (0, 0, 0)
@@ -30,9 +29,9 @@ struct LogDiskAct {
       try FileManager.default.createDirectory(atPath: path.string, withIntermediateDirectories: false)
       try LogBank.create(in: path)
       var (history, random) = (LogHistory(), SeededGenerator(seed: UInt64(room)))
-      try fill(leaving: room)
+      try filler.fill(leaving: room)
       let refused = try use(&history, &random)
-      try FileManager.default.removeItem(atPath: filler.string)
+      try filler.remove()
       do {
         try audit(history, &random)
       } catch {
@@ -83,13 +82,5 @@ struct LogDiskAct {
     try bank.close()
     let names = try FileManager.default.contentsOfDirectory(atPath: path.string).sorted()
     guard names == ["data.mdb", "lock.mdb"] else { throw Failure(description: "after closing there are \(names)") }
-  }
-
-  /// Fills all space except some pages.
-  private func fill(leaving pageCount: Int) throws {
-    let left = pageCount * Self.pageSizeInBytes
-    let free = try FileManager.default.attributesOfFileSystem(forPath: directory.string)[.systemFreeSize] as? Int
-    guard let free, free >= left else { throw Failure(description: "the disk is too small") }
-    try Data(count: free - left).write(to: URL(filePath: filler.string))
   }
 }
