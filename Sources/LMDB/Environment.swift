@@ -52,7 +52,8 @@ public final class LMDBEnvironment: Sendable {
   /// Throws `alreadyOpen` if this process has the directory open under any path, or another directory with the same data
   /// file or lock file; `noSuchFile`, `permissionDenied`, `invalidFile`, `versionMismatch`; `diskFull` if there is no room
   /// for the lock file, which reading needs, too; `outOfMemory` if even the smallest map is refused; `busy` if other
-  /// processes kept opening and closing it.
+  /// processes kept opening and closing it, if one has been opening it for too long, or if one that has it open does not
+  /// know its last commit.
   ///
   /// The corresponding C functions are `mdb_env_create` and `mdb_env_open`.
   public init(path: FilePath, options: Options = Options()) throws(LMDBError) {
@@ -77,9 +78,7 @@ public final class LMDBEnvironment: Sendable {
         presence = try LMDBError.translating("open") { try JournalRecovery.run(in: path, options: options) }
       }
       // Kept for the life of this object, which closes it once.
-      let handle = try unsafe Self.openHandle(path: path, options: options)
-      try unsafe Self.announce(handle, lockFile, enteredAs: entry)
-      unsafe self.handle = handle
+      unsafe handle = try Self.openAlone(path: path, options: options, lockFile, enteredAs: entry)
     } catch {
       lockFile?.close()
       EnvironmentRegistry.leave(entry)

@@ -53,10 +53,23 @@ extension LMDBEnvironment {
     }
   }
 
+  /// Opens the handle as the only process that does so, and makes this process visible to others.
+  static func openAlone(
+    path: FilePath, options: Options, _ lockFile: LockFile?, enteredAs entry: UInt64
+  ) throws(LMDBError) -> OpaquePointer {
+    try lockFile?.lockOpening(waitingAtMost: options.waitLimit)
+    defer { lockFile?.unlockOpening() }
+    return try unsafe tryingToOpen(options) { (mapSizeInBytes) throws(LMDBError) in
+      let handle = try unsafe openOnce(path: path, options: options, mapSizeInBytes: mapSizeInBytes)
+      try unsafe announce(handle, lockFile, enteredAs: entry)
+      return unsafe handle
+    }
+  }
+
   /// Records the files of a handle that has just been opened, and takes the locks that make this process visible to others.
   ///
   /// Closes the handle on failure.
-  static func announce(
+  private static func announce(
     _ handle: OpaquePointer, _ lockFile: LockFile?, enteredAs entry: UInt64
   ) throws(LMDBError) {
     do throws(LMDBError) {

@@ -7,6 +7,7 @@ extension HelperAct {
   /// Runs the act.
   func run() throws {
     switch name {
+    case "half-open": try openHalfway()
     case "hold-read": try holdRead()
     case "hold-write": try holdWrite()
     case "count": try count()

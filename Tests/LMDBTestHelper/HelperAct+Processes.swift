@@ -5,6 +5,22 @@ import TallySystem
 import TestSupport
 
 extension HelperAct {
+  /// Does what a process has done that is opening an environment which nobody else has open, just before liblmdb sets the
+  /// number of the last commit in the lock file; then waits to be killed.
+  ///
+  /// The number says whether it is a process of this binding, which keeps others of them from opening meanwhile.
+  func openHalfway() throws {
+    let file = try FileDescriptor.open(directory.appending("lock.mdb"), .readWrite)
+    if numbers[0] == 1 {
+      try ByteLock(file, byte: LockFile.openingByte, owner: .descriptor).acquire(.exclusive)
+    }
+    try ByteLock(file, byte: 0, owner: .process).acquire(.exclusive)
+    // The place of `mti_txnid`: after the magic number, the format and a mutex.
+    try file.writeAll(toAbsoluteOffset: 48, [UInt8](repeating: 0, count: 8))
+    say("ready")
+    _ = readLine()
+  }
+
   /// Keeps a snapshot until a line comes in.
   func holdRead() throws {
     let environment = try LMDBEnvironment(path: directory)

@@ -44,6 +44,85 @@ import Testing
     try sample.environment.checkStructure()
   }
 
+  /// liblmdb sets the number of the last commit last when it makes a lock file anew.
+  ///
+  /// If it is killed before, whoever waited
+  /// finds zero there, and would write over the commits. One commit without its number looks like one that is being written, so that is for processes of this binding only.
+  @Test(
+    .enabled(if: ByteLock.strongestOwner == .descriptor),
+    arguments: [(1, true), (2, true), (7, true), (2, false), (3, false), (8, false)])
+  func aLockFileThatIsMadeHalfHidesNoCommit(commitCount: Int, isOfThisBinding: Bool) throws {
+    let directory = try TemporaryDirectory()
+    func write(_ number: Int) throws {
+      let environment = try LMDBEnvironment(path: directory.path)
+      try environment.write { transaction in
+        let table = try Database<UInt64, UInt64>(opening: "numbers", creating: true, in: &transaction)
+        try table.put(UInt64(number), forKey: UInt64(number), in: &transaction)
+      }
+      try environment.close()
+    }
+    for number in 0..<commitCount { try write(number) }
+    let half = try HelperProcess("half-open", directory, isOfThisBinding ? 1 : 0)
+    #expect(half.line() == "ready")
+    let result = Monitor<Result<LMDBEnvironment, any Error>?>(nil)
+    Thread {
+      let opened = Result { try LMDBEnvironment(path: directory.path) }
+      result.withLock { $0 = opened }
+      result.wakeAll()
+    }.start()
+    // Long enough for the thread to wait for the helper.
+    Thread.sleep(forTimeInterval: 0.2)
+    half.kill()
+    let environment = try #require(result.wait(atMost: .seconds(60)) { $0 }).get()
+    let table = try Database<UInt64, UInt64>(opening: "numbers", in: environment)
+    #expect(try environment.read { try table.count(in: $0) } == commitCount)
+    try environment.close()
+    try write(commitCount)
+    let again = try LMDBEnvironment(path: directory.path)
+    let found = try Database<UInt64, UInt64>(opening: "numbers", in: again)
+    #expect(try again.read { try found.count(in: $0) } == commitCount + 1)
+    try again.checkStructure()
+  }
+
+  /// It waits for the kill as long as it may, and no longer.
+  @Test(.enabled(if: ByteLock.strongestOwner == .descriptor))
+  func openingIsRefusedWhileAnotherProcessIsOpening() throws {
+    let sample = try Self.sample(.descriptor)
+    try sample.environment.close()
+    let opening = try HelperProcess("half-open", sample.directory, 1)
+    #expect(opening.line() == "ready")
+    var options = LMDBEnvironment.Options()
+    options.waitLimitInSeconds = 0
+    let error = #expect(throws: LMDBError.self) { try LMDBEnvironment(path: sample.directory.path, options: options) }
+    #expect(error?.code == .busy && error?.remedy.contains("stopped") == true)
+    opening.kill()
+    try LMDBEnvironment(path: sample.directory.path, options: options).checkStructure()
+  }
+
+  /// Another program, which has taken a file that was made half for one in use, would overwrite the last commits.
+  ///
+  /// The number before the last one is what a writer leaves that is killed at the end of a commit.
+  @Test(arguments: [UInt64(1), 2, 3])
+  func openingIsRefusedWhileAnotherProcessKnowsNoLastCommit(distance: UInt64) throws {
+    let sample = try Sample()
+    for key in UInt64(1)...3 { try sample.put([1], forKey: key) }
+    try sample.environment.close()
+    let other = try HelperProcess("hold-read", sample.directory)
+    #expect(other.line() == "ready")
+    let file = try FileDescriptor.open(sample.directory.path.appending("lock.mdb"), .readWrite)
+    try file.closeAfter {
+      var number: UInt64 = 0
+      _ = try unsafe withUnsafeMutableBytes(of: &number) { try unsafe file.read(fromAbsoluteOffset: 48, into: $0) }
+      number -= distance
+      _ = try unsafe withUnsafeBytes(of: number) { try unsafe file.writeAll(toAbsoluteOffset: 48, $0) }
+    }
+    if distance == 1 { return try LMDBEnvironment(path: sample.directory.path).checkStructure() }
+    let error = #expect(throws: LMDBError.self) { try LMDBEnvironment(path: sample.directory.path) }
+    #expect(error?.code == .busy && error?.remedy.contains("End all programs") == true)
+    other.kill()
+    try LMDBEnvironment(path: sample.directory.path).checkStructure()
+  }
+
   /// Without locks of descriptors, the next snapshot makes this process visible again.
   @Test(arguments: owners) func theNextSnapshotAfterACopyIsKept(owner: ByteLock.Owner) throws {
     let sample = try Self.sample(owner)

@@ -10,7 +10,10 @@ extension LogStore {
       let core = transaction.core
       let (row, parts, end) = try readTail(in: core)
       guard end.commit > row.commit else {
-        state.withLock { $0.mergedCommit = row.commit }
+        state.withLock { state in
+          state.mergedCommit = row.commit
+          state.removeParts(upTo: row)
+        }
         return nil as LogPlace?
       }
       try putEntries(of: parts, after: row.commit, upTo: end.commit, in: core)
@@ -128,7 +131,9 @@ extension LogStore {
       let isDone = state.withLock { state in
         state.hasFailedMerge = !hasMerged
         if !hasMerged { state.mergeCommit = state.end.commit + UInt64(options.commitsPerPart) }
-        guard state.isEnding || state.end.commit < state.mergeCommit else { return false }
+        // Writes have gone on meanwhile.
+        let isDue = state.end.commit >= state.mergeCommit || hasMerged && state.hasLargePart(options)
+        guard state.isEnding || !isDue else { return false }
         state.merger = nil
         return true
       }
