@@ -1,7 +1,7 @@
 public import Foundation
 import LMDB
 public import SystemPackage
-import TallyEngine
+public import TallyEngine
 import TallySystem
 
 /// A task database in a directory.
@@ -177,5 +177,197 @@ extension TaskStore {
   /// The number of write transactions begun since the store was opened, including those that changed nothing.
   package var begunWriteCount: Int {
     get throws { try connection.use { $0.environment.begunWriteCount } }
+  }
+}
+
+extension TaskStore {
+  /// How durable a write is once the call has returned.
+  public typealias Durability = TallyEngine.Durability
+
+  /// How a store is opened, and what it uses as the current time and calendar.
+  ///
+  /// ```swift
+  /// var configuration = TaskStore.Configuration()
+  /// configuration.calendar.timeZone = .gmt
+  /// configuration.now = { fixedInstant }
+  /// ```
+  ///
+  /// It has everything that ``StoreConfiguration`` has.
+  @dynamicMemberLookup
+  public struct Configuration: Sendable {
+    /// How the store is opened, apart from what concerns tasks.
+    public var store = StoreConfiguration()
+    /// Whether the times of creation, change and completion are stored in whole seconds.
+    ///
+    /// An exact time is stored where whole seconds would lose the order: if a task is changed twice within a second,
+    /// the second change keeps its exact time, so that a merge knows which is newer. Ids and the history always have
+    /// exact times.
+    public var stampsWholeSeconds = false
+    /// The calendar, time zone and first weekday that define days and weeks; by default the system's.
+    public var calendar = Calendar.autoupdatingCurrent
+    /// The minutes after midnight at which a day begins; below noon, for example 240 for people who work until late.
+    ///
+    /// Before that time it is still the day before: for `today`, the views by day, words such as "tomorrow" in filters,
+    /// and tasks that are overdue by day. An instant is overdue as soon as it has passed. Statistics have their own
+    /// option.
+    public var dayStartInMinutes = 0
+    /// The weights of the order ``TaskOrder/Key/next``, which ``TaskView/next`` uses.
+    public var nextWeights = NextWeights()
+    /// The indexes that this program maintains in addition to Tally's own: see ``TaskIndex``.
+    public var indexes: [TaskIndex] = []
+    /// The application's own collections, which share transactions, history and upkeep with the tasks.
+    ///
+    /// The module TallyEngine declares them: `configuration.schema = Schema(Workout.collection)`. A transaction then has
+    /// `save` and the other ways to change records, and every question that a `Store` answers.
+    ///
+    /// A store that has been opened for writing with a schema is refused by versions of Tally without collections.
+    /// Collections are not synchronised, and documents do not have them. If a newer version of the application has given
+    /// a collection another version, the whole store opens for reading only. A new unique index that two records
+    /// contradict is an error of opening, `duplicateKey`; so is a wrong declaration, `invalidIndex`. A store that is opened
+    /// for reading only, and never was opened for writing with a schema, answers questions about records with
+    /// `invalidIndex`.
+    public var schema = Schema()
+    /// The generator of the ids of new tasks and lists; with a seed, tests get the same ids in each run.
+    ///
+    /// Each configuration has its own generator: a store whose clock is far ahead would otherwise freeze the time in
+    /// the ids of all other stores.
+    public var ids = UUIDv7Generator()
+
+    /// Creates the default configuration.
+    public init() {}
+
+    /// A part of ``store``.
+    public subscript<Value>(dynamicMember part: WritableKeyPath<StoreConfiguration, Value>) -> Value {
+      get { store[keyPath: part] }
+      set { store[keyPath: part] = newValue }
+    }
+  }
+}
+
+extension TaskStore.Configuration {
+  /// The start of days, in minutes after midnight and clamped to the morning.
+  var dayStart: Int { min(max(dayStartInMinutes, 0), 719) }
+}
+
+extension TaskStore {
+  /// Finishes the waiting writes, flushes them and closes the store.
+  ///
+  /// After that, every call but this one throws `storeClosed`.
+  ///
+  /// - Throws: `storeBusy` while reads or writes are in progress; the store then stays open.
+  public func close() throws {
+    try session.end(as: .closed, waitingAtMost: nil)
+  }
+
+  /// Finishes the waiting writes, waits for reads and writes in progress, flushes and closes the store.
+  ///
+  /// Calls that begin meanwhile wait for the outcome, and then throw `storeClosed` or continue. It blocks its thread.
+  ///
+  /// - Parameter limit: the longest time to wait, in total.
+  /// - Throws: `storeBusy` if that takes longer, or inside a read or write of this thread; `diskFull` or
+  ///   `storageFailed` if flushing fails. In each case the store stays open.
+  public func close(waitingAtMost limit: Duration) throws {
+    try session.end(as: .closed, waitingAtMost: limit)
+  }
+
+  /// Releases every lock and file of the store until ``resume()``.
+  ///
+  /// It is for applications that the system suspends, because the system kills an application that holds a lock on a
+  /// shared file while suspended. It commits the waiting writes, and waits for reads, writes and copies in progress.
+  /// Calls that begin meanwhile wait for the outcome; once the store is suspended, reads and writes throw
+  /// `storeSuspended`, and observations wait. Other processes may do anything with the store, including compacting or
+  /// restoring it. It blocks its thread. Suspending a suspended store does nothing.
+  ///
+  /// - Parameter limit: the longest time to wait, in total.
+  /// - Throws: `storeBusy` if that takes longer, or inside a read or write of this thread; `diskFull` or
+  ///   `storageFailed` if flushing relaxed writes fails; `storeClosed`. Except after `storeClosed`, the store stays
+  ///   open.
+  public func suspend(waitingAtMost limit: Duration = .seconds(2)) throws {
+    try session.end(as: .suspended, waitingAtMost: limit)
+  }
+
+  /// Opens a suspended store again; does nothing if it is open.
+  ///
+  /// Observations continue, and report the changes that other processes have made in the meantime.
+  ///
+  /// - Throws: `storeClosed`; `storeMissing` if the store has been removed; otherwise as opening a store. On failure
+  ///   the store stays suspended.
+  /// - Complexity: as opening a store.
+  public func resume() throws {
+    try session.resume()
+  }
+}
+
+extension TaskStore {
+  /// Runs calls that block, such as a backup or an import, on their own thread, and awaits them without blocking.
+  ///
+  /// ```swift
+  /// let summary = try await TaskStore.perform { try store.importDocument(from: "export.json") }
+  /// try await TaskStore.perform { try store.close(waitingAtMost: .seconds(5)) }
+  /// ```
+  ///
+  /// Swift's tasks share a few threads, which blocking calls would occupy. The closure belongs to the calling Swift
+  /// task: if that is cancelled, calls that report progress throw `cancelled`.
+  ///
+  /// - Parameter body: the calls, of this library or any others that block.
+  /// - Returns: what the closure returns.
+  /// - Throws: what the closure throws.
+  /// - Complexity: starts a thread, which takes some tens of microseconds.
+  @discardableResult
+  public static func perform<R: Sendable>(_ body: @escaping @Sendable () throws -> R) async throws -> R {
+    try await ThreadExecutor.perform(body)
+  }
+}
+
+extension TaskStore {
+  /// Opens a new, empty store for tests and previews, which is deleted with its last reference.
+  ///
+  /// ```swift
+  /// let store = try TaskStore.temporary()
+  /// try store.writeAndWait { try $0.add("Water the plants", to: .today) }
+  /// ```
+  ///
+  /// It is a real store with all its rules, in a new directory inside the system's temporary directory. If a process
+  /// ends without releasing it, the directory stays until another temporary store is created.
+  ///
+  /// - Parameter configuration: how to open it; by default, its writes are relaxed.
+  /// - Returns: the store.
+  /// - Throws: as opening a store.
+  public static func temporary(configuration: Configuration? = nil) throws -> TaskStore {
+    let item = try TallyError.translatingErrno {
+      try TemporaryItem(.directory, in: FilePath(FileManager.default.temporaryDirectory.path), for: "tally")
+    }
+    var relaxed = Configuration()
+    relaxed.durability = .relaxed
+    let configuration = configuration ?? relaxed
+    return try TaskStore(
+      StoreOpening(directory: item.storeDirectory.absolute, configuration: configuration), configuration,
+      temporary: item)
+  }
+}
+
+extension TaskStore {
+  /// Removes a store to which nothing has ever been written, such as one created for an import that then failed.
+  ///
+  /// It does nothing if the store is open anywhere or has ever been written to. If removing fails, an empty store
+  /// remains, which does no harm.
+  ///
+  /// - Parameters:
+  ///   - directory: The store's directory.
+  ///   - configuration: How to open the store.
+  ///   - leavingDirectory: Whether to keep the directory itself, because it existed before.
+  package static func removeUnused(at directory: FilePath, configuration: Configuration, leavingDirectory: Bool) {
+    var configuration = configuration
+    configuration.waitLimitInSeconds = 0
+    let opening = StoreOpening(directory: directory, configuration: configuration)
+    try? opening.withDamagedStore(.exclusive) { store in
+      guard try StoreOpening.header(in: store.environment)?.sequence == 0 else { return }
+      try store.environment.close()
+      // The data file is removed first: without it the other files are not a store.
+      for name in [StoreOpening.dataFileName, StoreOpening.lockFileName, StoreAccess.fileName] {
+        try SystemCalls.removeFile(directory.appending(name))
+      }
+      if !leavingDirectory { try SystemCalls.removeDirectory(directory) }
+    }
   }
 }

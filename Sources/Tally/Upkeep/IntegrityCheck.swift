@@ -225,3 +225,227 @@ extension TaskList {
     return name.isWellFormedText
   }
 }
+
+extension IntegrityCheck {
+  /// Compares the counts of entries and the counters with the records, all of which must be of the same snapshot.
+  mutating func finish<T: LMDBTransaction & ~Copyable>(in transaction: borrowing T) throws {
+    for (position, index) in tables.indexes.enumerated() {
+      let count = try index.count(in: transaction)
+      // Missing entries have already been found by looking them up.
+      if count > foundCounts[index.name, default: 0] { surplusIndexes.append(position) }
+    }
+    try compareCounters(with: deltas, in: transaction)
+    try checkRest(in: transaction)
+  }
+
+  /// Recomputes the counters from one snapshot and compares them with the stored ones.
+  mutating func checkCountersAnew<T: LMDBTransaction & ~Copyable>(in transaction: borrowing T) throws {
+    try checkRest(in: transaction)
+    do {
+      try compareCounters(with: CounterRebuild(tables: tables).deltas(in: transaction), in: transaction)
+    } catch let error as LMDBError where error.code == .undecodable {
+      // An unreadable record is reported as its own fault, and leaves nothing to compare with.
+    }
+  }
+
+  /// Checks the tables that cannot be derived from the records.
+  private mutating func checkRest<T: LMDBTransaction & ~Copyable>(in transaction: borrowing T) throws {
+    if try !HistoryCheck.passes(tables, in: transaction) { add(.invalidRecord, "history", nil) }
+    try checkSearchIndex(in: transaction)
+    try OwnDataCheck.run(tables, in: transaction) { add($0, $1.rawValue, $2) }
+  }
+
+  /// Compares the counters, byte for byte, with those computed from the records.
+  private mutating func compareCounters<T: LMDBTransaction & ~Copyable>(
+    with rebuilt: CounterDeltas, in transaction: borrowing T
+  ) throws {
+    var blocks = try rebuilt.blockCounts()
+    try tables.counts.forEach(in: transaction) { key, value in
+      let expected = BlockCountsKey(canonically: key).flatMap { blocks.removeValue(forKey: $0) }
+      if expected?.encodedBytes != value.bytes(from: 0) { add(.wrongCounter, "counts", nil) }
+      return true
+    }
+    var totals = rebuilt.totalCounts()
+    try tables.totals.forEach(in: transaction) { key, value in
+      let expected = TotalKey(canonically: key).flatMap { totals.removeValue(forKey: $0) }
+      if expected == nil || expected != (try? Total(decoding: value))?.count { add(.wrongCounter, "totals", nil) }
+      return true
+    }
+    for _ in blocks { add(.wrongCounter, "counts", nil) }
+    for _ in totals { add(.wrongCounter, "totals", nil) }
+    try checkTagNames(countedBy: rebuilt, in: transaction)
+  }
+
+  /// Checks that exactly the tags that are counted have a text, and that each text belongs to its tag.
+  private mutating func checkTagNames<T: LMDBTransaction & ~Copyable>(
+    countedBy rebuilt: CounterDeltas, in transaction: borrowing T
+  ) throws {
+    var expected = rebuilt.countedTagIDs
+    try tables.tagNames.forEach(in: transaction) { key, value in
+      let id = IDKey(canonically: key)?.id
+      let isOwnText = id.map { value.isWellFormedText && TagID.of(value.text) == $0 } ?? false
+      if id.flatMap({ expected.remove($0) }) == nil || !isOwnText { add(.wrongEntry, "tagNames", nil) }
+      return true
+    }
+    for _ in expected { add(.missingEntry, "tagNames", nil) }
+  }
+}
+
+/// Checks that the history can be read and is within its bounds.
+struct HistoryCheck {
+  private var isSound = true
+  private var expectedSize: UInt64?
+  private var keptSizeInBytes: UInt64 = 0
+  private var previous: (key: HistoryKey, head: HistoryRecord)?
+
+  /// Whether every entry of the table is one that a write may have written.
+  static func passes<T: LMDBTransaction & ~Copyable>(_ tables: Tables, in transaction: borrowing T) throws -> Bool {
+    var check = HistoryCheck()
+    // An unreadable header is reported as its own fault.
+    let sequence = (try? tables.meta.value(forKey: .header, in: transaction))?.sequence ?? .max
+    try tables.history.forEach(in: transaction) { key, value in
+      do {
+        try check.check(try HistoryKey(decoding: key), value, lastSequence: sequence)
+      } catch is LMDBError {
+        check.isSound = false
+      }
+      return check.isSound
+    }
+    guard check.isSound, let last = check.previous else { return check.isSound }
+    let bounds = HistoryBounds(after: last.head)
+    return try tables.history.count(in: transaction) <= bounds.maximumPartCount
+      && check.keptSizeInBytes <= bounds.maximumSizeInBytes
+  }
+
+  private mutating func check(_ key: HistoryKey, _ value: RawSpan, lastSequence: UInt64) throws {
+    let head = try HistoryRecord(headOf: value)
+    let bytes = try HistoryRecord.images(of: value)
+    var images = ImageReader(bytes)
+    try images.forEach(Self.decode)
+    let isNextPart = previous.map { $0.key.change == key.change && $0.key.part + 1 == key.part } ?? false
+    let size = UInt64(bytes.byteCount)
+    isSound =
+      key.change.sequence <= lastSequence && (key.part == 0 || isNextPart)
+      && (expectedSize ?? head.precedingSizeInBytes) == head.precedingSizeInBytes
+      && (head.target.map { $0 < key.change } ?? true)
+    expectedSize = head.precedingSizeInBytes &+ size
+    keptSizeInBytes += size
+    previous = (key, head)
+  }
+
+  private static func decode(_ key: ImageKey, _ presence: ImagePresence, _ bytes: RawSpan) throws {
+    if key.kind == .value { _ = try key.value }
+    guard presence != .absent else { return }
+    switch key.kind {
+    case .task: _ = try TaskRecord(id: key.id, decoding: bytes)
+    case .list: _ = try ListRecord(id: key.id, decoding: bytes)
+    case .completion, .deletedCompletion: _ = try CompletionRecord(decoding: bytes)
+    default: break
+    }
+  }
+}
+
+/// Checks the values and the indexes of applications.
+///
+/// A row of an index counts only if its task has not changed since the index was current. Whether rows match the
+/// application's function can be checked only for a registered index; whether rows and entries agree can be checked for
+/// every index.
+struct OwnDataCheck {
+  let tables: Tables
+  private let report: (StoreFault.Kind, TableName, UUID?) -> Void
+
+  private var ownIndexes: OwnIndexTables { tables.ownIndexes }
+
+  /// Checks everything in one snapshot, and reports each fault.
+  static func run<T: LMDBTransaction & ~Copyable>(
+    _ tables: Tables, in transaction: borrowing T, _ report: (StoreFault.Kind, TableName, UUID?) -> Void
+  ) throws {
+    try withoutActuallyEscaping(report) { report in
+      let check = OwnDataCheck(tables: tables, report: report)
+      try check.checkValues(in: transaction)
+      try check.checkStates(in: transaction)
+      try check.checkRows(in: transaction)
+      try check.checkEntries(in: transaction)
+      for index in check.ownIndexes.registered { try check.checkTasks(of: index, in: transaction) }
+    }
+  }
+
+  private func checkValues<T: LMDBTransaction & ~Copyable>(in transaction: borrowing T) throws {
+    try tables.values.forEach(in: transaction) { key, value in
+      if ValueKey(canonically: key) == nil || TaskSeries.isUnreadable(key, value) {
+        report(.unreadableRecord, .values, nil)
+      }
+      return true
+    }
+  }
+
+  private func checkStates<T: LMDBTransaction & ~Copyable>(in transaction: borrowing T) throws {
+    // An unreadable header is reported as its own fault.
+    let last = (try? tables.meta.value(forKey: .header, in: transaction))?.sequence ?? .max
+    try ownIndexes.states.forEach(in: transaction) { key, value in
+      let state = try? OwnIndexState(decoding: value)
+      let isRight = state.map { state in
+        state.sequence <= last
+          && OwnIndexID(canonically: key) == OwnIndexID(name: state.name, version: state.version)
+      }
+      if isRight != true { report(.invalidRecord, .ownIndexes, nil) }
+      return true
+    }
+  }
+
+  /// Checks that each row can be read and that its entries exist.
+  private func checkRows<T: LMDBTransaction & ~Copyable>(in transaction: borrowing T) throws {
+    try ownIndexes.keys.forEach(in: transaction) { key, value in
+      guard let row = OwnKeysKey(canonically: key), let keys = try? OwnKeys(decoding: value).keys, !keys.isEmpty else {
+        report(.unreadableRecord, .ownIndexKeys, nil)
+        return true
+      }
+      for key in keys where key.count <= TaskIndex.maximumKeyByteCount {
+        let entry = OwnEntryKey(index: OwnIndexID(row), key: key, id: row.id)
+        if try !ownIndexes.entries.contains(entry, in: transaction) {
+          report(.missingEntry, .ownIndexEntries, row.id)
+        }
+      }
+      return true
+    }
+  }
+
+  /// Checks that each entry belongs to a row.
+  private func checkEntries<T: LMDBTransaction & ~Copyable>(in transaction: borrowing T) throws {
+    try ownIndexes.entries.forEach(in: transaction) { bytes, _ in
+      guard let entry = try? OwnEntryKey(decoding: bytes) else {
+        report(.danglingEntry, .ownIndexEntries, nil)
+        return true
+      }
+      let row = try? ownIndexes.keys.value(forKey: OwnKeysKey(entry.index, entry.id), in: transaction)
+      if row?.keys.contains(entry.key) != true { report(.danglingEntry, .ownIndexEntries, entry.id) }
+      return true
+    }
+  }
+
+  /// Checks the rows of the tasks that have not changed since a registered index was current.
+  private func checkTasks<T: LMDBTransaction & ~Copyable>(of index: OwnIndex, in transaction: borrowing T) throws {
+    let last = (try? ownIndexes.sequence(of: index, in: transaction)) ?? 0
+    try tables.tasks.forEach(in: transaction) { key, value in
+      guard let id = IDKey(canonically: key)?.id, let fields = try? TaskFields(value), fields.stamp.changed <= last,
+        let task = try? fields.item(id: id)
+      else { return true }
+      let row = try? ownIndexes.keys.value(forKey: OwnKeysKey(index.id, id), in: transaction)
+      if try index.keys(of: task) != row?.keys ?? [] { report(.wrongEntry, .ownIndexKeys, id) }
+      return true
+    }
+    try ownIndexes.keys.forEach(from: OwnKeysKey(index.id, .lowest), in: transaction) { bytes, _ in
+      guard let row = OwnKeysKey(canonically: bytes), row.index == index.id.hash else { return false }
+      guard try !tables.tasks.contains(IDKey(row.id), in: transaction) else { return true }
+      let tombstone = try? tables.tombstones.value(forKey: TombstoneKey(.task, row.id), in: transaction)
+      if (tombstone?.stamp.changed ?? 0) <= last { report(.danglingEntry, .ownIndexKeys, row.id) }
+      return true
+    }
+  }
+}
+
+extension OwnIndexID {
+  fileprivate init(_ row: OwnKeysKey) {
+    self.init(hash: row.index)
+  }
+}

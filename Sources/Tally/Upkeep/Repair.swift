@@ -1,5 +1,8 @@
+import Foundation
 import LMDB
+public import SystemPackage
 import TallyEngine
+import TallySystem
 
 /// Makes indexes, ledger and counters agree with the records again, in one write transaction.
 ///
@@ -167,5 +170,128 @@ extension Repair {
       try setAside.put(value, of: table.rawValue, key: key, in: &transaction)
       _ = try rows.remove(forKey: key, in: &transaction)
     }
+  }
+}
+
+/// The result of a repair.
+public struct RepairReport: Hashable, Sendable {
+  /// The faults found before the repair.
+  public package(set) var before: VerificationReport
+  /// The remaining faults: records that break the model's rules, which only their user can correct.
+  public let after: VerificationReport
+  /// The path of the copy of the store's old file; `nil` if there was no fault.
+  public let safetyCopy: FilePath?
+}
+
+extension TaskStore {
+  /// Repairs what ``verify(progress:)`` finds, by rebuilding indexes and counters from the records and the ledger.
+  ///
+  /// The store must not be open anywhere. A copy of the old file is kept next to it, and can be restored. The repair is
+  /// one transaction; after a crash the store is either unchanged or repaired. No data of the user is lost: an
+  /// unreadable record is set aside, a task whose list is missing moves to the inbox or stays on its day, and a
+  /// completion whose task is missing still counts.
+  ///
+  /// - Parameters:
+  ///   - directory: The store's directory.
+  ///   - configuration: How to open the store.
+  ///   - progress: Called with the progress of the verification; may throw to end it.
+  /// - Returns: The faults before and after.
+  /// - Throws: `damagedStore` if a page of the file contradicts the others or the table of tasks is missing, which no
+  ///   repair can fix; `alreadyOpen` while this process has the store open, `storeBusy` while another one has;
+  ///   `diskFull`; as opening a store.
+  @discardableResult
+  public static func repair(
+    at directory: FilePath,
+    configuration: Configuration = Configuration(),
+    progress: VerificationProgress.Observer? = nil
+  ) throws -> RepairReport {
+    let opening = StoreOpening(directory: directory, configuration: configuration)
+    let layout = TaskLayout(configuration)
+    return try opening.withDamagedStore(.exclusive) { store in
+      let before = try Verification.run(on: store.environment, layout, observer: progress)
+      guard !before.isSound else { return RepairReport(before: before, after: before, safetyCopy: nil) }
+      guard !before.faults.contains(where: { $0.kind == .missingTable && $0.table == "tasks" }) else {
+        throw TallyError(
+          .damagedStore, "The table of tasks is missing, from which everything else follows",
+          remedy: "Restore a backup or import an export")
+      }
+      if let refusal = try layout.collections.refusalOfRepair(on: store.environment) { throw refusal }
+      let kept = try opening.keepSafetyCopy(of: store.environment, because: .repair)
+      let repair = Repair(report: before, collections: layout.collections, now: configuration.now())
+      try store.environment.write { transaction in try repair.run(in: &transaction) }
+      try store.environment.checkStructure()
+      let after = try Verification.run(on: store.environment, layout, observer: progress)
+      return RepairReport(before: before, after: after, safetyCopy: kept)
+    }
+  }
+}
+
+/// Makes the ledger agree with the tasks; all unreadable records must have been removed before.
+struct LedgerRepair {
+  let tables: Tables
+
+  func run(in transaction: inout WriteTransaction) throws {
+    var moved: [UUID: Classification] = [:]
+    for entry in try wrongEntries(in: transaction) {
+      _ = try tables.completions.remove(forKey: entry.key, in: &transaction)
+      if try tables.tasks.contains(IDKey(entry.key.id), in: transaction) {
+        moved[entry.key.id] = entry.record.classification
+      } else {
+        // Completed work continues to count, whatever has happened to its task.
+        let key = CompletionKey(isTaskDeleted: true, completed: entry.key.completed)
+        try tables.completions.put(entry.record, forKey: key, in: &transaction)
+      }
+    }
+    for task in try completedTasks(in: transaction) {
+      try setEntry(of: task, carrying: moved[task.id], in: &transaction)
+    }
+  }
+
+  /// The entries of live tasks that contradict their task or have no task.
+  private func wrongEntries(in transaction: borrowing WriteTransaction) throws -> [LedgerEntry] {
+    var wrong: [LedgerEntry] = []
+    try tables.completions.forEach(in: transaction) { key, value in
+      let key = try CompletionKey(decoding: key)
+      guard !key.isTaskDeleted else { return false }
+      if case .readable(let record) = try TaskRecord.look(for: IDKey(key.id), in: tables, transaction),
+        CompletionKey(of: record.item) == key
+      {
+        return true
+      }
+      wrong.append(LedgerEntry(key: key, record: try CompletionRecord(decoding: value)))
+      return true
+    }
+    return wrong
+  }
+
+  /// The completed tasks whose entries are missing, wrong or duplicated.
+  private func completedTasks(in transaction: borrowing WriteTransaction) throws -> [TaskItem] {
+    var tasks: [TaskItem] = []
+    try tables.tasks.forEach(in: transaction) { id, value in
+      let fields = try TaskFields(value)
+      guard fields.isCompleted else { return true }
+      let task = try fields.item(id: IDKey(decoding: id).id)
+      guard let key = CompletionKey(of: task) else { return true }
+      let recorded = try tables.completions.value(forKey: key, in: transaction)
+      let expected = CompletionRecord(of: task, keeping: recorded)
+      let deletedKey = CompletionKey(isTaskDeleted: true, completed: key.completed)
+      if try recorded != expected || tables.completions.contains(deletedKey, in: transaction) { tasks.append(task) }
+      return true
+    }
+    return tasks
+  }
+
+  private func setEntry(
+    of task: TaskItem, carrying classification: Classification?, in transaction: inout WriteTransaction
+  ) throws {
+    guard let key = CompletionKey(of: task) else { return }
+    let deletedKey = CompletionKey(isTaskDeleted: true, completed: key.completed)
+    let recorded =
+      try tables.completions.value(forKey: key, in: transaction)
+      ?? tables.completions.value(forKey: deletedKey, in: transaction)
+    guard var record = CompletionRecord(of: task, keeping: recorded) else { return }
+    if recorded == nil, let classification { record.classification = classification }
+    _ = try tables.completions.remove(forKey: deletedKey, in: &transaction)
+    try tables.completions.put(record, forKey: key, in: &transaction)
   }
 }

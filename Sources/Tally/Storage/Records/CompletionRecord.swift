@@ -86,3 +86,49 @@ extension CompletionRecord {
       classification: recorded?.classification ?? task.classification, unknown: recorded?.unknown ?? UnknownFields())
   }
 }
+
+/// One entry of the ledger of completions, which outlives its task.
+package struct Completion: Hashable, Sendable {
+  /// The task that was completed; it may have been deleted since.
+  let taskID: UUID
+  /// When the task was completed, with the UTC offset in force then.
+  let completedAt: OffsetTimestamp
+  /// When the task was created.
+  let createdAt: Timestamp
+  /// The list (which may have been deleted since), the tags and the priority that the task had when it was completed.
+  let classification: Classification
+  /// Whether the task has been deleted.
+  let isTaskDeleted: Bool
+}
+
+/// The record of a completion, read in place; it lives no longer than the record.
+///
+/// `CompletionRecord` describes the layout.
+struct CompletionFields: ~Escapable {
+  private let bytes: RawSpan
+
+  @_lifetime(copy bytes)
+  init(_ bytes: RawSpan) throws(LMDBError) {
+    guard bytes.byteCount >= CompletionRecord.headByteCount, bytes.load(bigEndianAt: 0) == CompletionRecord.format
+    else {
+      throw .undecodable("a completion record is too short or of an unknown format")
+    }
+    self.bytes = bytes
+  }
+
+  var utcOffsetInMinutes: Int16 { Int16(bitPattern: bytes.load(bigEndianAt: 2)) }
+  var createdAtMicroseconds: Int64 { bytes.load(orderedInt64At: 4) }
+  var hasList: Bool { bytes.load(bigEndianAt: 1, as: UInt8.self) != 0 }
+
+  /// The stored id of the list; zero if there is none.
+  var listBytes: RawSpan {
+    @_lifetime(copy self)
+    get { bytes.extracting(12..<CompletionRecord.headByteCount) }
+  }
+
+  /// A cursor before the first tagged field.
+  var cursor: FieldCursor {
+    @_lifetime(copy self)
+    get { FieldCursor(bytes, from: CompletionRecord.headByteCount) }
+  }
+}
