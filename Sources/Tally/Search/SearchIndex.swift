@@ -344,46 +344,6 @@ extension SegmentBuilder.Member {
   }
 }
 
-extension TaskStore {
-  /// Returns the tasks that have all words of a query, best match first, in a snapshot of their own.
-  ///
-  /// The result is that of ``StoreTransaction/search(_:limit:)``.
-  ///
-  /// - Parameters:
-  ///   - query: The words to search for.
-  ///   - limit: The maximum number of matches to return; `nil` for all.
-  /// - Returns: The matches, best first.
-  /// - Throws: The errors of ``StoreTransaction/search(_:limit:)`` and ``read(_:)``.
-  public func search(_ query: SearchQuery, limit: Int? = nil) throws -> [SearchMatch] {
-    try read { try $0.search(query, limit: limit) }
-  }
-
-  /// Brings the search index up to date, in several commits of some hundredths of a second each.
-  ///
-  /// Searches find everything without this call, and writes extend the index on their own. Only after many tasks have
-  /// been written at once, as by an import, searches are slower for some hundred commits, or until this is called.
-  ///
-  /// - Throws: `permissionDenied` for a store opened for reading only; `cancelled`, `diskFull`, and the errors
-  ///   of a write.
-  /// - Complexity: Some microseconds for each task that has changed since the last update.
-  @available(*, noasync)
-  public func updateSearchIndex() throws {
-    var isBehind = true
-    while isBehind {
-      try TallyError.checkCancellation()
-      isBehind = try connection.use { store in
-        try store.checkWritable()
-        return try configuration.store.retrying {
-          try store.environment.write { base in
-            let indexer = SearchIndexer(tables: store.tables)
-            return try indexer.advance(atMost: SearchIndexer.taskLimit, byteCount: SearchIndexer.byteLimit, in: &base)
-          }
-        }
-      }
-    }
-  }
-}
-
 extension Tables {
   /// Indexes for search what the merges of a log have left to do.
   func bringUp(in environment: LMDBEnvironment) throws { try SearchIndexer(tables: self).bringUp(in: environment) }

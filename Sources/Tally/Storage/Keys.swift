@@ -303,3 +303,14 @@ struct TombstoneKey: IndexKey {
     output.append(id)
   }
 }
+
+/// A table of raw bytes, for walks that are the same for all indexes.
+typealias RawIndex = Database<KeyBytes, [UInt8]>
+
+extension Database {
+  /// The same index with raw bytes as keys and values.
+  var rawIndex: RawIndex { raw(keyedBy: KeyBytes.self) }
+}
+
+/// A cursor over the bytes of an index.
+typealias RawCursor = Cursor<KeyBytes, [UInt8]>

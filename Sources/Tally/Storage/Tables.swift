@@ -157,3 +157,20 @@ extension TagSet {
     isEmpty ? [] : map(TagID.of).sorted { $0.precedes($1) }
   }
 }
+
+extension Tables: StoreContents {
+  var writeRefusal: TallyError? { collections?.writeRefusal }
+}
+
+extension StoreContents {
+  /// The tables of a store of tasks.
+  var tables: Tables {
+    assert(self is Tables, "the tables of another kind of store")
+    // The layout of tasks opens no other tables.
+    return unsafe unsafeDowncast(self, to: Tables.self)
+  }
+}
+
+extension StoreOpening.OpenStore {
+  var tables: Tables { contents.tables }
+}

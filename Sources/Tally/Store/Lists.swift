@@ -57,53 +57,6 @@ extension StoreTransaction where Base == WriteTransaction {
   public mutating func moveList(_ id: UUID, after anchorID: UUID) throws -> TaskList {
     try moveList(id, to: .after, of: anchorID)
   }
-
-  /// Deletes a list together with its tasks; their completions stay in the statistics.
-  ///
-  /// - Returns: how many tasks were deleted with it.
-  /// - Throws: `listNotFound`.
-  /// - Complexity: linear in the number of the list's tasks.
-  @discardableResult
-  public mutating func deleteList(_ id: UUID) throws -> Int {
-    let record = try require(ListRecord.self, id)
-    let taskIDs = try orderedTaskIDs(inList: id)
-    // A sub-task has already been deleted with its parent.
-    for taskID in taskIDs where try tables.tasks.contains(IDKey(taskID), in: base) { try delete(taskID) }
-    try write(RecordChange<ListRecord>(from: record, to: nil, at: commitSequence))
-    try keepName(of: record.item)
-    try noteDeletion(ofList: id)
-    return taskIDs.count
-  }
-
-  /// Moves all tasks of a list to the end of another one, in their order, and deletes the emptied list.
-  ///
-  /// Completions still count for the list in which they were made; the statistics keep its name. In a store that
-  /// synchronises, tasks that other devices still add to the deleted list also move to the other one.
-  ///
-  /// - Parameters:
-  ///   - id: the list that is emptied and deleted.
-  ///   - targetID: the list that receives the tasks; if it is the same list, nothing happens.
-  /// - Returns: how many tasks were moved.
-  /// - Throws: `listNotFound`.
-  /// - Complexity: linear in the number of tasks in the first list.
-  @discardableResult
-  public mutating func mergeList(_ id: UUID, into targetID: UUID) throws -> Int {
-    let record = try require(ListRecord.self, id)
-    _ = try require(ListRecord.self, targetID)
-    guard id != targetID else { return 0 }
-    let taskIDs = try orderedTaskIDs(inList: id)
-    // A sub-task has already been moved with its parent.
-    for taskID in taskIDs where try task(taskID)?.listID == id { try move(taskID, toList: targetID) }
-    for var series in try storedSeries() where series.template.listID == id {
-      series.move(toList: targetID)
-      series.touch(at: timeOfChange(after: series.updatedAt))
-      try write(series)
-    }
-    try write(RecordChange<ListRecord>(from: record, to: nil, at: commitSequence))
-    try keepName(of: record.item)
-    try noteMerge(ofList: id, into: targetID)
-    return taskIDs.count
-  }
 }
 
 extension StoreTransaction where Base == WriteTransaction {

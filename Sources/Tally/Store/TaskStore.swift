@@ -29,37 +29,6 @@ public final class TaskStore: Sendable {
   /// The cost of observations so far.
   let observations = Monitor(ObservationCounts())
 
-  /// Opens the store in a directory, and creates it if it does not exist.
-  ///
-  /// A new directory gets the permissions 0700, its files 0600. A relative path is resolved at once, so it does not
-  /// matter if the process changes its current directory later.
-  ///
-  /// If this process has just dropped the store, the call waits up to two seconds for whoever still observes it. That
-  /// blocks the thread, and Swift's tasks share a few threads, of which the observers need one: in asynchronous code,
-  /// open a store again within ``perform(_:)``.
-  ///
-  /// - Throws: `notAStore` if the path leads to anything else, `newerFormat`, `damagedStore`, `permissionDenied`,
-  ///   `remoteFilesystem`, `alreadyOpen`, `storeBusy`, `diskFull`, `storageFailed`; `storeMissing` if there is no store
-  ///   and none is to be created.
-  /// - Complexity: well under a millisecond, whatever the size of the store.
-  public convenience init(at directory: FilePath, configuration: Configuration = Configuration()) throws {
-    try self.init(StoreOpening(directory: directory.absolute, configuration: configuration), configuration)
-  }
-
-  /// Opens the store in the directory that a file URL names.
-  ///
-  /// ```swift
-  /// let store = try TaskStore(at: folder.appending(path: "tasks"))
-  /// ```
-  ///
-  /// It works as ``init(at:configuration:)-(FilePath,_)``, and throws `notAStore` for a URL that is not a file URL.
-  public convenience init(at directory: URL, configuration: Configuration = Configuration()) throws {
-    guard directory.isFileURL else {
-      throw TallyError(.notAStore, "The URL names no file", remedy: "Use the URL of a directory, file:///…")
-    }
-    try self.init(at: FilePath(directory.path(percentEncoded: false)), configuration: configuration)
-  }
-
   init(_ opening: StoreOpening, _ configuration: Configuration, temporary: TemporaryItem? = nil) throws {
     directory = opening.directory
     self.temporary = temporary
@@ -316,58 +285,5 @@ extension TaskStore {
   @discardableResult
   public static func perform<R: Sendable>(_ body: @escaping @Sendable () throws -> R) async throws -> R {
     try await ThreadExecutor.perform(body)
-  }
-}
-
-extension TaskStore {
-  /// Opens a new, empty store for tests and previews, which is deleted with its last reference.
-  ///
-  /// ```swift
-  /// let store = try TaskStore.temporary()
-  /// try store.writeAndWait { try $0.add("Water the plants", to: .today) }
-  /// ```
-  ///
-  /// It is a real store with all its rules, in a new directory inside the system's temporary directory. If a process
-  /// ends without releasing it, the directory stays until another temporary store is created.
-  ///
-  /// - Parameter configuration: how to open it; by default, its writes are relaxed.
-  /// - Returns: the store.
-  /// - Throws: as opening a store.
-  public static func temporary(configuration: Configuration? = nil) throws -> TaskStore {
-    let item = try TallyError.translatingErrno {
-      try TemporaryItem(.directory, in: FilePath(FileManager.default.temporaryDirectory.path), for: "tally")
-    }
-    var relaxed = Configuration()
-    relaxed.durability = .relaxed
-    let configuration = configuration ?? relaxed
-    return try TaskStore(
-      StoreOpening(directory: item.storeDirectory.absolute, configuration: configuration), configuration,
-      temporary: item)
-  }
-}
-
-extension TaskStore {
-  /// Removes a store to which nothing has ever been written, such as one created for an import that then failed.
-  ///
-  /// It does nothing if the store is open anywhere or has ever been written to. If removing fails, an empty store
-  /// remains, which does no harm.
-  ///
-  /// - Parameters:
-  ///   - directory: The store's directory.
-  ///   - configuration: How to open the store.
-  ///   - leavingDirectory: Whether to keep the directory itself, because it existed before.
-  package static func removeUnused(at directory: FilePath, configuration: Configuration, leavingDirectory: Bool) {
-    var configuration = configuration
-    configuration.waitLimitInSeconds = 0
-    let opening = StoreOpening(directory: directory, configuration: configuration)
-    try? opening.withDamagedStore(.exclusive) { store in
-      guard try StoreOpening.header(in: store.environment)?.sequence == 0 else { return }
-      try store.environment.close()
-      // The data file is removed first: without it the other files are not a store.
-      for name in [StoreOpening.dataFileName, StoreOpening.lockFileName, StoreAccess.fileName] {
-        try SystemCalls.removeFile(directory.appending(name))
-      }
-      if !leavingDirectory { try SystemCalls.removeDirectory(directory) }
-    }
   }
 }

@@ -318,17 +318,6 @@ struct IndexRange {
   let range: KeyRange
 }
 
-/// A table of raw bytes, for walks that are the same for all indexes.
-typealias RawIndex = Database<KeyBytes, [UInt8]>
-
-extension Database {
-  /// The same index with raw bytes as keys and values.
-  var rawIndex: RawIndex { raw(keyedBy: KeyBytes.self) }
-}
-
-/// A cursor over the bytes of an index.
-typealias RawCursor = Cursor<KeyBytes, [UInt8]>
-
 extension KeyRange {
   /// The tasks of a list, or of the inbox, with some ranks.
   static func place(_ listID: UUID?, _ ranks: Range<UInt8> = 0..<StateRank.endRawValue) -> KeyRange {

@@ -192,16 +192,6 @@ extension StoreTransaction where Base: ~Copyable {
     !showsWaiting && view.hidesWaiting && task.isWaiting(on: today)
   }
 
-  /// The tasks of a list in their order, with those that wait for their start.
-  func orderedTaskIDs(inList id: UUID) throws -> [UUID] {
-    var ids: [UUID] = []
-    _ = try scan(definition(of: .list(id)), after: nil) { taskID, _ in
-      ids.append(taskID)
-      return true
-    }
-    return ids
-  }
-
   /// Walks consecutive ranges of an index.
   private func scan(
     _ ranges: [KeyRange], of index: RawIndex, isReversed: Bool, after position: ViewKey?, _ body: ViewBody
