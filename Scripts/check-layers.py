@@ -1,11 +1,8 @@
 #!/usr/bin/env python3
 """Ensures that the folders of each module use only layers below them, and that no function has more than 70 lines.
 
-  Scripts/check-layers.py [--list]
-
-Reads the compiler's index of the last debug build. Sources/layers.txt has the folders of each module, lowest first, and
-how many references against that order remain in folders that wait for a redesign: one more fails, and so does one less
-that is not written down there. --list prints every reference against the order.
+Reads the compiler's index of the last debug build. Sources/layers.txt has the folders of each module, lowest first. A
+reference against that order fails.
 """
 
 import argparse
@@ -136,8 +133,8 @@ def fail(text):
 
 
 def read_layers():
-    """By module: its folders, lowest first; and by module and folder: the references that wait."""
-    layers, waiting, module = {}, {}, None
+    """By module: its folders, lowest first."""
+    layers, module = {}, None
     for line in LAYERS.read_text().splitlines():
         words = line.split()
         if not words or words[0].startswith("#"):
@@ -147,9 +144,7 @@ def read_layers():
             layers[module] = []
         else:
             layers[module].append(words[0])
-            if words[1:2] == ["waits:"]:
-                waiting[module, words[0]] = int(words[2])
-    return layers, waiting
+    return layers
 
 
 def place(path):
@@ -159,8 +154,8 @@ def place(path):
 
 
 def against(index, layers):
-    """References that point up, as texts by module and folder."""
-    found = collections.defaultdict(list)
+    """References that point up, as texts."""
+    found = []
     for usr, (target, line, name, _) in index.definitions.items():
         module, folder = place(target)
         order = layers.get(module)
@@ -169,9 +164,9 @@ def against(index, layers):
         for path, at, _ in index.references.get(usr, ()):
             from_module, from_folder = place(path)
             if from_module == module and from_folder and rank(order, folder) > rank(order, from_folder):
-                found[module, from_folder].append(
-                    f"{path.relative_to(ROOT)}:{at} uses {name}, of {target.relative_to(ROOT)}:{line}")
-    return found
+                found.append(
+                    f"{path.relative_to(ROOT)}:{at} uses {name}, of {target.relative_to(ROOT)}:{line}, which is a higher layer")
+    return sorted(found)
 
 
 def rank(order, folder):
@@ -218,25 +213,14 @@ def line_count(lines, start):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--list", action="store_true")
-    is_listing = parser.parse_args().list
-    layers, waiting = read_layers()
+    argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
+    layers = read_layers()
     index = Index(STORE)
-    found = against(index, layers)
-    wrong = unlisted(layers) + long_functions(index)
-    for key in sorted(found.keys() | waiting.keys()):
-        count, known = len(found[key]), waiting.get(key, 0)
-        if count != known:
-            wrong.append(f"Sources/{'/'.join(key)}: {count} references against the order, {known} in {LAYERS.name}")
-        if is_listing or count > known:
-            wrong += [f"  {text}" for text in sorted(found[key])] if not is_listing else []
-            if is_listing:
-                print("\n".join(sorted(found[key])))
+    wrong = unlisted(layers) + long_functions(index) + against(index, layers)
     if wrong:
         fail("\n".join(wrong))
-    total = sum(waiting.values())
-    print(f"layers: {len(index.records)} files; {total} references wait, none else points up; no function is too long")
+    print(f"layers: {len(index.records)} files; no reference points up, no function is too long")
 
 
 STORE = ROOT / ".build/debug/index/store"
