@@ -17,7 +17,7 @@ extension LMDBEnvironment {
     try write(intoTree: false, body)
   }
 
-  /// As ``write(_:)``, for changes of the tree whether there is a log or not.
+  /// Does the same as ``write(_:)``, but always writes to the tree, even if there is a log.
   @available(*, noasync)
   func writeTree<R: ~Copyable>(_ body: (inout WriteTransaction) throws -> R) throws -> R {
     try write(intoTree: true, body)
@@ -54,7 +54,7 @@ extension LMDBEnvironment {
     return result
   }
 
-  /// Makes the next attempt at room in a full map.
+  /// Tries the next way to make room in a full map.
   @usableFromInline
   func makeRoom(after attempt: inout WriteAttempt) throws(LMDBError) {
     if !attempt.hasClearedReaders {
@@ -85,13 +85,13 @@ struct WriteAttempt {
 }
 
 extension LMDBEnvironment {
-  /// Begins the write transaction, after waiting for the one there is, in this process or another.
+  /// Begins the write transaction, after waiting for the current one to end, in this process or another.
   ///
-  /// It must be committed or dropped on the same thread, so never across an `await`.
+  /// It must be committed or dropped on the same thread, so it must not be kept across an `await`.
   ///
   /// Throws `reentrantWrite` if this thread has one already; `busy` if the others take longer than
-  /// ``Options/writeWaitLimit``; `readOnly`, `closed`, `forked`, `panic`; `wrongThread` while one that was dropped on a
-  /// foreign thread waits for its own.
+  /// ``Options/writeWaitLimit``; `readOnly`, `closed`, `forked`, `panic`; `wrongThread` while a transaction that was
+  /// dropped on another thread waits for its own.
   ///
   /// The corresponding C function is `mdb_txn_begin`.
   @available(*, noasync, message: "a write transaction must end on the thread it began on")
@@ -110,7 +110,8 @@ extension LMDBEnvironment {
     let thread = currentThread()
     try beginWriteTurn(thread)
     do throws(LMDBError) {
-      // A merge opens the tables of the log. No other thread may open one between its begin and that.
+      // A merge opens the tables of the log. From the beginning of its transaction until then, no other thread may open
+      // one.
       if log != nil { try reserveDatabaseOpening("begin write", for: thread) }
       return try beginWriteInTurn(thread)
     } catch {
@@ -158,7 +159,7 @@ extension LMDBEnvironment {
     if state.writer == thread || state.logWriter == thread {
       throw LMDBError(.reentrantWrite, operation: "begin write")
     }
-    // And here for a lock that only another thread can release.
+    // Here this thread would wait for a lock that only another thread can release.
     if state.abandoned != nil { throw LMDBError(.wrongThread, operation: "begin write") }
   }
 }
@@ -188,12 +189,12 @@ extension LMDBEnvironment {
     guard core.thread == currentThread() else { throw LMDBError(.wrongThread, operation: "commit") }
     if core.overlay != nil { return try commitToLog(core) }
     if core.directEnd != nil { return try commitDirectly(core) }
-    // Only read, while it is live.
+    // The transaction is live, and is only read.
     let transactionID = unsafe Int(mdb_txn_id(transaction))
     if core.parent == nil { forgetWriter() }
-    // Forgotten before it is freed, so that nothing can use it afterwards.
+    // The handle is forgotten before it is freed, so that nothing can use it afterwards.
     unsafe core.handle = nil
-    // Frees the transaction whatever it returns.
+    // The call frees the transaction, whatever it returns.
     let result = unsafe mdb_txn_commit(transaction)
     if result != MDB_SUCCESS { core.dropOpenedDatabases() }
     let outcome = Result { () throws(LMDBError) in
@@ -215,7 +216,7 @@ extension LMDBEnvironment {
   func abortWrite(_ core: TransactionCore) {
     // In a child of a fork the transaction and its lock are the parent's.
     guard !isForked else { return }
-    // A write that has tried to continue in the tree has the turn, whether it came to a transaction there or not.
+    // A write that has tried to continue in the tree has the turn, whether or not it got a transaction there.
     defer { if core.directEnd != nil { log?.endTurn() } }
     guard unsafe core.handle != nil else { return }
     if core.overlay != nil { return endLogWrite(core) }
@@ -230,7 +231,8 @@ extension LMDBEnvironment {
     }
   }
 
-  /// Clears the mark of the writing thread, before the lock is released: later it would be the next writer's.
+  /// Clears the mark of the writing thread before the lock is released; after that, the mark would be the next
+  /// writer's.
   private func forgetWriter() {
     state.withLock { state in
       assert(state.writer == currentThread(), "another thread writes")
@@ -250,8 +252,8 @@ extension LMDBEnvironment {
 
   /// Sets a transaction aside until its own thread makes a call.
   ///
-  /// The lock between processes belongs to a thread: released from another one it stays taken for ever, and liblmdb
-  /// reports success.
+  /// The lock between processes belongs to a thread. If another thread releases it, it stays taken for ever, and
+  /// liblmdb reports success.
   private func abandon(_ core: TransactionCore) {
     core.abandonedEnvironment = self
     state.withLock { state in
@@ -272,9 +274,9 @@ extension LMDBEnvironment {
     }
   }
 
-  /// Whether a commit is in the file, and will be after a power cut, too; `nil` if that cannot be known.
+  /// Whether a commit is in the file and will still be there after a power cut; `nil` if that cannot be known.
   private func hasCommitted(_ transactionID: Int) -> Bool? {
-    // Without the turn another process may have written meanwhile, with the same number.
+    // Without the turn, another process may have written a commit with the same number in the meantime.
     guard writeLock != nil else { return nil }
     // The disk has the contents of the file only after a successful flush. The handle is open.
     guard unsafe mdb_env_sync(handle, 1) == MDB_SUCCESS else { return nil }
@@ -285,7 +287,7 @@ extension LMDBEnvironment {
   /// Whether the environment has been closed.
   package var isClosed: Bool { state.withLock { $0.isClosed } }
 
-  /// Whether liblmdb refuses everything since a failure, so that the environment must be opened again.
+  /// Whether liblmdb has refused everything since a failure, so that the environment must be opened again.
   package var hasPanicked: Bool {
     do {
       return try whileOpen("look for a failure") { isPanicked }
@@ -295,10 +297,10 @@ extension LMDBEnvironment {
     }
   }
 
-  /// Whether liblmdb refuses everything since a failure, or may do so.
+  /// Whether liblmdb has refused everything since a failure, or may have done so.
   private var isPanicked: Bool {
     var probe: OpaquePointer?
-    // Begun and ended here: only a transaction shows it.
+    // Only a transaction shows the failure, so one begins and ends here.
     let result = unsafe mdb_txn_begin(handle, nil, UInt32(MDB_RDONLY), &probe)
     if result == MDB_SUCCESS { unsafe mdb_txn_abort(probe) }
     // Without a free slot the outcome stays unknown, which is better than a wrong one.

@@ -172,7 +172,7 @@ extension TransactionCore {
     _ byteCount: inout Int, from start: [UInt8]?, of source: CursorHandle, to target: DatabaseHandle
   ) throws(LMDBError) -> [UInt8]? {
     let cursor = try CursorHandle(of: target, in: self)
-    // Nothing else is done with it, and the transaction is still live then.
+    // The cursor is not used afterwards, and the transaction is still live when it is closed.
     defer { cursor.close() }
     // What a move finds stays where it is: the snapshot that it belongs to is not written.
     var entry = unsafe try source.moveToFirst(atOrAfter: start)

@@ -24,7 +24,7 @@ public struct DatabaseCursor<Key: KeyCodable, Value: BinaryCodable, Access: Curs
   // Pages of the file, which stay as they are while the transaction is borrowed; empty away from an entry.
   @usableFromInline
   var keyBuffer = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
-  // As for the key.
+  // Pages of the file, like the key.
   @usableFromInline
   var valueBuffer = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
 
@@ -132,7 +132,7 @@ extension DatabaseCursor {
 
   /// Moves to the last entry, and returns whether there is one.
   ///
-  /// Throws as ``moveToFirst()``.
+  /// Throws what ``moveToFirst()`` throws.
   ///
   /// The corresponding C function is `mdb_cursor_get` with `MDB_LAST`.
   @inlinable
@@ -143,7 +143,7 @@ extension DatabaseCursor {
 
   /// Moves to the next entry, or to the first one if the cursor was not moved yet, and returns whether there is one.
   ///
-  /// Throws as ``moveToFirst()``.
+  /// Throws what ``moveToFirst()`` throws.
   ///
   /// The corresponding C function is `mdb_cursor_get` with `MDB_NEXT`.
   @inlinable
@@ -158,7 +158,7 @@ extension DatabaseCursor {
 
   /// Moves to the previous entry, or to the last one if the cursor was not moved yet, and returns whether there is one.
   ///
-  /// Throws as ``moveToFirst()``.
+  /// Throws what ``moveToFirst()`` throws.
   ///
   /// The corresponding C function is `mdb_cursor_get` with `MDB_PREV`.
   @inlinable
@@ -173,7 +173,7 @@ extension DatabaseCursor {
 
   /// Moves to the entry of a key, and returns whether there is one; if not, the cursor is at no entry.
   ///
-  /// Throws `badKeySize`, and as ``moveToFirst()``.
+  /// Throws `badKeySize`, and what ``moveToFirst()`` throws.
   ///
   /// The corresponding C function is `mdb_cursor_get` with `MDB_SET_KEY`.
   @inlinable
@@ -182,9 +182,9 @@ extension DatabaseCursor {
     try move(.exactly, encoding: key, otherwise: .nowhere)
   }
 
-  /// Moves to the first entry whose key is not less, and returns whether there is one.
+  /// Moves to the first entry at or after a key, and returns whether there is one.
   ///
-  /// Throws `badKeySize`, and as ``moveToFirst()``.
+  /// Throws `badKeySize`, and what ``moveToFirst()`` throws.
   ///
   /// The corresponding C function is `mdb_cursor_get` with `MDB_SET_RANGE`.
   @inlinable
@@ -193,9 +193,9 @@ extension DatabaseCursor {
     try move(.atOrAfter, encoding: key, otherwise: .afterLast)
   }
 
-  /// Moves to the last entry whose key is less, and returns whether there is one.
+  /// Moves to the last entry before a key, and returns whether there is one.
   ///
-  /// Throws `badKeySize`, and as ``moveToFirst()``.
+  /// Throws `badKeySize`, and what ``moveToFirst()`` throws.
   ///
   /// The corresponding C function is `mdb_cursor_get` with `MDB_SET_RANGE`, then `MDB_PREV`.
   @inlinable
@@ -292,7 +292,7 @@ extension DatabaseCursor {
   }
 
   @usableFromInline var currentValue: UnsafeRawBufferPointer {
-    // As for the key.
+    // The buffers are the entry's own here, as in `currentKey`.
     unsafe isAtEntry ? valueBuffer : UnsafeRawBufferPointer(start: nil, count: 0)
   }
 }

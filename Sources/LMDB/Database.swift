@@ -1,6 +1,6 @@
 import CLMDB
 
-/// A typed handle of a named database.
+/// A typed handle for a named database.
 ///
 /// Open each once, near the start, and keep it: it is a number, costs nothing to copy, and is valid as long as the
 /// environment. A handle of another environment, of an opening that was aborted, or of a database that was dropped
@@ -33,10 +33,11 @@ public struct Database<Key: KeyCodable, Value: BinaryCodable>: Sendable {
 
   /// Opens a database that exists; transactions that begin afterwards can use it.
   ///
-  /// It takes a short read transaction of its own. One that is live already would not know the handle, which is why
+  /// It takes a short read transaction of its own. A transaction that is already live would not know the handle, so
   /// none is taken as a parameter.
   ///
-  /// Throws as the other initialiser, and `busy` while this thread has opened databases in a write transaction.
+  /// Throws what the other initialiser throws, and `busy` while this thread has opened databases in a write
+  /// transaction.
   ///
   /// The corresponding C function is `mdb_dbi_open`.
   public init(opening name: String, in environment: LMDBEnvironment) throws(LMDBError) {
@@ -61,8 +62,8 @@ extension Database {
 
   /// Returns the stored bytes of a key without copying them, or `nil` if there are none.
   ///
-  /// They are the file's own pages and belong to the transaction: the compiler ends them with its borrow at the latest,
-  /// and allows no change meanwhile. They may lie at any address, without alignment.
+  /// They are the file's own pages and belong to the transaction. The compiler ends their use with the borrow of the
+  /// transaction at the latest, and allows no change until then. They may lie at any address, without alignment.
   ///
   /// Throws `badKeySize`, `badDatabase`, `badTransaction`.
   ///
@@ -103,8 +104,8 @@ extension Database {
   /// The value is encoded straight into the page.
   ///
   /// Throws `badKeySize`, `badDatabase`, and `badValueSize` for a value that is too long, which change nothing. After
-  /// `mapFull`, `transactionFull`, `diskFull`, `ioFailure`, and `badValueSize` for a codec that wrote another length than
-  /// it announced, the transaction can only be aborted; whatever is tried then throws `badTransaction`.
+  /// `mapFull`, `transactionFull`, `diskFull`, `ioFailure`, and `badValueSize` for a codec that wrote a different
+  /// length than it announced, the transaction can only be aborted; every other call then throws `badTransaction`.
   ///
   /// The corresponding C function is `mdb_put`.
   @inlinable
@@ -114,7 +115,7 @@ extension Database {
 
   /// Stores a value unless the key has one, and returns whether it did.
   ///
-  /// Throws as ``put(_:forKey:in:)``.
+  /// Throws what ``put(_:forKey:in:)`` throws.
   ///
   /// The corresponding C function is `mdb_put` with `MDB_NOOVERWRITE`.
   @inlinable
@@ -128,8 +129,8 @@ extension Database {
 
   /// Stores a value after all others: the fastest way to load many values, and the one that fills pages.
   ///
-  /// Throws `keyExists`, and changes nothing, if the key does not come after every key there is; otherwise as
-  /// ``put(_:forKey:in:)``.
+  /// Throws `keyExists`, and changes nothing, if the key does not come after every existing key; otherwise what
+  /// ``put(_:forKey:in:)`` throws.
   ///
   /// The corresponding C function is `mdb_put` with `MDB_APPEND`.
   @inlinable
@@ -141,7 +142,7 @@ extension Database {
 
   /// Removes a key with its value, and returns whether there was one.
   ///
-  /// Throws as ``put(_:forKey:in:)``; removing needs pages too.
+  /// Throws what ``put(_:forKey:in:)`` throws, because removing also needs pages.
   ///
   /// The corresponding C function is `mdb_del`.
   @inlinable
@@ -157,7 +158,7 @@ extension Database {
 
   /// Removes everything; the database stays.
   ///
-  /// Throws as ``put(_:forKey:in:)``.
+  /// Throws what ``put(_:forKey:in:)`` throws.
   ///
   /// The corresponding C function is `mdb_drop`.
   public func removeAll(in transaction: inout WriteTransaction) throws(LMDBError) {
@@ -170,7 +171,7 @@ extension Database {
   /// try names.removeAll(within: ..<oldest, in: &transaction)
   /// ```
   ///
-  /// Throws `badKeySize` if a bound cannot be a key, and as ``put(_:forKey:in:)``.
+  /// Throws `badKeySize` if a bound cannot be a key, and what ``put(_:forKey:in:)`` throws.
   ///
   /// The corresponding C function is `mdb_cursor_del`.
   @inlinable
@@ -187,7 +188,7 @@ extension Database {
   /// try visits.removeAll(withPrefix: Leading("ada"), in: &transaction)
   /// ```
   ///
-  /// Throws `badKeySize` if the prefix has more than 511 bytes, and as ``put(_:forKey:in:)``.
+  /// Throws `badKeySize` if the prefix has more than 511 bytes, and what ``put(_:forKey:in:)`` throws.
   ///
   /// The corresponding C function is `mdb_cursor_del`.
   @inlinable
@@ -251,7 +252,7 @@ extension Database {
   /// }
   /// ```
   ///
-  /// Throws as the form with bounds, which is for keys that cannot be compared, such as bytes.
+  /// Throws what the form with bounds throws. That form is for keys that cannot be compared, such as bytes.
   ///
   /// The corresponding C function is `mdb_cursor_get`.
   @inlinable
@@ -350,7 +351,7 @@ extension Database {
     try transaction.core.statistics(of: handle)
   }
 
-  /// A number of bytes that all values together do not exceed.
+  /// An upper bound for the size of all values together.
   package func largestSizeInBytes<T: LMDBTransaction & ~Copyable>(
     in transaction: borrowing T
   ) throws(LMDBError) -> Int {

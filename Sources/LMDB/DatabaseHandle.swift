@@ -70,7 +70,7 @@ extension TransactionCore {
     let transaction = try unsafe usableHandle(operation)
     // The owner keeps the environment alive.
     try unsafe environment.reserveDatabaseOpening(operation, for: thread)
-    // liblmdb gives a number that was given meanwhile a second time.
+    // liblmdb would assign again a number that it has assigned since the transaction began.
     guard unsafe environment.state.withLock({ $0.databaseGeneration }) == databaseGeneration else {
       throw LMDBError(
         .busy, operation: operation, message: "Another thread has opened databases since the transaction began",
@@ -152,7 +152,8 @@ extension LMDBEnvironment {
       state.withLock { $0.databaseOpener = nil }
       state.wakeAll()
     }
-    // This transaction opens the database. It begins after the reservation: what others open later it does not know.
+    // This transaction opens the database. It begins after the reservation, because it does not know databases that
+    // others open later.
     let transaction = ReadTransaction(environment: self, core: try beginTreeReader())
     let core = transaction.core
     // The transaction lives until the commit below.
@@ -182,13 +183,13 @@ extension Database {
   /// From now on every handle of the database throws `badDatabase`, even if the transaction is aborted. In that case
   /// the database still exists and can be opened again. Its name is free at once.
   ///
-  /// Waits for the end of this process's read transactions, and keeps new ones waiting meanwhile. No other process may
-  /// have the database open: liblmdb does not notice there that it is gone, and the next write to it would end that
-  /// process. To empty a database that others use, call ``removeAll(in:)``.
+  /// Waits for the end of this process's read transactions, and keeps new ones waiting until then. No other process may
+  /// have the database open: liblmdb does not notice there that the database is gone, and the next write to it would
+  /// end that process. To empty a database that others use, call ``removeAll(in:)``.
   ///
   /// Throws `busy`, and changes nothing, at once if this thread has a read transaction or the environment is about to
   /// be closed, or if other read transactions take longer than ``LMDBEnvironment/Options/waitLimitInSeconds``;
-  /// `invalidArgument` in a nested transaction; otherwise as ``put(_:forKey:in:)``.
+  /// `invalidArgument` in a nested transaction; otherwise what ``put(_:forKey:in:)`` throws.
   ///
   /// The corresponding C function is `mdb_drop`.
   public func drop(in transaction: inout WriteTransaction) throws(LMDBError) {
@@ -260,7 +261,7 @@ extension LMDBTransaction where Self: ~Copyable {
     try core.databaseNames().names
   }
 
-  /// Returns the names of all databases, and throws `incompatible` if there are other entries beside them.
+  /// Returns the names of all databases, and throws `incompatible` if there are other entries.
   func namesOfDatabasesOnly() throws(LMDBError) -> [String] {
     let (names, otherCount) = try core.databaseNames()
     guard otherCount == 0 else { throw LMDBError(.incompatible, operation: "list databases") }

@@ -1,6 +1,6 @@
 import CLMDB
 
-/// Entries that are to be stored together, gathered in any order.
+/// Entries to store together, gathered in any order.
 ///
 /// They are encoded as they come, so that their sources are read once and may be freed.
 @usableFromInline
@@ -14,17 +14,17 @@ package struct EntryBatch<Key: KeyCodable, Value: BinaryCodable>: Sendable {
   /// How many entries there are.
   @inlinable package var count: Int { encoded.count }
 
-  /// Makes room for some times as many entries as there are, of the same lengths.
+  /// Makes room for several times as many entries as there are, of the same lengths.
   ///
-  /// An array that grows by and by is copied each time, and each copy touches memory that the process has yet to receive.
+  /// An array that grows step by step is copied each time, and each copy touches memory that is new to the process.
   package mutating func reserve(times factor: Double) {
     encoded.reserve(Int(Double(count) * factor), byteCount: Int(Double(encoded.bytes.count) * factor))
   }
 
   /// Adds an entry; the last one of a key counts.
   ///
-  /// Throws `badKeySize`, and `badValueSize` for a value that is too long or a codec that wrote another length than it
-  /// announced; the batch is of no use then.
+  /// Throws `badKeySize`, and `badValueSize` for a value that is too long or a codec that wrote a different length than
+  /// it announced. After that, the batch is of no use.
   @inlinable
   package mutating func add(_ value: Value, forKey key: Key) throws(LMDBError) {
     let announced = (key: key.encodedByteCount, value: value.encodedByteCount)
@@ -40,14 +40,14 @@ package struct EntryBatch<Key: KeyCodable, Value: BinaryCodable>: Sendable {
 }
 
 extension Database {
-  /// Stores many values, each in place of the one its key has.
+  /// Stores many values; each replaces the value that its key has.
   ///
   /// They are stored in the order of their keys, in whatever order they are given: the search for a key's place begins
   /// where the last one ended, and entries after all existing ones are appended, which leaves full pages. Entries that
   /// come among comparably many others are appended together with them, after the table has been emptied, for the same
   /// reason.
   ///
-  /// Throws as ``put(_:forKey:in:)``.
+  /// Throws what ``put(_:forKey:in:)`` throws.
   ///
   /// The corresponding C functions are `mdb_cursor_put`, with `MDB_APPEND` where it applies, and `mdb_drop`.
   ///
@@ -63,9 +63,9 @@ extension Database {
     try put(&batch, in: &transaction)
   }
 
-  /// Stores the entries of a batch, and sorts it for that.
+  /// Sorts a batch and stores its entries.
   ///
-  /// Throws as ``put(contentsOf:in:)``.
+  /// Throws what ``put(contentsOf:in:)`` throws.
   @inlinable
   package func put(
     _ batch: inout EntryBatch<Key, Value>, in transaction: inout WriteTransaction
@@ -73,20 +73,20 @@ extension Database {
     try transaction.core.put(&batch.encoded, in: handle)
   }
 
-  /// Removes the keys of a batch, and sorts it for that.
+  /// Sorts a batch and removes its keys.
   ///
-  /// Throws as ``remove(forKey:in:)``.
+  /// Throws what ``remove(forKey:in:)`` throws.
   package func remove(
     _ batch: inout EntryBatch<Key, NoValue>, in transaction: inout WriteTransaction
   ) throws(LMDBError) {
     try transaction.core.remove(&batch.encoded, in: handle)
   }
 
-  /// Finds a key that is in a batch twice or is stored already, and sorts the batch for that.
+  /// Sorts a batch and finds a key that is in it twice or is stored already.
   ///
   /// Returns `nil` if there is none.
   ///
-  /// Throws as ``value(forKey:in:)``.
+  /// Throws what ``value(forKey:in:)`` throws.
   @inlinable
   package func firstTakenKey(
     of batch: inout EntryBatch<Key, Value>, in transaction: borrowing WriteTransaction
@@ -146,7 +146,7 @@ struct EncodedEntries: Sendable {
     isSorted = false
   }
 
-  /// The eight bytes of a key from an offset on, as a number; what the key lacks counts as zeros.
+  /// The eight bytes of a key from an offset on, as a number; bytes that the key lacks count as zeros.
   func word(of entry: Entry, at offset: Int) -> UInt64 {
     let start = entry.offset + offset
     let byteCount = Int(entry.keyByteCount) - offset
@@ -191,7 +191,7 @@ extension EncodedEntries {
   }
 }
 
-/// The sorting of some entries, while their memory is at hand.
+/// Sorts entries while their memory is at hand.
 @safe
 private struct EntrySorting {
   /// At most this many are compared with each other.
@@ -281,14 +281,15 @@ private struct EntrySorting {
     }
   }
 
-  /// Whether a key comes before another one that is equal up to an offset, whose words are at hand.
+  /// Whether a key comes before another one; both are equal up to an offset, and their words at that offset are at
+  /// hand.
   private func precedes(_ left: EncodedEntries.Entry, _ right: EncodedEntries.Entry, at offset: Int) -> Bool {
     if left.word != right.word { return left.word < right.word }
     for next in stride(from: offset + Self.wordByteCount, to: keys.longestKeyByteCount, by: Self.wordByteCount) {
       let (leftWord, rightWord) = (keys.word(of: left, at: next), keys.word(of: right, at: next))
       if leftWord != rightWord { return leftWord < rightWord }
     }
-    // What a shorter key lacks has counted as zeros.
+    // The bytes that a shorter key lacks have counted as zeros.
     return left.keyByteCount < right.keyByteCount
   }
 }
@@ -300,14 +301,14 @@ extension TransactionCore {
     batch.sort()
     if try putInLog(batch, in: database) { return }
     let cursor = try CursorHandle(of: database, in: self)
-    // Nothing else is done with it, and the transaction is still live then.
+    // The cursor is not used afterwards, and the transaction is still live when it is closed.
     defer { cursor.close() }
     if try isDense(batch, in: database, by: cursor) { return try merge(batch, into: database, by: cursor) }
     // The pointers are used only within the closure, in which the batch does not change.
     try unsafe batch.bytes.span.bytes.withUnsafeBytes { (bytes) throws(LMDBError) in
       // No key is read in this move.
       let end = unsafe try cursor.move(.last, key: UnsafeRawBufferPointer(start: nil, count: 0))?.key
-      // What liblmdb has found is copied, as the page may go with the first change.
+      // The key that liblmdb has found is copied, because its page may go with the first change.
       var last = unsafe end.map { unsafe [UInt8]($0) }
       for entry in batch.entries {
         let key = unsafe UnsafeRawBufferPointer(rebasing: bytes[entry.key])
@@ -353,7 +354,7 @@ extension TransactionCore {
       if key.elementsEqual(batch.bytes[next.key]) { return Array(key) }
     }
     let cursor = try CursorHandle(of: database, in: self)
-    // As for storing.
+    // The cursor is not used afterwards, and the transaction is still live when it is closed.
     defer { cursor.close() }
     return try unsafe batch.bytes.span.bytes.withUnsafeBytes { (bytes) throws(LMDBError) -> [UInt8]? in
       for (index, entry) in batch.entries.enumerated() {
@@ -384,10 +385,11 @@ extension TransactionCore {
   /// How many keys of a batch are looked up, to see whether they lie among all existing ones.
   private static let probeCount = 16
 
-  /// Whether a sorted batch comes among existing entries everywhere, so that nearly each page would be written anyway.
+  /// Whether the entries of a sorted batch come among existing ones everywhere, so that nearly every page would be
+  /// written anyway.
   ///
-  /// Only the first large batch of a transaction: a later one would rewrite pages of this transaction, and those that it
-  /// frees stay in the file.
+  /// This is true only for the first large batch of a transaction. A later one would rewrite pages of this transaction,
+  /// and the pages that it frees stay in the file.
   func isDense(
     _ batch: EncodedEntries, in database: DatabaseHandle, by cursor: CursorHandle
   ) throws(LMDBError) -> Bool {
@@ -402,7 +404,7 @@ extension TransactionCore {
     return try isSpread(batch, by: cursor)
   }
 
-  /// Records a batch, and returns whether it is the first one of this transaction, those around it included.
+  /// Records a batch, and returns whether it is the first one of this transaction and of those around it.
   private func recordBatch(in database: DatabaseHandle) -> Bool {
     let isFirst = batched.insert(database.index).inserted
     var outer = parent
@@ -413,7 +415,7 @@ extension TransactionCore {
     return isFirst
   }
 
-  /// Whether most keys of a sample have another existing key after them than the one before.
+  /// Whether most keys of a sample are followed by a different existing key than the sampled key before them.
   private func isSpread(_ batch: EncodedEntries, by cursor: CursorHandle) throws(LMDBError) -> Bool {
     var places = 0
     var last: [UInt8]?
@@ -472,7 +474,7 @@ extension TransactionCore {
       move = .next
     }
     let transaction = try unsafe usableHandle(for: database, "put")
-    // Zero empties it.
+    // The argument zero empties the database.
     let result = unsafe mdb_drop(transaction, database.index, 0)
     guard result == MDB_SUCCESS else { throw failed(result, "put") }
     return all

@@ -14,9 +14,9 @@ import TallySystem
 /// let name = try environment.read { try names.value(forKey: 1, in: $0) }
 /// ```
 ///
-/// Rules of LMDB that the compiler or the binding keeps: one environment per directory and process, none used after a
-/// fork, a write transaction ends on its thread, the map is never moved under a live transaction. One rule is left to
-/// the caller: no remote filesystem.
+/// The compiler or the binding keeps these rules of LMDB: a process opens one environment per directory, uses none
+/// after a fork, ends a write transaction on its thread, and never moves the map under a live transaction. One rule is
+/// left to the caller: no remote filesystem.
 ///
 /// Transactions keep their environment alive; the last reference to go closes it.
 @safe
@@ -32,7 +32,7 @@ public final class LMDBEnvironment: Sendable {
   // Synchronises itself, apart from what `state` guards: closing, remapping and opening databases.
   nonisolated(unsafe) let handle: OpaquePointer
   let stamps: DatabaseStamps
-  /// Taken before liblmdb's own lock between processes, which has no limit; `nil` if there is to be none.
+  /// Taken before liblmdb's own lock between processes, which has no limit; `nil` if the options need none.
   let writeLock: FileLock?
   /// Makes this process visible to others; `nil` for a frozen file, and if the lock file cannot be opened.
   let lockFile: LockFile?
@@ -51,9 +51,9 @@ public final class LMDBEnvironment: Sendable {
   ///
   /// Throws `alreadyOpen` if this process has the directory open under any path, or another directory with the same data
   /// file or lock file; `noSuchFile`, `permissionDenied`, `invalidFile`, `versionMismatch`; `diskFull` if there is no room
-  /// for the lock file, which reading needs, too; `outOfMemory` if even the smallest map is refused; `busy` if other
-  /// processes kept opening and closing it, if one has been opening it for too long, or if one that has it open does not
-  /// know its last commit.
+  /// for the lock file, which reading also needs; `outOfMemory` if even the smallest map is refused; `busy` if other
+  /// processes kept opening and closing it, if one has been opening it for too long, or if one that has it open does
+  /// not know its last commit.
   ///
   /// The corresponding C functions are `mdb_env_create` and `mdb_env_open`.
   public init(path: FilePath, options: Options = Options()) throws(LMDBError) {
@@ -95,7 +95,7 @@ public final class LMDBEnvironment: Sendable {
     if let logOptions = options.log, logOptions.makesLog { try openLog(logOptions) }
   }
 
-  /// Uses the log that is there, if any; nobody else, in this process, may have the environment yet.
+  /// Uses the existing log, if any; nobody else in this process may have the environment yet.
   ///
   /// Until then reads see the tree only, and nothing may be written.
   ///
@@ -124,7 +124,7 @@ public final class LMDBEnvironment: Sendable {
 
   /// The size of the log in bytes, and how many commits the tree lacks; `nil` without a log.
   ///
-  /// Throws as ``beginRead()``.
+  /// Throws what ``beginRead()`` throws.
   package func logInformation() throws(LMDBError) -> (sizeInBytes: Int64, commitCount: Int)? {
     guard let log else { return nil }
     let reader = ReadTransaction(environment: self, core: try log.beginReader())
@@ -134,7 +134,7 @@ public final class LMDBEnvironment: Sendable {
 
   private func openLog(_ options: LogStore.Options) throws(LMDBError) {
     guard !self.options.isFrozenFile else { return }
-    // What goes into the tree must last: the log is used again.
+    // Commits in the tree must last, because their room in the log is used again.
     try flushMetaPages(true)
     guard let opened = try LogStore(of: self, options: options) else {
       return try flushMetaPages(self.options.durability == .full)
@@ -178,7 +178,7 @@ extension LMDBEnvironment {
   /// The state of the environment's own transactions.
   struct State {
     var isClosed = false
-    /// Whether the system refused the map when it was to be moved: only closing is left.
+    /// Whether the system refused the map when it had to be moved; after that, the environment can only be closed.
     var hasLostMap = false
     /// Set while somebody waits for the last transaction to end, to move the map or to close; new ones wait.
     var isDraining = false
@@ -201,7 +201,8 @@ extension LMDBEnvironment {
     var abandoned: TransactionCore?
     /// The thread that has an uncommitted handle of a database.
     var databaseOpener: UInt?
-    /// How often databases were opened apart from write transactions: those that had begun before must open none.
+    /// How many times databases were opened outside write transactions; a write transaction that began before that must
+    /// open none.
     var databaseGeneration = 0
     /// The thread of ``groupCommit(_:)``, once it has been called.
     var writeQueue: WriteQueue<WriteTransaction>?
@@ -211,7 +212,7 @@ extension LMDBEnvironment {
     var idle: [TransactionCore] = []
     var readerCheck = ReaderCheck()
 
-    /// Whether the thread has a live transaction: making it wait for the end of all would be waiting for itself.
+    /// Whether the thread has a live transaction: if it waited for the end of all of them, it would wait for itself.
     func hasTransaction(on thread: UInt) -> Bool {
       writer == thread || logWriter == thread || readers.contains { $0.isLive && $0.thread == thread }
     }
@@ -222,7 +223,7 @@ extension LMDBEnvironment {
   /// More readers than this at once still work, at the price of a new slot each.
   static let idleReadersLimit = 16
 
-  /// Throws if the environment belongs to another process; the first thing every call does.
+  /// Throws if the environment belongs to another process; every call does this first.
   func checkProcess(_ operation: String) throws(LMDBError) {
     if isForked { throw LMDBError(.forked, operation: operation) }
   }
@@ -291,7 +292,7 @@ public struct EnvironmentInformation: Sendable, Hashable {
   public let lastTransactionID: Int
   /// How many reader slots have been in use at once.
   public let readerCount: Int
-  /// How many there are.
+  /// How many reader slots there are.
   public let maxReaders: Int
   /// How many transactions old the oldest live snapshot is: pages freed since then cannot be used again.
   public let oldestReaderLag: Int
@@ -300,7 +301,7 @@ public struct EnvironmentInformation: Sendable, Hashable {
 extension LMDBEnvironment {
   /// Returns size, last transaction and use of the reader table.
   ///
-  /// Throws `closed`, `forked`; `busy` if a map that must move stood waiting too long.
+  /// Throws `closed`, `forked`; `busy` if waiting for the map to move took too long.
   ///
   /// The corresponding C functions are `mdb_env_info`, `mdb_env_stat` and `mdb_reader_list`.
   public func information() throws(LMDBError) -> EnvironmentInformation {
@@ -309,7 +310,7 @@ extension LMDBEnvironment {
 
   /// Returns the shape of the tree that holds the names of databases.
   ///
-  /// Throws as ``information()``.
+  /// Throws what ``information()`` throws.
   ///
   /// The corresponding C function is `mdb_env_stat`.
   public func statistics() throws(LMDBError) -> DatabaseStatistics {
@@ -321,14 +322,14 @@ extension LMDBEnvironment {
 
   /// The newest transaction whose meta page is written, acknowledged or not; with a log, the newest commit that is published.
   ///
-  /// Throws as ``information()``, which also looks at every reader.
+  /// Throws what ``information()`` throws, which also looks at every reader.
   package func lastTransactionID() throws(LMDBError) -> Int {
     try whileOpen("information") { log?.lastCommit ?? newestTransactionID }
   }
 
   /// Whether readers that begin now see a transaction: its commit has ended.
   ///
-  /// Throws as ``beginRead()``.
+  /// Throws what ``beginRead()`` throws.
   package func hasAcknowledged(transaction: Int) throws(LMDBError) -> Bool {
     if log != nil { return try lastTransactionID() >= transaction }
     let reader = ReadTransaction(environment: self, core: try beginTreeReader())
@@ -336,7 +337,7 @@ extension LMDBEnvironment {
     return unsafe mdb_txn_id(reader.core.handle) >= transaction
   }
 
-  /// As ``lastTransactionID()``; the caller keeps the environment open.
+  /// The same as ``lastTransactionID()``, but the caller keeps the environment open.
   var newestTransactionID: Int {
     // A plain number.
     unsafe mapInformation.me_last_txnid

@@ -15,14 +15,14 @@ public struct LMDBError: Error, Sendable {
   public var remedy: String { storage.remedy }
   /// The code liblmdb or the system returned; 0 if the binding found the fault itself.
   public var returnCode: Int32 { storage.returnCode }
-  /// The error that caused this one, such as a decoder's without the values that it quoted.
+  /// The error that caused this one, such as the error of a decoder, without the values that it quoted.
   public var cause: (any Error)? { storage.cause }
 
   /// One word instead of five fields: an error of this size travels in a register, so that functions which throw it
   /// cost their callers nothing while nothing is thrown.
   private let storage: Storage
 
-  /// Creates an error; texts that are left out are those of the code.
+  /// Creates an error; a text that is left out comes from the code.
   public init(
     _ code: Code,
     operation: String,
@@ -119,7 +119,7 @@ extension LMDBError {
     /// A key is empty or longer than 511 bytes.
     public static let badKeySize = Code(
       "badKeySize", "A key must have 1 to 511 bytes", remedy: "Shorten the key, or hash its tail")
-    /// A value is too long, or its codec wrote another number of bytes than it announced.
+    /// A value is too long, or its codec wrote a different number of bytes than it announced.
     public static let badValueSize = Code(
       "badValueSize", "The value is too long, or its codec announced another length than it wrote",
       remedy: "Check encodedByteCount")
@@ -170,7 +170,7 @@ extension LMDBError {
     public static let reentrantWrite = Code(
       "reentrantWrite", "This thread is in a write transaction already and would wait for itself",
       remedy: "Use the transaction that is open")
-    /// A write transaction was ended on another thread than it began on.
+    /// A write transaction was ended on a different thread than the one it began on.
     public static let wrongThread = Code(
       "wrongThread", "A write transaction must end on the thread it began on",
       remedy: "Begin and end it in one synchronous block; the thread it began on frees it at its next call")
@@ -190,7 +190,7 @@ extension LMDBError {
       remedy: "Check owner and permissions of the directory and its files")
     /// A file or directory does not exist.
     public static let noSuchFile = Code("noSuchFile", "The file or directory does not exist", remedy: "Check the path")
-    /// A file that is to be created exists.
+    /// A file that should be created exists already.
     public static let fileExists = Code("fileExists", "The file exists already", remedy: "Choose another target")
     /// The environment was opened for reading only, or lies on a read-only filesystem.
     public static let readOnly = Code("readOnly", "The environment can only be read", remedy: "Open it for writing")
@@ -215,7 +215,7 @@ extension LMDBError {
     let code = Code.ofLibrary(returnCode) ?? Code.ofSystem(returnCode)
     var text = message
     if text == nil, code == .other, let description = unsafe mdb_strerror(returnCode) {
-      // liblmdb's texts are constants, or strerror's buffer: copied at once.
+      // liblmdb's texts are constants or strerror's buffer, so they are copied at once.
       text = unsafe String(cString: description)
     }
     let isOnReadOnlyMount = returnCode == Errno.readOnlyFileSystem.rawValue
@@ -257,7 +257,7 @@ extension LMDBError.Code {
     case MDB_MAP_RESIZED: .mapResized
     case MDB_INCOMPATIBLE: .incompatible
     case MDB_BAD_TXN: .badTransaction
-    // With 1 to 511 bytes checked before, only a value can be what liblmdb refuses.
+    // The length of a key was checked before, so liblmdb can only have refused a value.
     case MDB_BAD_VALSIZE: .badValueSize
     case MDB_BAD_DBI: .badDatabase
     default: nil

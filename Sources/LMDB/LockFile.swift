@@ -170,7 +170,8 @@ extension LockFile {
     return unsafe information.me_last_txnid
   }
 
-  /// Tried again at first: who finds this closes the environment, and the process that is alone then makes the file anew.
+  /// Opening is first tried again: the process that finds this closes the environment, and the process that is then
+  /// alone makes a new file.
   private static var halfMade: LMDBError {
     LMDBError(
       .busy, operation: "open", message: "Another program was killed while it opened the store",

@@ -6,8 +6,8 @@ extension LMDBEnvironment {
   /// Waits for the end of this process's transactions and keeps new ones waiting meanwhile.
   ///
   /// Throws `busy` at once if this thread has a live transaction itself, or if the others take longer than the wait
-  /// limit; `mapFull` at the largest size of the options; `outOfMemory` if the system refuses, and every later call throws
-  /// `panic` then, as the old map is gone: close the environment and open it again.
+  /// limit; `mapFull` at the largest size of the options; `outOfMemory` if the system refuses. Every later call then
+  /// throws `panic`, because the old map is gone: close the environment and open it again.
   ///
   /// The corresponding C function is `mdb_env_set_mapsize`.
   public func growMap() throws(LMDBError) {

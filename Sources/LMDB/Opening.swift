@@ -3,7 +3,7 @@ public import SystemPackage
 package import TallySystem
 
 extension LMDBEnvironment {
-  /// How often opening is tried while other processes open and close the environment.
+  /// How many times opening is tried while other processes open and close the environment.
   private static let openingAttempts = 10
 
   /// More would need a lock file of gigabytes.
@@ -22,7 +22,7 @@ extension LMDBEnvironment {
     }
   }
 
-  /// Creates the directory, if it is to be created.
+  /// Creates the directory, if the options ask for that.
   static func createDirectory(_ path: FilePath, options: Options) throws(LMDBError) {
     guard options.createsDirectory, !options.isReadOnly else { return }
     try LMDBError.translating("create the directory", path) {
@@ -218,14 +218,14 @@ extension LMDBEnvironment {
     public var maxReaders = 1024
     /// How many named databases can be open.
     public var maxDatabases = 32
-    /// Whether the directory is created, with those above it, where it is missing; each is flushed to the disk.
+    /// Whether a missing directory is created, with those above it; each is flushed to the disk.
     ///
-    /// Created ones can be entered by their owner only (0700). Without it a missing directory throws `noSuchFile`, so
-    /// that a mistyped path is noticed. Of no effect where nothing is written.
+    /// Only their owner can enter the created directories (0700). Without this option, a missing directory throws
+    /// `noSuchFile`, so that a mistyped path is noticed. The option has no effect where nothing is written.
     public var createsDirectory = false
     /// Whether write transactions are refused and no file is created.
     ///
-    /// Readers, too, write into the lock's file, unless the filesystem is mounted for reading only.
+    /// Readers also write into the lock file, unless the filesystem is mounted for reading only.
     public var isReadOnly = false
     /// Whether the path is that of a file, such as a copy, that nobody changes while it is open; then it is opened for
     /// reading only, without a lock, so that it may lie where nothing can be written.

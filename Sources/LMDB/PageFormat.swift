@@ -1,7 +1,7 @@
 package import SystemPackage
 import TallySystem
 
-/// The file of an environment as bytes, looked at before liblmdb is trusted with it.
+/// The bytes of an environment's file, examined before liblmdb is trusted with the file.
 ///
 /// liblmdb turns an empty file into an environment, and believes the length that a file claims: reading a page that is
 /// cut off kills the process.
@@ -137,7 +137,7 @@ struct MetaPage {
   private static let pageFlag: UInt16 = 0x08
   /// The flag of the tree of free pages, whose keys are integers (`MDB_INTEGERKEY`).
   private static let integerKeysFlag: UInt16 = 0x08
-  /// The flag that a copy of a file without a directory stores there, too (`MDB_NOSUBDIR`).
+  /// The flag that a copy of a file without a directory also stores there (`MDB_NOSUBDIR`).
   private static let lacksDirectoryFlag: UInt16 = 0x4000
 
   /// Whether the page says of itself that it is one of the first two (`P_META`).
@@ -146,7 +146,7 @@ struct MetaPage {
   let pageSizeInBytes: Int
   /// The tree of free pages.
   let freePages: TreeRecord
-  /// The tree of the names of all others.
+  /// The tree with the names of all other trees.
   let names: TreeRecord
   let lastPage: Int
   let transactionID: UInt64
@@ -181,7 +181,7 @@ extension MetaPage {
     freePages.flags & ~Self.lacksDirectoryFlag == Self.integerKeysFlag && names.flags == 0
   }
 
-  /// How often the two pages are read while commits change them.
+  /// How many times the two pages are read while commits change them.
   private static let maximumAttempts = 100
 
   /// The newer one of the two first pages, which commits write in turn.
@@ -190,28 +190,28 @@ extension MetaPage {
   /// and each lies on its own page; the first commit of a new file follows two zeros. Anything else is damage: liblmdb
   /// would take an older commit for the last one, or a page that no commit wrote.
   ///
-  /// Not every wrong number can be noticed: if that of the last commit is lower by two, or the other one higher, the
-  /// file is as after a commit whose last step failed.
+  /// Not every wrong number can be noticed. If the number of the last commit is lower by two, or the other number
+  /// higher by two, the file looks as it does after a commit whose last step failed.
   ///
   /// Throws `corrupted`.
   static func latest(of reader: DataFileReader) throws -> MetaPage {
     try latest { try consistentLatest(of: reader) }
   }
 
-  /// The first page that a look at the two finds, as soon as they are consistent.
+  /// The page that a look at the two pages finds, as soon as they are consistent.
   static func latest(_ look: () throws -> MetaPage?) throws -> MetaPage {
     var attempt = 1
     while true {
       if let latest = try look() { return latest }
-      // Commits may have come between the two reads, or into one; damage stays.
+      // A commit may have come between the two reads or during one of them. Damage would stay.
       guard attempt < maximumAttempts else { throw LMDBError.foreignMetaPages }
       if attempt > 1 { pause(microseconds: 200) }
       attempt += 1
     }
   }
 
-  /// The page of a commit, if that is the last one or the one before; `nil` if a later commit has overwritten it, or if the
-  /// two pages are not those of two consecutive commits.
+  /// The page of a commit, if it is the last commit or the one before; `nil` if a later commit has overwritten it, or
+  /// if the two pages are not those of two consecutive commits.
   static func page(ofSnapshot number: UInt64, in reader: DataFileReader) throws -> MetaPage? {
     guard let (first, second) = try consistentPages(of: reader) else { return nil }
     return [first, second].first { $0.transactionID == number }
@@ -246,7 +246,7 @@ struct Page {
   let number: Int
   let bytes: [UInt8]
   let isBranch: Bool
-  /// In the order of their keys; at least one.
+  /// The nodes, in the order of their keys; at least one.
   let nodes: [Node]
 
   static let headByteCount = 16
@@ -392,7 +392,7 @@ extension LMDBError {
   }
 }
 
-/// The record of liblmdb about a tree: in a meta page for its own two, in the tree of names for the others.
+/// liblmdb's record of a tree: in a meta page for its own two trees, in the tree of names for all others.
 struct TreeRecord {
   static let byteCount = 48
 

@@ -162,7 +162,7 @@ extension PageWalk {
   ///
   /// Each entry of the tree is a list of page numbers that begins with its length. Its key is the number of a commit: one
   /// that freed its pages, or an earlier one. The list descends, as liblmdb merges lists without sorting them. It fills
-  /// its room exactly, or is empty: of the room that liblmdb reserves in a commit some may stay unused.
+  /// its room exactly, or is empty, because some of the room that liblmdb reserves in a commit may stay unused.
   mutating func forEachFreePage(_ body: (inout PageWalk, Int) throws -> Void) throws {
     let numberByteCount = MemoryLayout<UInt64>.size
     try walk(meta.freePages, order: .integers) { walk, page, node in
@@ -191,13 +191,13 @@ extension DataFile {
   /// Checks every page that the last commit needs: where it lies, of what kind it is, that its keys ascend, that its
   /// entries fill their room and that nothing is used twice; values are not examined.
   ///
-  /// For a file that nobody writes, before liblmdb is trusted with it; for an open environment use
+  /// This is for a file that nobody writes, before liblmdb is trusted with it; for an open environment use
   /// ``LMDBEnvironment/checkStructure()``.
   ///
   /// Throws `corrupted` with a message that says what is wrong and where; `invalidFile` for a file of another kind;
   /// `noSuchFile`, `permissionDenied`, `ioFailure`.
   ///
-  /// - Complexity: the pages in use are read once; a bit or so of memory per page.
+  /// - Complexity: the pages in use are read once; about one bit of memory per page.
   package func checkStructure() throws(LMDBError) {
     guard try kind() == .environment else { throw LMDBError(.invalidFile, operation: "check the file") }
     try reading { reader in try Self.checkStructure(of: reader, from: MetaPage.latest(of: reader)) }
@@ -213,7 +213,7 @@ extension DataFile {
     }
     var walk = try PageWalk(reader: reader, meta: meta)
     try walk.walk(meta.names) { walk, page, node in
-      // The binding stores nothing else beside the names.
+      // Under the names, the binding stores nothing but records of trees.
       guard node.isTree, node.valueByteCount == TreeRecord.byteCount,
         let tree = TreeRecord(page.bytes, at: node.key.upperBound)
       else { throw LMDBError.damagedPage(page.number, "has something else than the record of a tree under a name") }
@@ -239,7 +239,7 @@ extension LMDBEnvironment {
   ///
   /// The check is a long reader: pages freed meanwhile cannot be used again until it is done.
   ///
-  /// Throws as ``DataFile/checkStructure()``, and what ``beginRead()`` throws.
+  /// Throws what ``DataFile/checkStructure()`` throws, and what ``beginRead()`` throws.
   package func checkStructure() throws(LMDBError) {
     guard try DataFile(dataFile).kind() == .environment else {
       throw LMDBError(.invalidFile, operation: "check the file")

@@ -35,9 +35,9 @@ package struct LongRead: Sendable, Hashable {
 struct ReaderCheck {
   /// How many transactions a snapshot may be behind.
   ///
-  /// With a log a transaction of the tree has the changes of some hundred commits.
+  /// With a log, one transaction of the tree has the changes of a few hundred commits.
   var tolerableLag = 64
-  /// How long after the last check a commit is followed by another one, however few commits there were.
+  /// How long after a check the next commit is followed by another check, however few commits there were.
   static let interval = Duration.seconds(10)
   /// How long a snapshot must have been too far behind to be reported, unless it is as far behind as `longLag`.
   static let longTime = Duration.seconds(1)
@@ -53,7 +53,8 @@ struct ReaderCheck {
   /// The snapshots that were too far behind at the last check: since when, and whether they have been reported.
   private var late: [Snapshot: (since: Duration, isReported: Bool)] = [:]
 
-  /// Lets a snapshot be behind by two merges of a log for a second, or by sixteen.
+  /// Sets the limits for a log: a snapshot is reported if it is two merges behind for a second, or sixteen merges
+  /// behind.
   mutating func countMerges() { (tolerableLag, longLag) = (2, 16) }
 
   /// Whether the readers must be checked after a commit; if so, that check counts as made.
@@ -97,7 +98,7 @@ extension LMDBEnvironment {
 
   /// Lists the readers of all processes, idle ones included.
   ///
-  /// Throws `closed`, `forked`; `busy` if a map that must move stood waiting too long.
+  /// Throws `closed`, `forked`; `busy` if waiting for the map to move took too long.
   ///
   /// The corresponding C function is `mdb_reader_list`.
   public func readers() throws(LMDBError) -> [Reader] {
@@ -109,7 +110,7 @@ extension LMDBEnvironment {
   /// Their snapshots keep pages from being used again. Liveness is judged by process id, so processes in different
   /// process-id namespaces must not share an environment.
   ///
-  /// Throws as ``readers()``.
+  /// Throws what ``readers()`` throws.
   ///
   /// The corresponding C function is `mdb_reader_check`.
   @discardableResult

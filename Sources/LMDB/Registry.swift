@@ -35,7 +35,7 @@ enum EnvironmentRegistry {
     /// Whether this is the environment of a directory with the given files.
     ///
     /// The files decide. The directory decides only while this entry has no files: a directory of the same inode with other
-    /// files, or with none, is a new one, as the old one was deleted.
+    /// files, or with none, is a new one, because the old one was deleted.
     func isSame(as other: FileIdentity, _ otherFiles: [FileIdentity], _ generation: UInt32) -> Bool {
       guard self.generation == generation else { return false }
       return files.contains(where: otherFiles.contains) || place == other && files.isEmpty
@@ -44,7 +44,7 @@ enum EnvironmentRegistry {
 
   private static let lastID = Monitor<UInt64>(0)
   static let open = Monitor<[Entry]>([])
-  /// How long to wait at most for an environment that is being closed: closing frees memory and waits for nobody.
+  /// The longest wait for an environment that is being closed: closing frees memory and waits for nobody.
   private static let longestClosing = Duration.seconds(10)
 
   /// Enters a directory.
@@ -169,7 +169,7 @@ struct ForkGeneration: Sendable {
   var current: UInt32 { unsafe counter.pointee.load(ordering: .relaxed) }
 
   func advance() {
-    // As for `current`.
+    // Initialised above and never freed.
     unsafe counter.pointee.wrappingAdd(1, ordering: .relaxed)
   }
 }

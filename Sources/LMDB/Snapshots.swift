@@ -6,8 +6,8 @@ extension LMDBEnvironment {
   ///
   /// Costs a fraction of a microsecond: ended readers are kept and used again.
   ///
-  /// Throws `closed`, `forked`; `readersFull` if every slot belongs to a live process's reader; `busy` if a map that
-  /// must move stood waiting too long; `panic`.
+  /// Throws `closed`, `forked`; `readersFull` if every slot belongs to a live process's reader; `busy` if waiting for
+  /// the map to move took too long; `panic`.
   ///
   /// The corresponding C functions are `mdb_txn_begin` and `mdb_txn_renew`.
   public func beginRead() throws(LMDBError) -> ReadTransaction {
@@ -15,7 +15,7 @@ extension LMDBEnvironment {
     return ReadTransaction(environment: self, core: core)
   }
 
-  /// For a test: a body that runs where another process may hold the reader up.
+  /// Begins a read transaction for a test, with a body that runs where another process may hold the reader up.
   func beginRead(holdingUp: () -> Void) throws(LMDBError) -> ReadTransaction {
     ReadTransaction(environment: self, core: try beginTreeReader(holdingUp: holdingUp))
   }
@@ -56,9 +56,9 @@ extension LMDBEnvironment {
     }
   }
 
-  /// How often a snapshot is begun again at once, because it was not certain which one it was.
+  /// How many times a snapshot is begun again at once because it was not certain which one it was.
   private static let hastyAttempts = 16
-  /// How often in all; with the pauses that is seconds.
+  /// How many times a snapshot is begun again in all; with the pauses, that takes seconds.
   private static let uncertainAttempts = 20_000
   private static let pauseInMicroseconds: UInt32 = 100
 
@@ -144,8 +144,8 @@ extension LMDBEnvironment {
   ///
   /// liblmdb 0.9 reads the number N of the last acknowledged transaction, puts it into the slot, and then copies the
   /// meta page of N, which shares its place with that of N + 2. A reader held up in between, while N + 1 is acknowledged
-  /// and N + 2 is being written, gets a page of N + 2: changes that have not been acknowledged to anybody, perhaps half a page, and
-  /// the next reader goes back in time to N + 1. On a busy machine that happens every few minutes.
+  /// and N + 2 is being written, gets a page of N + 2, perhaps half of it: changes that have not been acknowledged to
+  /// anybody. The next reader then goes back in time to N + 1. On a busy machine that happens every few minutes.
   ///
   /// The writer of N + 2 begins after N + 1 is acknowledged. So the copy is right if, after it was made, N + 1 was
   /// either not written or not acknowledged. The first costs a few nanoseconds to check; the second, which is checked
@@ -166,7 +166,7 @@ extension LMDBEnvironment {
     return (try? hasReader(ofThisProcessAt: named)) ?? true
   }
 
-  /// How often the first two pages are read while commits change them.
+  /// How many times the first two pages are read while commits change them.
   private static let pageAttempts = 1_000
 
   /// Runs a body with the file and the meta page of an acknowledged snapshot, which stays live meanwhile.
@@ -191,7 +191,7 @@ extension LMDBEnvironment {
             throw LMDBError.lostSnapshot
           }
         }
-        // Commits may have come between the two reads, or into one; damage stays.
+        // A commit may have come between the two reads or during one of them. Damage would stay.
         guard attempt < Self.pageAttempts else { throw LMDBError.foreignMetaPages }
         if attempt > 1 { pause(microseconds: 200) }
         attempt += 1
@@ -199,7 +199,7 @@ extension LMDBEnvironment {
     }
   }
 
-  /// The transaction that a second reader gets, which is ended at once; `nil` without a slot for it.
+  /// The number of the transaction that a second reader gets, which ends at once; `nil` if there is no slot for it.
   private func lastAcknowledgedTransactionID() -> Int? {
     guard let probe = try? enterReader(), let result = try? startReader(probe) else { return nil }
     guard result == MDB_SUCCESS else {

@@ -91,13 +91,13 @@ public struct WriteTransaction: ~Copyable, LMDBTransaction {
 
   /// Makes the changes permanent and visible, or throws and changes nothing.
   ///
-  /// After a nested transaction's commit they belong to its parent.
+  /// After the commit of a nested transaction, the changes belong to its parent.
   ///
-  /// Throws `badTransaction` after an earlier failure; `wrongThread` on another thread than it began on, in which case
-  /// the write lock stays taken until the thread it began on calls the environment again, which aborts it; `diskFull`,
-  /// `ioFailure`; `commitOutcomeUnknown` if the disk failed at the very last step and the outcome is unknown.
-  /// With ``LMDBEnvironment/Options/writeWaitLimit``, which keeps other writers out meanwhile, the file is read
-  /// again, and the commit throws only if it is not there. Every later call throws `panic` in either case.
+  /// Throws `badTransaction` after an earlier failure; `wrongThread` on a different thread than the one it began on, in
+  /// which case the write lock stays taken until the thread it began on calls the environment again, which aborts it;
+  /// `diskFull`, `ioFailure`; `commitOutcomeUnknown` if the disk failed at the very last step and the outcome is
+  /// unknown. With ``LMDBEnvironment/Options/writeWaitLimit``, which keeps other writers out until then, the file is
+  /// read again, and this call throws only if the commit is not there. Every later call throws `panic` in either case.
   ///
   /// The corresponding C function is `mdb_txn_commit`.
   public consuming func commit() throws(LMDBError) {
@@ -173,7 +173,8 @@ final class TransactionCore {
   // Used by the owner of the transaction only, one access at a time; a check of that at run time would cost a tenth of a
   // read.
   @exclusivity(unchecked) var handle: OpaquePointer?
-  /// What is seen beside the tree; `nil` if there is nothing, and for a write that goes into the tree.
+  /// The changes that are seen in addition to the tree; `nil` if there are none, and for a write that goes into the
+  /// tree.
   var overlay: LogOverlay?
   /// How many changes the overlay of a nested write had when it began.
   var gatheredBefore = 0
@@ -278,8 +279,8 @@ extension TransactionCore {
 
   /// Marks the transaction as one that can only be aborted.
   ///
-  /// A full map is the environment's trouble, not the nested transaction's: it marks the parents too, so that a caller
-  /// who ignores a nested failure still has the whole run again on a larger map.
+  /// A full map concerns the environment, not the nested transaction. So it also marks the parents: if the caller
+  /// ignores the failure of a nested transaction, everything still runs again on a larger map.
   func fail(_ code: LMDBError.Code) {
     if failure == nil { failure = code }
     if code == .mapFull { parent?.fail(code) }
@@ -408,7 +409,7 @@ extension TransactionCore {
     from lower: inout [UInt8]?, upTo upper: [UInt8]?, in database: DatabaseHandle, _ count: inout Int
   ) throws(LMDBError) -> Bool {
     let cursor = try CursorHandle(of: database, in: self)
-    // Nothing else is done with it, and the transaction is still live then.
+    // The cursor is not used afterwards, and the transaction is still live when it is closed.
     defer { cursor.close() }
     while !hasGatheredEnough {
       // By a key and not by `MDB_NEXT`, which has had faults in liblmdb where a removal had emptied a page.

@@ -84,7 +84,7 @@ package final class WriteQueue<Transaction: ~Copyable>: @unchecked Sendable {
     }
   }
 
-  /// Accepts writes again, including those that came meanwhile.
+  /// Accepts writes again, including those that came while the queue was finishing.
   package func resume() {
     state.withLock { state in
       state.isFinishing = false
@@ -96,12 +96,12 @@ package final class WriteQueue<Transaction: ~Copyable>: @unchecked Sendable {
     state.wakeAll()
   }
 
-  /// Refuses the writes that came meanwhile, and all later ones.
+  /// Refuses the writes that came while the queue was finishing, and all later ones.
   package func refuse(with error: any Error) {
     let refused = state.withLock { state in
       assert(state.isFinishing, "the queue still accepts writes")
       state.refusal = error
-      // Who ends the queue flushes.
+      // The caller that ends the queue flushes.
       state.flushTime = nil
       defer { state.late = [] }
       return state.late
@@ -172,7 +172,7 @@ package final class WriteQueue<Transaction: ~Copyable>: @unchecked Sendable {
   /// The thread's next step.
   private enum Step {
     case commit, flush, end
-    /// The time to which the thread waits has changed.
+    /// The time until which the thread waits has changed.
     case wait
   }
 
@@ -250,8 +250,8 @@ package final class WriteQueue<Transaction: ~Copyable>: @unchecked Sendable {
     do {
       try work.flush()
     } catch {
-      // Never at once: writes, and the end of the queue, have their turn first. Writes committed meanwhile wait too:
-      // with an interval of zero, their own date would mean at once.
+      // The flush is never repeated at once: writes, and the end of the queue, have their turn first. Writes committed
+      // in the meantime wait as well, because with an interval of zero their own date would mean at once.
       state.withLock { $0.flushTime = .now + (work.flushInterval ?? .zero) + Limits.flushPause }
     }
   }
@@ -278,7 +278,7 @@ extension WriteQueue where Transaction: ~Copyable {
   /// Whether new writes wait until it is known whether the queue resumes; for tests.
   package var isEnding: Bool { state.withLock { $0.isFinishing } }
 
-  /// How many such writes wait; for tests.
+  /// How many writes came while the queue was finishing; for tests.
   package var lateCount: Int { state.withLock { $0.late.count } }
 
   /// When the flush of a commit is due, if one waits for it; for tests.
@@ -429,7 +429,8 @@ extension LMDBEnvironment {
         }
       }
     } catch let error where hasJobFailed && jobs.count > 1 && (error as? LMDBError)?.isLackOfRoom != true {
-      // Rare, and nothing has been committed: repeating all of them beats making each of them slower every time.
+      // This is rare, and nothing has been committed. Repeating all writes is better than making each of them slower
+      // every time.
       try commitEachApart(jobs)
     }
   }

@@ -4,9 +4,9 @@ import TallySystem
 /// The order of writers where waiting has a limit.
 ///
 /// liblmdb's lock between processes is a mutex that waits without limit: one process that is stopped in the middle of a
-/// write would stop all others for as long. liblmdb cannot try its lock, and a thread that waits in it cannot give up,
-/// so a writer that may wait only for a limited time takes a `FileLock` first. That lock is on the directory, which needs
-/// no file, and so no room on a full disk.
+/// write would stop all others for just as long. liblmdb cannot try its lock, and a thread that waits in it cannot give
+/// up, so a writer that may wait only for a limited time takes a `FileLock` first. It locks the directory, so it needs
+/// no file, and no room on a full disk.
 ///
 /// The lock alone is not enough: it belongs to the open descriptor, which the threads of this process share, so it
 /// keeps out other processes only. The flag in the state keeps out the other threads. The lock that prevents replacing
@@ -14,7 +14,7 @@ import TallySystem
 extension LMDBEnvironment {
   private static let pausesInMicroseconds: ClosedRange<UInt32> = 40...150
 
-  /// Opens the lock, if there is to be one.
+  /// Opens the lock, if the options need one.
   static func writeLock(of path: FilePath, options: Options) throws(LMDBError) -> FileLock? {
     guard options.writeWaitLimit != nil, !options.isReadOnly else { return nil }
     return try LMDBError.translating("open") { try FileLock(openingDirectory: path) }
@@ -34,7 +34,7 @@ extension LMDBEnvironment {
     }
   }
 
-  /// Lets the next one write; the caller wakes those who wait.
+  /// Lets the next writer write; the caller wakes the threads that wait.
   func endWriteTurn(in state: inout State) {
     guard state.isWriteTurnTaken else { return }
     assert(writeLock != nil, "a turn without a lock")
@@ -47,7 +47,8 @@ extension LMDBEnvironment {
   private static let clockStart = ContinuousClock.now
   static var clockTime: Duration { clockStart.duration(to: .now) }
 
-  /// Longer than the longest pause of a process that waits for the tree, and than one that waits for the log takes to wake.
+  /// How long a process lets others go first: longer than the longest pause of a process that waits for the tree, and
+  /// longer than one that waits for the log takes to wake.
   static let courtesy = Duration.microseconds(200)
 
   private func waitForThreads(_ thread: UInt, _ limit: Duration) throws(LMDBError) {
@@ -62,10 +63,10 @@ extension LMDBEnvironment {
     if isAcquired == nil { throw Self.longWrite }
   }
 
-  /// Takes the lock between processes, marked as waiting meanwhile.
+  /// Takes the lock between processes; while it waits, it marks itself as waiting.
   ///
-  /// Waits a moment first if another process waited for the end of the last turn: the lock has no queue, and a process in
-  /// a loop of writes would take it again before the other one has looked.
+  /// It waits a moment first if another process waited for the end of the last turn: the lock has no queue, and a
+  /// process in a loop of writes would take it again before the other one has looked.
   private func waitForProcesses(_ lock: FileLock, until deadline: ContinuousClock.Instant) throws(LMDBError) {
     let courtesyEnd = state.withLock { state in
       defer { state.courtesyEnd = nil }

@@ -205,8 +205,8 @@ extension TaskStore {
 
   /// Imports a document of any format from an open file or a pipe, which stays open.
   ///
-  /// As ``importDocument(from:as:options:formatOptions:progress:report:)``; the name helps to guess the format where none
-  /// is given.
+  /// It works like ``importDocument(from:as:options:formatOptions:progress:report:)``; the name helps to guess the
+  /// format if none is given.
   @discardableResult
   public func importDocument(
     from descriptor: FileDescriptor, as format: DocumentFormat?, named name: String? = nil,
@@ -269,8 +269,8 @@ extension TaskStore {
 
   /// Writes all tasks, or those that a filter finds, to an open file or pipe, which stays open.
   ///
-  /// As ``export(to:as:matching:formatOptions:progress:)-(FilePath,_,_,_,_)``, but output written before a failure
-  /// stays written.
+  /// It works like ``export(to:as:matching:formatOptions:progress:)-(FilePath,_,_,_,_)``, but output written before a
+  /// failure stays written.
   @discardableResult
   public func export(
     to descriptor: FileDescriptor, as format: DocumentFormat, matching filter: TaskFilter? = nil,

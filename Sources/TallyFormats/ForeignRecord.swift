@@ -4,10 +4,10 @@ import TallyEngine
 
 /// A task in the form of another format: a line, an object, a component.
 ///
-/// Formats say less than Tally does: whole seconds, days, no zones. What a format loses is written beside it, as JSON
-/// in an extension of the format. It counts as long as the rest still says what Tally wrote: another program that
-/// changes a due date wins over the exact one beside it. That is found out by writing the task again and comparing,
-/// field by field, so no format has to say what it loses.
+/// Formats say less than Tally does: whole seconds, days, no zones. The values that a format loses are written next to
+/// it, as JSON in an extension of the format. They count as long as the rest still says what Tally wrote: another
+/// program that changes a due date wins over the exact date next to it. Writing the task again and comparing it field
+/// by field shows the lost values, so no format has to list them.
 protocol ForeignRecord {
   /// Writes the values that the format can express.
   init(_ task: TaskItem, in list: String?, _ context: FormatContext)
@@ -65,7 +65,7 @@ extension ForeignRecord {
     return record
   }
 
-  /// The fields that a task has otherwise than its record, read again.
+  /// The fields in which a task differs from its record, read again.
   private static func lost(of task: TaskItem, in plain: TaskDocument, _ context: FormatContext) -> [TaskField] {
     TaskField.shown.filter { field in
       !omits(field, of: task, context) && !task.documentValue(of: field).isIdentical(to: plain[field])

@@ -302,7 +302,7 @@ struct OrgEntry {
 struct OrgDate {
   let date: WrittenDate
   private(set) var recurrence: Recurrence?
-  /// What is not in the date and the recurrence, as the kind of a remark; `nil` for nothing.
+  /// The kind of a remark about words that are not in the date or the recurrence; `nil` if there are none.
   private(set) var fault: String?
 
   /// `nil` unless the text begins with a day.

@@ -8,7 +8,7 @@ enum WrittenDate {
 
   /// Reads a date: ISO 8601 in its usual forms, `24.12.2026`, `12/24/2026 5:30 PM`, `24 Dec 2026`, `Dec 24, 2026 at 17:30`.
   ///
-  /// Two numbers of which either may be the day are read by the context's order, and by none if it has none.
+  /// If either of two numbers may be the day, the context's order decides; without an order, the text is not a date.
   /// - Returns: `nil` for any other text.
   init?(_ text: String, _ context: FormatContext) {
     let text = text.trimmed
@@ -25,7 +25,7 @@ enum WrittenDate {
     }
   }
 
-  /// The order of days and months in texts of which some are dates; `nil` if none shows it, or if they differ.
+  /// The order of days and months in texts of which some are dates; `nil` if no text shows it, or if the texts differ.
   static func order(_ texts: some Sequence<String>) -> DateOrder? {
     var orders: Set<DateOrder> = []
     for text in texts {
@@ -46,7 +46,7 @@ enum WrittenDate {
     }
   }
 
-  /// The instant; of a day, its first.
+  /// The instant; for a day, the first instant of that day.
   func instant(_ context: FormatContext) -> Timestamp {
     switch self {
     case .day(let day): context.start(of: day)
@@ -54,7 +54,7 @@ enum WrittenDate {
     }
   }
 
-  /// An instant with a zone; the offset may be without its colon, as in `+0000`.
+  /// An instant with a zone; the offset may lack its colon, as in `+0000`.
   private static func instant(_ text: String) -> Timestamp? {
     if let instant = try? Timestamp(iso8601: text) { return instant }
     guard text.count > 5, text.contains("T") || text.contains(" "), let sign = text.dropLast(4).last,
@@ -91,7 +91,7 @@ enum WrittenDate {
   ) -> CalendarDay? {
     if first.digits == 4 { return try? CalendarDay(year: first.value, month: second.value, day: third.value) }
     let year = third.digits == 4 ? third.value : third.digits == 2 ? 2_000 + third.value : 0
-    // A number above twelve is no month; dots are written between days and months in that order only.
+    // A number above twelve is not a month; with dots, the day always comes before the month.
     let isDayFirst =
       first.value > 12 || isDotted ? true : second.value > 12 ? false : order.map { $0 == .dayFirst }
     guard let isDayFirst = isDayFirst ?? (first.value == second.value ? true : nil) else { return nil }
@@ -99,7 +99,7 @@ enum WrittenDate {
       year: year, month: isDayFirst ? second.value : first.value, day: isDayFirst ? first.value : second.value)
   }
 
-  /// A day with a time of the clock in words, or with none.
+  /// A day with a time in words, or without a time.
   private static func day(_ day: CalendarDay, at time: String, _ context: FormatContext) -> WrittenDate? {
     time.isEmpty ? .day(day) : Self(expression: "\(day.iso8601) \(withoutSeconds(time))", context)
   }

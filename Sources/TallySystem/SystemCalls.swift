@@ -311,7 +311,7 @@ package enum SystemCalls {
 
   /// Maps the first bytes of a file that other processes map, too; ``unmap(_:byteCount:)`` ends the map.
   ///
-  /// The file must be as long: beyond its end, an access ends the process.
+  /// The file must be at least that long: beyond its end, an access ends the process.
   ///
   /// The corresponding C function is `mmap`.
   package static func map(_ file: FileDescriptor, byteCount: Int) throws(Errno) -> UnsafeMutableRawPointer {
@@ -346,8 +346,8 @@ private func platformRename(_ old: UnsafePointer<CChar>, _ new: UnsafePointer<CC
 }
 
 extension SystemCalls {
-  /// Sleeps until somebody wakes those who wait for a word in memory that processes share, but not if it has another value
-  /// already; wakes without a reason, too.
+  /// Sleeps until a thread of any process wakes the sleepers on a word in shared memory, unless the word already has
+  /// another value; may also wake without a reason.
   ///
   /// The corresponding C function is `futex` with `FUTEX_WAIT`; elsewhere than on Linux this is a pause.
   package static func sleep(on word: UnsafeMutablePointer<UInt32>, while value: UInt32, atMost limit: Duration) {
@@ -362,7 +362,7 @@ extension SystemCalls {
     pause(microseconds: 200)
   }
 
-  /// Wakes one who sleeps on a word, and returns whether there was one.
+  /// Wakes one thread that sleeps on a word, and returns whether there was one.
   ///
   /// The corresponding C function is `futex` with `FUTEX_WAKE`.
   package static func wakeOne(sleepingOn word: UnsafeMutablePointer<UInt32>) -> Bool {

@@ -8,7 +8,7 @@
 
 /// Tries until there is a result or the time is over, with a pause before each new attempt.
 ///
-/// The one loop of all waiting with a limit. The limit follows a clock that nobody can set. It counts time and not
+/// All waiting with a limit uses this one loop. The limit follows a clock that nobody can set. It counts time and not
 /// attempts, because on a busy machine a pause takes longer than it should. There is always one attempt, and one after
 /// the last pause.
 ///
@@ -23,7 +23,7 @@ package func waitForResult<R, Failure: Error>(
   return try retry(until: deadline(), now: now, pausing: pause, attempt)
 }
 
-/// As `waitForResult`, after a first attempt that the caller has made.
+/// Does the same as `waitForResult`, after a first attempt that the caller has made.
 @inlinable
 public func retry<R, Failure: Error>(
   until deadline: ContinuousClock.Instant,
@@ -50,7 +50,7 @@ extension ContinuousClock.Instant {
   }
 }
 
-/// Pauses between attempts that become longer, so that a short wait ends soon and a long one costs little.
+/// Pauses of growing length between attempts, so that a short wait ends soon and a long one costs little.
 package struct GrowingPause {
   private var sleptMicroseconds: UInt32 = 0
   private let range: ClosedRange<UInt32>
@@ -136,7 +136,7 @@ public final class Monitor<State>: @unchecked Sendable {
     unsafe pthread_mutex_trylock(mutex) != 0
   }
 
-  /// Runs a body that must be short, because everybody else waits meanwhile, and that must not wait for anybody who
+  /// Runs a body, which must be short because all other threads wait for it, and which must not wait for a thread that
   /// needs the lock.
   @inlinable
   public func withLock<R, Failure: Error>(_ body: (inout State) throws(Failure) -> R) throws(Failure) -> R {
@@ -153,7 +153,7 @@ public final class Monitor<State>: @unchecked Sendable {
     return waiters
   }
 
-  /// Wakes those who wait, after a change to the state.
+  /// Wakes the waiting threads, after a change to the state.
   package func wakeAll() {
     // Initialised, and freed only with this object.
     unsafe pthread_cond_broadcast(condition)
@@ -170,8 +170,8 @@ public final class Monitor<State>: @unchecked Sendable {
   ) throws(Failure) -> R? {
     lock()
     defer { unlock() }
-    // Lives as long as this object; the mutex is held. Here and not in the loop, since it mostly succeeds and is part of
-    // every read.
+    // Lives as long as this object; the mutex is held. The first attempt is here and not in the loop, because it mostly
+    // succeeds and is part of every read.
     if let result = try unsafe body(&state.pointee) { return result }
     return try retry(until: .after(limit), pausing: sleep) { () throws(Failure) -> R? in
       // Lives as long as this object; the mutex is held.
@@ -179,7 +179,7 @@ public final class Monitor<State>: @unchecked Sendable {
     }
   }
 
-  /// Releases the lock until `wakeAll` or a deadline, perhaps for less; the caller holds the lock.
+  /// Releases the lock until `wakeAll` or a deadline, perhaps for a shorter time; the caller holds the lock.
   @usableFromInline
   func sleep(until deadline: ContinuousClock.Instant) {
     assert(isLocked, "waiting without the lock")
@@ -203,11 +203,11 @@ public final class Monitor<State>: @unchecked Sendable {
 /// Initialises a condition whose waits do not change when somebody sets the clock.
 private func initialize(_ condition: UnsafeMutablePointer<pthread_cond_t>) {
   #if canImport(Darwin)
-    // Waits there are given as durations. Initialises memory that has just been allocated.
+    // Darwin's waits take durations. The call initialises memory that has just been allocated.
     unsafe pthread_cond_init(condition, nil)
   #else
     var attributes = pthread_condattr_t()
-    // Only write into the local, and into memory that has just been allocated.
+    // The calls only write into the local, and into memory that has just been allocated.
     unsafe pthread_condattr_init(&attributes)
     unsafe pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
     unsafe pthread_cond_init(condition, &attributes)

@@ -20,7 +20,7 @@ struct JournalRecord {
     return (Self.byteCount + payloadByteCount + block - 1) / block * block
   }
 
-  /// Reads a head without its payload; `nil` for other bytes.
+  /// Reads a head without its payload; `nil` if the bytes are not a head.
   init?(_ bytes: [UInt8]) {
     let words = (0..<7).compactMap { bytes.number(at: $0 * 8, as: UInt64.self)?.littleEndian }
     guard words.count == 7, words[0] == Self.magic, let count = Int(exactly: words[1]), count < Int(UInt32.max) else {
@@ -43,7 +43,7 @@ struct JournalRecord {
   }
 }
 
-/// A change of a record.
+/// A change in a record.
 ///
 /// Each is stored as: kind (1 byte), number of the table (1), size of the key (2), size of the value (4), key, value. A table
 /// gets its number, counted from 0, by an entry of its own before its first change, with the name as its key.

@@ -2,12 +2,13 @@ import CLMDB
 package import SystemPackage
 import TallySystem
 
-/// Brings a data file that a journal has left behind to its last commit, and marks it as a plain one.
+/// Brings a data file that was left with a journal up to its last commit, and marks it as a plain one.
 ///
-/// Versions up to 0e4248f could commit without liblmdb's flushes: they flushed one record beside the data file instead. Such a
-/// file was *dirty* until a checkpoint flushed it. What a power cut leaves of a dirty file counts only up to its steady commit,
-/// whose meta page the journal's header holds; the records repeat the commits since. This version writes no journal.
-/// "What a journal has left" in `docs/binding.md` has the rules (R1 to R8), to which the comments here refer.
+/// Versions up to 0e4248f could commit without liblmdb's flushes: they flushed one record to a file next to the data
+/// file instead. The data file was then *dirty* until a checkpoint flushed it. After a power cut, a dirty file counts
+/// only up to its steady commit, whose meta page is in the journal's header; the records repeat the commits since then.
+/// This version writes no journal. "What a journal has left" in `docs/binding.md` has the rules (R1 to R8), to which
+/// the comments here refer.
 package struct JournalRecovery {
   private let directory: FilePath
   private let options: LMDBEnvironment.Options
@@ -18,7 +19,7 @@ package struct JournalRecovery {
   private static let recordsPerCommit = 16
   private static let pausesInMicroseconds: ClosedRange<UInt32> = 500...2_500
 
-  /// The names of the journal's file: when it is whole, and while it was made.
+  /// The names of the journal's file: when it is whole, and while it is being made.
   package static let fileNames = [JournalFile.fileName, "journal.tmp"]
 
   /// Whether a directory has a journal, whole or not.
@@ -45,14 +46,15 @@ package struct JournalRecovery {
 
   /// Recovers the data file of an environment that is about to be opened, unless it is clean or other processes have it open.
   ///
-  /// - Returns: A lock that keeps other processes from recovering it, to be held until they can see that this one has the file
-  ///   open; `nil` where there is nothing to recover.
-  /// - Throws: `busy` where another process recovers it for too long, or another program holds a file that has to be recovered;
-  ///   `readOnly` where it has to be recovered and nothing can be written; `corrupted`, `diskFull`, `ioFailure`, `panic`.
+  /// - Returns: A lock that keeps other processes from recovering the file; the caller holds it until they can see that
+  ///   this process has the file open. `nil` if there is nothing to recover.
+  /// - Throws: `busy` if another process takes too long to recover it, or if another program holds a file that must be
+  ///   recovered; `readOnly` if it must be recovered and nothing can be written; `corrupted`, `diskFull`, `ioFailure`,
+  ///   `panic`.
   static func run(in directory: FilePath, options: LMDBEnvironment.Options) throws -> FileLock? {
     guard let found = try JournalFile(in: directory, readOnly: true) else { return nil }
     defer { found.close() }
-    // A reader changes nothing of a clean file, so that it may lie where nothing can be written.
+    // A reader does not change a clean file, so the file may lie where nothing can be written.
     if try options.isReadOnly && found.newestHeader().header.state == .clean { return nil }
     guard let file = try openForWriting(in: directory) else { return nil }
     defer { file.close() }
@@ -86,7 +88,7 @@ package struct JournalRecovery {
           try recover()
         }
         guard try presence.tryAcquire(.shared) else { return nil }
-        // Others may have been here in between: then somebody has recovered it since the system started.
+        // Another process may have been here in between. If so, the file has been recovered since the system started.
         if try file.shared()?.boot == boot { return true }
         presence.release()
         return nil
@@ -99,7 +101,7 @@ package struct JournalRecovery {
 
   private func recover() throws {
     let newest = try file.newestHeader()
-    // What follows relies on the header, and a killed process may have written it without a flush (R2).
+    // The next steps rely on the header, which a killed process may have written without a flush (R2).
     try file.flush()
     guard newest.header.state == .dirty else {
       return try file.share(.init(generation: newest.header.generation, boot: boot))
@@ -108,9 +110,9 @@ package struct JournalRecovery {
       try restore(newest.header)
       return try markClean(after: newest, at: replay(newest.header))
     }
-    // After a failed flush the system's memory may hold what no disk ever will (R3).
+    // After a failed flush, the system's memory may hold data that the disk will never hold (R3).
     guard try file.shared()?.isFailed != true else { throw Self.failedFlush }
-    // Otherwise it holds all commits, and a reader must not lose them.
+    // Otherwise the memory holds all commits, and a reader must not lose them.
     var kept = newest
     kept.header.steadyTransaction = try MetaPage.latest(of: DataFileReader(descriptor: dataFile)).transactionID
     try markClean(after: kept, at: kept.header.position)
@@ -120,7 +122,7 @@ package struct JournalRecovery {
   private func isInUseByOtherProgram(_ header: JournalHeader) throws -> Bool {
     let lock = directory.appending(LMDBEnvironment.lockFileName)
     guard let file = try? FileDescriptor.open(lock, .readWrite, options: .closeOnExec) else { return false }
-    // This process has no environment open here, so that closing ends no lock of liblmdb.
+    // This process has no environment open here, so closing the file releases no lock of liblmdb.
     defer { try? file.close() }
     guard try ByteLock(file, byte: 0, owner: .process).isHeldByOthers() else { return false }
     guard header.boot == boot else {
@@ -131,7 +133,8 @@ package struct JournalRecovery {
     return true
   }
 
-  /// Puts the steady commit's meta page back, and the same one commit older into the other place (R4).
+  /// Puts the steady commit's meta page back, and the same page with the number of the commit before into the other
+  /// place (R4).
   private func restore(_ header: JournalHeader) throws {
     guard try rootSum(of: header.meta, pageSizeInBytes: header.pageSizeInBytes) == header.rootSum else {
       throw LMDBError.damagedJournal(
@@ -166,7 +169,7 @@ package struct JournalRecovery {
     try file.share(.init(generation: header.generation, boot: boot))
   }
 
-  /// Runs a body that flushes; after a failure nobody may trust what can be read (R3).
+  /// Runs a body that flushes; after a failure, nobody may trust the bytes that can be read (R3).
   private func flushing(_ body: () throws -> Void) throws {
     do {
       try body()
@@ -202,7 +205,7 @@ extension JournalRecovery {
     return sum
   }
 
-  /// Adds a page to a checksum, and returns its bytes; none for that of an empty tree.
+  /// Adds a page to a checksum, and returns its bytes; an empty tree has no page, and so no bytes.
   private func addPage(_ number: UInt64, _ pageSize: Int, to sum: UInt64) throws -> (UInt64, [UInt8]) {
     guard pageSize > 0, let page = Int(exactly: number), page < Int.max / pageSize else {
       return (JournalChecksum.of([number], after: sum), [])
@@ -225,10 +228,11 @@ extension JournalRecovery {
     options.isReadOnly = false
     options.skipsFlushes = true
     let handle = try unsafe LMDBEnvironment.openHandle(path: directory, options: options)
-    // Opened above, and used by this function only.
+    // The handle was opened above, and only this function uses it.
     defer { unsafe mdb_env_close(handle) }
     var pin: OpaquePointer?
-    // Pages of the steady commit stay, so that a crash meanwhile changes nothing (R4). It is ended before the handle.
+    // The pin keeps the pages of the steady commit, so a crash in the meantime changes nothing (R4). The pin ends
+    // before the handle.
     try LMDBEnvironment.check(unsafe mdb_txn_begin(handle, nil, UInt32(MDB_RDONLY), &pin), "pin")
     defer { unsafe mdb_txn_abort(pin) }
     var place = header.position
@@ -245,7 +249,7 @@ extension JournalRecovery {
     return place
   }
 
-  /// Repeats some commits in one.
+  /// Repeats several commits in one transaction.
   private func replaySome(
     from start: JournalPosition, _ header: JournalHeader, _ handle: OpaquePointer
   ) throws -> (JournalPosition, Bool) {
@@ -266,7 +270,7 @@ extension JournalRecovery {
       unsafe mdb_txn_abort(transaction)
       throw error
     }
-    // Ends the transaction whatever it returns.
+    // The call ends the transaction, whatever it returns.
     try LMDBEnvironment.check(unsafe mdb_txn_commit(transaction), "replay")
     return (place, next != nil)
   }

@@ -4,14 +4,14 @@
   import Glibc
 #endif
 
-/// The order of the first bytes of two buffers, which are at least so long.
+/// The order of the first bytes of two buffers, which have at least that many.
 func orderOfBytes(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer, _ count: Int) -> Int {
   guard count > 0, let first = left.baseAddress, let second = right.baseAddress else { return 0 }
-  // In bounds, by the caller.
+  // The caller keeps this in bounds.
   return unsafe Int(memcmp(first, second, count))
 }
 
-/// A cursor over tree and tail of a database.
+/// A cursor over the tree and the tail of a database.
 struct MergedCursor {
   var cursor: LogCursor
   let database: DatabaseHandle
@@ -23,15 +23,15 @@ struct MergedCursor {
     _ = try unsafe key.span.bytes.withUnsafeBytes { (bytes) throws(LMDBError) in
       unsafe try core.remove(bytes, in: database)
     }
-    // It may be the first change of the database.
+    // The removal may be the first change of the database.
     if let overlay = core.overlay { cursor.take(try overlay.tables(of: database)) }
   }
 }
 
 /// One table as a snapshot sees it: the tree's entries, and those of the tail, which come first.
 ///
-/// A cursor is for one snapshot, which its owner keeps as long as the cursor. It moves to the first entry at or after a key
-/// and on, or to the last one before a key and back.
+/// A cursor is for one snapshot, which its owner keeps as long as the cursor. It moves to the first entry at or after a
+/// key and onwards, or to the last entry before a key and backwards.
 @safe
 struct LogCursor {
   typealias Entry = (key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer)
@@ -42,12 +42,12 @@ struct LogCursor {
   private var tables: [LogTable]
   private let commit: UInt64
   private var treeEntry = unsafe Entry?.none
-  // Where each table is.
+  // The node at which the cursor is in each table.
   private var nodes: [LogNode?]
-  // The least of their keys, on the way forward.
+  // The least key of these nodes, while the cursor moves forward.
   private var tailKey = unsafe UnsafeRawBufferPointer?.none
   private var isForward = true
-  // Whether the cursor is where that of the tree is, and the tail has nothing after it.
+  // Whether the cursor is where the tree's cursor is, and the tail has nothing after that place.
   private var followsTree = false
   // The key of the entry at which the cursor is: of the tail, or of a page, which stays as it is in a snapshot.
   private var key = unsafe UnsafeRawBufferPointer?.none
@@ -60,7 +60,7 @@ struct LogCursor {
     nodes = Array(repeating: nil, count: tables.count)
   }
 
-  /// Goes on with other tables; the next move is one by a key or to an end.
+  /// Continues with other tables; the next move must be to a key or to an end.
   mutating func take(_ tables: [LogTable]) {
     self.tables = tables
     nodes = Array(repeating: nil, count: tables.count)
@@ -86,7 +86,7 @@ struct LogCursor {
     }
   }
 
-  /// Moves to the first entry whose key is not less, or to the first of all; `nil` if there is none.
+  /// Moves to the first entry at or after a key, or to the first of all; `nil` if there is none.
   ///
   /// The key is read within the call only.
   mutating func moveToFirst(atOrAfter lower: UnsafeRawBufferPointer?) throws(LMDBError) -> Entry? {
@@ -131,7 +131,7 @@ struct LogCursor {
       for table in tables.reversed() {
         guard let last = unsafe table.lastKey(before: upper, at: commit) else { continue }
         let order = if let key = unsafe key { unsafe orderOfKeys(last.key, key) } else { 1 }
-        // Of equal keys the newest part's counts, and any part's before the tree's.
+        // Among equal keys, that of the newest part counts, and that of any part counts before the tree's.
         if order > 0 || order == 0 && source == nil { unsafe (key, source) = unsafe (last.key, last) }
       }
       guard let found = unsafe key else { return nil }
@@ -153,7 +153,7 @@ struct LogCursor {
     unsafe try tree?.move(upper == nil ? .last : .lastBefore, key: upper ?? Self.noKey)
   }
 
-  /// What moves without a key get, which read none.
+  /// The empty key for moves that read no key.
   private static var noKey: UnsafeRawBufferPointer { unsafe UnsafeRawBufferPointer(start: nil, count: 0) }
 
   private mutating func findTailKey() {
@@ -165,7 +165,7 @@ struct LogCursor {
     }
   }
 
-  /// The first entry of those at which the tables and the tree are, without keys that are removed.
+  /// The first of the entries at which the tables and the tree are, leaving out removed keys.
   private mutating func firstThatIsThere() throws(LMDBError) -> Entry? {
     while let tailKey = unsafe tailKey {
       if let entry = unsafe treeEntry {
@@ -201,7 +201,7 @@ struct LogCursor {
   }
 
   private mutating func passTree() throws(LMDBError) {
-    // The pages of a snapshot stay, so the entry that is left does, too.
+    // The pages of a snapshot stay, and so does the entry that the cursor leaves.
     unsafe treeEntry = try tree?.move(.next, key: Self.noKey)
   }
 }

@@ -1,7 +1,7 @@
 import SystemPackage
 import TallySystem
 
-/// The file `log` beside a data file: a block that names its length, then a ring of records (L2, L14).
+/// The file `log` next to a data file: a block that names its length, then a ring of records (L2, L14).
 struct LogFile {
   static let fileName = "log"
   static let blockByteCount = 4_096
@@ -11,7 +11,7 @@ struct LogFile {
   private static let headByteCount = 24
   private static let magic: UInt64 = 0x5441_4C4C_594C_4F47
 
-  /// What tests see and fail.
+  /// Closures with which tests watch writes and flushes, and make them fail.
   struct Hooks: Sendable {
     var willWrite: (@Sendable (_ offset: Int, _ bytes: [UInt8]) throws -> Void)?
     var willFlush: (@Sendable () throws -> Void)?
@@ -30,7 +30,7 @@ struct LogFile {
 
   /// Opens the log of a directory; `nil` if there is none, or if its creation was interrupted.
   ///
-  /// Throws `corrupted` for a file that is no log, and an `Errno`.
+  /// Throws `corrupted` for a file that is not a log; otherwise an `Errno`.
   static func open(in directory: FilePath) throws -> LogFile? {
     let descriptor: FileDescriptor
     do {
@@ -52,7 +52,7 @@ struct LogFile {
     }
   }
 
-  /// The length of the ring; `nil` if the head is missing, which is written last.
+  /// The length of the ring; `nil` if the head, which is written last, is missing.
   private static func readHead(of descriptor: FileDescriptor) throws -> Int? {
     let head = try bytes(of: descriptor, count: headByteCount, at: 0)
     if head.allSatisfy({ $0 == 0 }) { return nil }
@@ -60,7 +60,7 @@ struct LogFile {
     guard words.count == 3, words[0] == magic, words[2] == JournalChecksum.of([words[1]], after: magic),
       let length = Int(exactly: words[1]), length >= minimumRingByteCount, length % blockByteCount == 0
     else {
-      // The power failed while the head was written, of which a part is there.
+      // The power failed while the head was being written, and only a part of it is there.
       if try isNew(descriptor) { return nil }
       throw LMDBError(
         .corrupted, operation: "open the log", message: "The file \(fileName) is not a log",
@@ -82,9 +82,10 @@ struct LogFile {
     return true
   }
 
-  /// Makes a log: zeros to its full length, a flush, one of the directory, its head, a flush (L14).
+  /// Makes a log: writes zeros to its full length, flushes it and its directory, writes its head, and flushes it again
+  /// (L14).
   ///
-  /// The head is last: a log that has one does not lose its name, even if who made it was killed then.
+  /// The head is written last: a log that has one does not lose its name, even if its maker was killed at that moment.
   ///
   /// Throws an `Errno`, and leaves no file that counts as a log.
   static func create(
@@ -116,7 +117,7 @@ struct LogFile {
     return log
   }
 
-  /// Whether a directory has a log, whole or not; if the system does not say, it may have one.
+  /// Whether a directory has a log, whole or not; also true if the system does not say.
   static func isThere(in directory: FilePath) -> Bool {
     do {
       _ = try directory.appending(fileName).stat(followTargetSymlink: false)
@@ -127,11 +128,11 @@ struct LogFile {
   }
 
   func close() {
-    // What must last has been flushed.
+    // Everything that must last has been flushed.
     try? descriptor.close()
   }
 
-  /// Removes the log of a directory, and flushes that; does nothing if there is none.
+  /// Removes the log of a directory and flushes the directory; does nothing if there is no log.
   static func remove(from directory: FilePath) throws {
     do {
       try SystemCalls.removeFile(directory.appending(fileName))
@@ -143,7 +144,9 @@ struct LogFile {
 
   // MARK: Records
 
-  /// Where a record of a length begins after a place: a durable one with a block, and none across the ring's end.
+  /// The offset at which a record of a given length begins after a place.
+  ///
+  /// A durable record begins with a block, and no record crosses the end of the ring.
   func offset(forByteCount byteCount: Int, isDurable: Bool, after place: LogPlace) -> UInt64 {
     let ring = UInt64(ringByteCount)
     let begin = isDurable ? Self.roundedUp(place.offset) : place.offset
@@ -160,7 +163,7 @@ struct LogFile {
     try write(padded, at: record.offset)
   }
 
-  /// Makes a record one that nobody reads (L11).
+  /// Erases a record, so that nobody reads it (L11).
   func erase(_ record: LogRecord) throws {
     try write([UInt8](repeating: 0, count: LogRecord.headByteCount), at: record.offset)
   }
@@ -177,7 +180,7 @@ struct LogFile {
     hooks.hasFlushed?()
   }
 
-  /// The record that continues a place, with its bytes, or `nil`: it is copied first and checked then (L2, L4).
+  /// The record that continues a place, with its bytes, or `nil`; the record is first copied and then checked (L2, L4).
   func record(after place: LogPlace) throws -> (record: LogRecord, bytes: [UInt8])? {
     let ring = UInt64(ringByteCount)
     let candidates = [place.offset, Self.roundedUp(place.offset), (place.offset / ring + 1) * ring]

@@ -2,7 +2,7 @@ import Foundation
 import TallySystem
 
 extension LogStore {
-  /// Brings what is published into the tree, in one transaction (L7); does nothing if all is there.
+  /// Brings all published commits into the tree, in one transaction (L7); does nothing if they are there already.
   ///
   /// Throws `busy` if another merge takes too long, and what ``LMDBEnvironment/write(_:)`` throws.
   func merge() throws(LMDBError) {
@@ -30,9 +30,9 @@ extension LogStore {
     }
   }
 
-  /// Puts changes into the tree, with everything that is published, and begins a new chain (L9); the caller has the turn.
+  /// Puts changes and all published commits into the tree, and begins a new chain (L9); the caller has the turn.
   ///
-  /// Throws as ``merge()``.
+  /// Throws what ``merge()`` throws.
   func commitDirectly(_ changes: LogChanges) throws(LMDBError) {
     try commitDirectly { (end) throws(LMDBError) in
       let own = LogTail(from: end.commit, environment.tableNumbers)
@@ -41,12 +41,12 @@ extension LogStore {
     }
   }
 
-  /// Puts every whole record after what is published into the tree, and begins a new chain (L10, L12); the caller has the
-  /// turn, or has the store alone.
+  /// Puts every whole record after the published ones into the tree, and begins a new chain (L10, L12); the caller has
+  /// the turn, or has the store alone.
   ///
-  /// Nobody reads the records before they are there: a flush that failed may have left them in memory only.
+  /// Nobody reads the records before they are in the tree: a failed flush may have left them in memory only.
   ///
-  /// Throws as ``merge()``; `corrupted` for a record that cannot be read.
+  /// Throws what ``merge()`` throws; `corrupted` for a record that cannot be read.
   func recover() throws(LMDBError) {
     try commitDirectly(marking: true) { (end) throws(LMDBError) in
       let left = LogTail(from: end.commit, environment.tableNumbers)
@@ -60,7 +60,8 @@ extension LogStore {
     }
   }
 
-  /// L9, with the changes that a body makes for the place after what is published; it may run again.
+  /// Commits directly (L9), with the changes that a body makes for the end of the published commits; the body may run
+  /// again.
   private func commitDirectly(
     marking: Bool = false, _ changes: (_ end: LogPlace) throws(LMDBError) -> (LogTail, LogPlace)
   ) throws(LMDBError) {
@@ -98,15 +99,15 @@ extension LogStore {
     }
   }
 
-  /// Starts the merging thread if there are enough commits, or they fill half of the log or much memory, and it does not
-  /// run; the caller has the turn.
+  /// Starts the merging thread, unless it runs, if there are enough commits or they fill half of the log or much
+  /// memory; the caller has the turn.
   func startMergerIfDue() {
     guard options.mergesByItself else { return }
     let halfFull = share.safe + UInt64(log.ringByteCount / 2)
     let isDue = state.withLock { state in
       let isFull = !state.hasFailedMerge && (state.end.offset >= halfFull || state.hasLargePart(options))
       guard state.merger == nil, !state.isEnding, isFull || state.end.commit >= state.mergeCommit else { return false }
-      // Not the number of any thread.
+      // No thread has this number.
       state.merger = .max
       return true
     }
@@ -120,18 +121,18 @@ extension LogStore {
     }.start()
   }
 
-  /// Merges until no merge is due, after what else the owner leaves to this thread.
+  /// Merges until no merge is due; before each merge, does the other work that the owner leaves to this thread.
   ///
-  /// An error is left to the writer that finds the log full: it merges itself, and throws what prevents that.
+  /// Errors are ignored here. The writer that finds the log full merges itself, and throws the error that prevents it.
   private func mergeWhileDue() {
     while true {
-      // It is tried again with the next merge.
+      // If this work fails, it is tried again with the next merge.
       try? state.withLock { $0.isEnding ? nil : $0.upkeep }?(environment)
       let hasMerged = (try? merge()) != nil
       let isDone = state.withLock { state in
         state.hasFailedMerge = !hasMerged
         if !hasMerged { state.mergeCommit = state.end.commit + UInt64(options.commitsPerPart) }
-        // Writes have gone on meanwhile.
+        // Writes have gone on during the merge.
         let isDue = state.end.commit >= state.mergeCommit || hasMerged && state.hasLargePart(options)
         guard state.isEnding || !isDue else { return false }
         state.merger = nil
@@ -146,7 +147,7 @@ extension LogStore {
     try LMDBError.translating("merge") { try environment.writeTree { try body(&$0) } }
   }
 
-  /// Brings everything into the tree of an environment that is closed, and leaves it a plain one (L13).
+  /// Brings everything into the tree of a closed environment, which becomes a plain one (L13).
   func finishTree() throws {
     try environment.writeLast { transaction in
       try putRow(bringUpTree(in: transaction.core), in: transaction.core)
@@ -154,7 +155,7 @@ extension LogStore {
     }
   }
 
-  /// Puts everything that is published into the tree that a write changes, and returns the place after it.
+  /// Puts all published commits into the tree that a write changes, and returns the place after them.
   func bringUpTree(in core: TransactionCore) throws(LMDBError) -> LogPlace {
     let (row, parts, end) = try readTail(in: core)
     try putEntries(of: parts, after: row.commit, upTo: end.commit, in: core)
@@ -173,13 +174,13 @@ extension LogStore {
     of parts: [LogTail], after row: UInt64, upTo commit: UInt64, in core: TransactionCore
   ) throws(LMDBError) {
     for part in parts {
-      // Sorted, so that the tables of two merges are written in one order.
+      // The tables are sorted, so that every merge writes them in the same order.
       for table in part.tables.compactMap(\.self).sorted(by: { $0.name < $1.name }) {
         let database = try core.openDatabase(named: table.name, creating: true)
         let end = try lastKey(in: database, core)
         var node = table.first?.visible(at: commit)
         while let version = node {
-          // A page that is full is not split then. The bytes are read within the call.
+          // Appending does not split a full page. The bytes are read within the call.
           let isAfterAll = end.map { end in unsafe end.withUnsafeBytes { unsafe orderOfKeys(version.key, $0) > 0 } }
           if version.commit > row { try put(version, into: database, core, isAfterAll ?? true ? .append : .replace) }
           node = version.nextKey?.visible(at: commit)
@@ -188,7 +189,7 @@ extension LogStore {
     }
   }
 
-  /// A copy of the last key of a tree, which nothing else changes meanwhile.
+  /// A copy of the last key of a tree that nothing else changes during the call.
   private func lastKey(in database: DatabaseHandle, _ core: TransactionCore) throws(LMDBError) -> [UInt8]? {
     let cursor = try CursorHandle(of: database, in: core)
     defer { cursor.close() }
@@ -200,7 +201,7 @@ extension LogStore {
   private func put(
     _ version: LogNode, into database: DatabaseHandle, _ core: TransactionCore, _ mode: StoreMode = .replace
   ) throws(LMDBError) {
-    // The part that has the node is kept by the caller.
+    // The caller keeps the part that has the node.
     guard !version.isRemoval else {
       _ = try unsafe core.remove(version.key, in: database)
       return

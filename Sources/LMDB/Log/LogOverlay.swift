@@ -1,10 +1,11 @@
 import Synchronization
 import TallySystem
 
-/// What a transaction of an environment with a log sees beside the tree: a part of the tail, and its own changes.
+/// The changes that a transaction of an environment with a log sees in addition to the tree: a part of the tail, and
+/// its own.
 ///
-/// That of a snapshot does not change, and several snapshots share it; that of a write is for its owner, and for nested
-/// writes.
+/// The overlay of a snapshot does not change, and several snapshots share it. The overlay of a write is for its owner,
+/// and for nested writes.
 final class LogOverlay: @unchecked Sendable {
   /// The last commit that the snapshot has.
   let snapshot: UInt64
@@ -21,14 +22,14 @@ final class LogOverlay: @unchecked Sendable {
   /// The version that the write has put last, if it appended it: no key of its table is greater.
   private var appended: (number: Int, version: LogNode)?
 
-  /// Creates what a snapshot sees beside its tree.
+  /// Creates the overlay of a snapshot.
   init(_ parts: [LogTail], after row: UInt64, at commit: UInt64, _ numbers: TableNumbers) {
     (self.parts, tables, self.row) = (parts, Self.tables(of: parts), row)
     (snapshot, self.numbers, write) = (commit, numbers, nil)
     databases = numbers.ofDatabases
   }
 
-  /// Creates what a write sees: its snapshot and its own changes.
+  /// Creates the overlay of a write: that of its snapshot, and its own changes.
   init(of write: LogWrite, over under: LogOverlay) {
     self.write = write
     parts = under.parts.last === write.part ? under.parts : under.parts + [write.part]
@@ -108,7 +109,7 @@ final class LogOverlay: @unchecked Sendable {
     return unsafe orderOfKeys(key, appended.version.key) > 0
   }
 
-  /// Records that a key is removed; for a write.
+  /// Records the removal of a key; for a write.
   func remove(_ key: UnsafeRawBufferPointer, in database: DatabaseHandle) throws(LMDBError) {
     guard let write else { return }
     unsafe write.remove(key, in: try ownTable(of: database, in: write))
@@ -137,10 +138,10 @@ final class LogOverlay: @unchecked Sendable {
 /// Numbers of tables, the same for all parts of the tail: records of a log name tables, and transactions number open
 /// databases.
 final class TableNumbers: Sendable {
-  /// By the index of a database; liblmdb gives the index of one that is no more to another one.
+  /// Numbers by the index of a database; liblmdb reuses the index of a database that no longer exists.
   struct OfDatabases {
     fileprivate(set) var numbers: [Int?] = []
-    /// How often an index had been given to another database.
+    /// How many times an index has been given to another database.
     fileprivate(set) var change = 0
   }
 

@@ -10,10 +10,11 @@ import TallySystem
   import Musl
 #endif
 
-/// The file `log.lock` beside a data file: the shared block, and the locks *opening*, *in use*, *writing* and *turn* (L1).
+/// The file `log.lock` next to a data file: the shared block, and the locks *opening*, *in use*, *writing* and *turn*
+/// (L1).
 ///
-/// The fifth lock, *merging*, is the environment's own order of writers. All locks end with their process. The file goes with
-/// the log.
+/// The fifth lock, *merging*, is the environment's own order of writers. All locks end with their process. The file is
+/// removed with the log.
 final class LogShare: Sendable {
   static let fileName = "log.lock"
 
@@ -23,7 +24,7 @@ final class LogShare: Sendable {
     case inUse, writing
   }
 
-  /// Who appends.
+  /// The lock of the process that appends.
   ///
   /// All threads of a process share it; `State.isTurnTaken` keeps them apart.
   let turn: FileLock
@@ -37,8 +38,8 @@ final class LogShare: Sendable {
 
   /// Opens the file, and holds the lock *opening* until ``endOpening()``; clears the block if nobody has the store open (L12).
   ///
-  /// Throws `busy` if another process opens or closes the store for too long; `other` where locks of descriptors are
-  /// missing.
+  /// Throws `busy` if another process takes too long to open or close the store; `other` if the system has no locks of
+  /// descriptors.
   init(
     in directory: FilePath, mode: FilePermissions, isReadOnly: Bool = false, waitLimit: Duration
   ) throws(LMDBError) {
@@ -80,7 +81,7 @@ final class LogShare: Sendable {
         try? file.close()
         throw error
       }
-      // Who closes the store last removes the file while others wait for its lock.
+      // The process that closes the store last removes the file while others wait for its lock.
       if let there = try? FileIdentity(of: path), (try? FileIdentity(of: file)) == there { return file }
       release(file)
       try? file.close()
@@ -92,9 +93,9 @@ final class LogShare: Sendable {
   ) throws(LMDBError) -> (FileLock, isAlone: Bool, SharedBlock) {
     try LMDBError.translating("open the log", path) {
       let isAlone = try tryLock(file, .inUse, .exclusive)
-      // Only who holds the lock `opening` has this one exclusively.
+      // Only a process that holds the lock `opening` has this one exclusively.
       if !isAlone { _ = try tryLock(file, .inUse, .shared) }
-      // The block must have room on the disk: a map of a file that is too short is no error but a signal.
+      // The block must have room on the disk: a map of a file that is too short causes a signal instead of an error.
       if try isAlone || file.stat().size < Int64(SharedBlock.byteCount) {
         try file.writeAll(toAbsoluteOffset: 0, [UInt8](repeating: 0, count: SharedBlock.byteCount))
       }
@@ -135,7 +136,7 @@ final class LogShare: Sendable {
     }
   }
 
-  /// Lets others have the store open, too; the caller has the lock *opening*.
+  /// Lets other processes have the store open as well; the caller has the lock *opening*.
   private func share() throws(Errno) {
     _ = try Self.tryLock(descriptor, .inUse, .shared)
     if !isReadOnly { _ = try Self.tryLock(descriptor, .writing, .shared) }
@@ -156,7 +157,7 @@ final class LogShare: Sendable {
   /// Whether no other process has the store open for writing; the caller has the lock *opening*, and will not write again.
   func isLastWriter() -> Bool { !isReadOnly && (try? Self.tryLock(descriptor, .writing, .exclusive)) ?? false }
 
-  /// Removes the file; the caller has the lock *opening*, is the last one, and releases it next.
+  /// Removes the file; the caller is the last process, has the lock *opening*, and releases it next.
   func removeFile() { try? SystemCalls.removeFile(path) }
 
   /// Removes the file if nobody else had the store open, and there is no log after all.
@@ -181,12 +182,12 @@ final class LogShare: Sendable {
   /// How many turns have ended; the number begins again at zero after the largest one.
   var endedTurns: UInt32 { block.endedTurns }
 
-  /// Waits until another turn ends, at most for a while; not if it has ended already.
+  /// Waits until another turn ends, but no longer than a limit; does not wait if one has ended already.
   func waitForEndOfTurn(after ended: UInt32, atMost limit: Duration) {
     block.sleep(whileEndedTurnsAre: ended, atMost: limit)
   }
 
-  /// Releases the turn, and returns how many have ended if somebody was waiting for it.
+  /// Releases the turn; returns how many turns have ended if a process was waiting for it.
   func endTurn() -> UInt32? {
     turn.release()
     return block.endTurn()
@@ -204,7 +205,7 @@ final class LogShare: Sendable {
 
   func raiseSafe(to offset: UInt64) { block.raise(.safe, to: offset) }
 
-  /// Whether somebody who has the turn writes, or was killed while writing (L10).
+  /// Whether the process that has the turn is writing, or was killed while it wrote (L10).
   var isInDoubt: Bool {
     get { block[.doubt] != 0 }
     set { block.set(.doubt, to: newValue ? 1 : 0) }
@@ -216,7 +217,7 @@ final class LogShare: Sendable {
 private struct SharedBlock: @unchecked Sendable {
   static let byteCount = 4_096
 
-  /// Each has a cache line of its own.
+  /// Each number has a cache line of its own.
   enum Number: Int {
     case published, safe, doubt, endedTurns
   }
@@ -230,18 +231,18 @@ private struct SharedBlock: @unchecked Sendable {
   }
 
   func unmap() {
-    // By the owner, as the last one.
+    // The owner calls this, and is the last to use the map.
     unsafe SystemCalls.unmap(address, byteCount: Self.byteCount)
   }
 
   private func cell(_ number: Number) -> UnsafeMutablePointer<Atomic<UInt64>> {
-    // In the block; bytes that are zero are atomic numbers that are zero.
+    // The cell lies in the block; zero bytes are an atomic number that is zero.
     unsafe (address + number.rawValue * 64).assumingMemoryBound(to: Atomic<UInt64>.self)
   }
 
   // The cells below are in the map, which the owner keeps.
 
-  /// What processes sleep on that wait for the turn.
+  /// The number on which processes sleep while they wait for the turn.
   private var turns: UnsafeMutablePointer<Atomic<UInt32>> {
     unsafe (address + Number.endedTurns.rawValue * 64).assumingMemoryBound(to: Atomic<UInt32>.self)
   }

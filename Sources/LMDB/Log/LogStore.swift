@@ -4,28 +4,32 @@ import TallySystem
 
 /// An environment whose commits go to a log first and into its tree later (`docs/log.md`).
 ///
-/// Everything that any process writes while a log is open goes through it. The environment's own transactions see the tree
-/// only.
+/// While a log is open, everything that any process writes goes through it. Only transactions that are begun on the
+/// tree bypass the log.
 package final class LogStore: Sendable {
   package struct Options: Sendable {
-    /// Whether a log is made where there is none; nobody else may have the environment open then (L16).
+    /// Whether to make a log if there is none; nobody else may then have the environment open (L16).
     package var makesLog = true
-    /// Changes the tree when a log begins, for example to keep out programs that know no log; may run again.
+    /// Changes the tree when a log begins, for example to keep out programs that do not know logs; may run more than
+    /// once.
     package var mark: (@Sendable (inout WriteTransaction) throws -> Void)?
-    /// Whether the tree has that change; without it a log that is there is no more in use, and is removed.
+    /// Whether the tree has that change; if not, an existing log is no longer in use and is removed.
     package var isMarked: (@Sendable (LMDBEnvironment) throws -> Bool)?
-    /// Undoes that when the tree has everything and the log is removed.
+    /// Undoes that change when the tree has everything and the log is removed.
     package var unmark: (@Sendable (inout WriteTransaction) throws -> Void)?
-    /// The greatest length of the ring of a new log, which is an eighth of the data file but at least 256 KiB; a commit of
-    /// more than a quarter of the ring goes into the tree directly.
+    /// The greatest length of a new log's ring.
+    ///
+    /// The ring is an eighth of the data file, but at least 256 KiB. A commit of more than a quarter of the ring goes
+    /// into the tree directly.
     package var ringByteCount = 4 << 20
     /// How many commits a part of the tail holds; also, how many unmerged commits make a merge due.
     package var commitsPerPart = 256
     /// Whether a thread merges whenever enough commits are there.
     package var mergesByItself = true
-    /// How long a write waits for another one, and opening or closing for others that do so, before they throw `busy`.
+    /// How long a write waits for another write, or opening or closing for another opening or closing, before it throws
+    /// `busy`.
     package var waitLimit = Duration.seconds(60)
-    /// What tests see and fail.
+    /// Closures with which tests watch writes and flushes, and make them fail.
     var hooks = LogFile.Hooks()
 
     package init() {}
@@ -39,9 +43,9 @@ package final class LogStore: Sendable {
     var end = LogPlace()
     var isClosed = false
     var isTurnTaken = false
-    /// How many turns had ended with this process's last one, if it has woken another process.
+    /// How many turns had ended when this process's last one did; `nil` unless that end has woken another process.
     var yieldedTurn: UInt32?
-    /// What the merging thread does first.
+    /// The work that the merging thread does before each merge.
     var upkeep: (@Sendable (LMDBEnvironment) throws -> Void)?
     /// The merging thread, if it runs.
     var merger: UInt?
@@ -53,9 +57,9 @@ package final class LogStore: Sendable {
     var hasFailedMerge = false
     /// The commit that makes a merge due.
     var mergeCommit: UInt64 = 0
-    /// The row of the newest snapshot that was read, to read it once.
+    /// The row of the newest snapshot that was read, kept so that it is read only once.
     var knownRow: (transaction: Int, row: LogPlace)?
-    /// The overlay of the newest snapshot, for others of the same commit.
+    /// The overlay of the newest snapshot, for other snapshots of the same commit.
     var overlay: LogOverlay?
 
     init(_ numbers: TableNumbers) {
@@ -64,11 +68,11 @@ package final class LogStore: Sendable {
     }
   }
 
-  /// The database with the row, and its key.
+  /// The name of the database that holds the row, and the key of the row.
   static let rowTable = "LMDB.log"
   private static let rowKey: [UInt8] = [1]
 
-  // It owns this object.
+  // The environment owns this object.
   unowned let environment: LMDBEnvironment
   let options: Options
   let share: LogShare
@@ -76,13 +80,15 @@ package final class LogStore: Sendable {
   private let rows: Database<[UInt8], [UInt8]>
   let state: Monitor<State>
 
-  /// Opens the log of an environment, and makes it if there is none; what a crash has left there goes into the tree (L12).
+  /// Opens the log of an environment, or makes it if there is none; commits that a crash has left in it go into the
+  /// tree (L12).
   ///
-  /// `nil` without a log that is to be made.
+  /// Returns `nil` if there is no log and the options ask for none.
   ///
-  /// Throws `busy` if another process opens or closes the store for too long; `readOnly` for an environment that is
-  /// read only if nobody who writes has the log open, so that it must be recovered first; `invalidArgument` for one that
-  /// waits without limit; `corrupted` if the file is no log; `diskFull` if there is no room for it, or for what it holds.
+  /// Throws `busy` if another process takes too long to open or close the store; `readOnly` if the environment is read
+  /// only and no other process has the store open, because the log must then be recovered first; `invalidArgument` if
+  /// the environment's writers wait without a limit; `corrupted` if the file is not a log; `diskFull` if there is no
+  /// room for the log or for the commits in it.
   init?(of environment: LMDBEnvironment, options: Options = Options()) throws(LMDBError) {
     let given = environment.options
     let path = environment.path
@@ -112,7 +118,7 @@ package final class LogStore: Sendable {
     do {
       if given.isReadOnly, share.isAlone { throw LMDBError.unrecoveredLog }
       if !share.isAlone {
-        // Whoever was alone has made it.
+        // The process that opened the store alone has made the database.
         rows = try Database(opening: Self.rowTable, in: environment)
       } else {
         rows = try environment.writeTree { try Database(opening: Self.rowTable, creating: true, in: &$0) }
@@ -134,7 +140,7 @@ package final class LogStore: Sendable {
 
   private static let leastRingByteCount = 256 << 10
 
-  /// Opens the file; makes it, if a mode is given, where there is none.
+  /// Opens the file; makes it if there is none and a mode is given.
   private static func openFile(
     in path: FilePath, _ options: Options, _ share: LogShare, mode: FilePermissions?
   ) throws(LMDBError) -> (file: LogFile, isNew: Bool)? {
@@ -144,7 +150,7 @@ package final class LogStore: Sendable {
         return (found, false)
       }
       guard let mode else { return nil }
-      // Others who have the store open would go on in the file that was removed.
+      // Other processes that have the store open would continue to use the file that was removed.
       guard share.isAlone else { throw Errno.noSuchFileOrDirectory }
       let size = try path.appending(LMDBEnvironment.dataFileName).stat().size
       let ringByteCount = min(options.ringByteCount, max(leastRingByteCount, Int(size) / 8))
@@ -172,20 +178,22 @@ package final class LogStore: Sendable {
     _ = try rows.store(row.encoded, forKey: Self.rowKey, .replace, in: core)
   }
 
-  /// Runs a body that closes the environment but leaves its handle open, while no thread of this process commits and, if
-  /// that takes no longer than the limit, nobody opens or closes the store; ends the log then.
+  /// Runs a body that closes the environment but leaves its handle open, then ends the log.
   ///
-  /// Throws `closed`; `busy` if this thread has a transaction, or others take longer than the limit; and what the body
-  /// throws: the store stays open then.
+  /// Meanwhile no thread of this process commits. Nobody opens or closes the store either, unless waiting for those who
+  /// do so takes longer than the limit.
+  ///
+  /// Throws `closed`; `busy` if this thread has a transaction, or if others take longer than the limit; and what the
+  /// body throws. If it throws, the store stays open.
   func closing(waitingAtMost limit: Duration, _ body: () throws(LMDBError) -> Void) throws(LMDBError) {
     guard !environment.isInUseByThisThread else { throw LMDBError(.busy, operation: "close") }
     try beginEnding()
     defer { state.withLock { $0.isEnding = false } }
-    // Before the turn, because the merging thread may need it, and no longer gets it.
+    // This wait comes before the turn, because the merging thread may need the turn and no longer gets it.
     _ = state.wait(atMost: options.waitLimit) { $0.merger == nil ? () : nil }
     try takeTurnOfThreads("close", waitingAtMost: limit)
     defer { endTurnOfThread() }
-    // Who takes too long to open or close must not keep others from closing: the log stays, as after a kill.
+    // A process that takes too long to open or close must not keep others from closing: the log stays, as after a kill.
     let isOpening = (try? share.lockOpening(max(limit, .seconds(1)))) != nil
     let isLast = isOpening && share.isLast()
     let isLastWriter = isOpening && share.isLastWriter()
@@ -206,7 +214,8 @@ package final class LogStore: Sendable {
     }
   }
 
-  /// Brings into the tree, before the environment is closed, what others would have to; flushes relaxed commits.
+  /// Merges the commits that other processes would otherwise have to merge, and flushes relaxed ones, before the
+  /// environment is closed.
   private func settle(isLast: Bool, isLastWriter: Bool) throws(LMDBError) {
     guard !environment.options.isReadOnly else { return }
     do throws(LMDBError) {
@@ -220,10 +229,10 @@ package final class LogStore: Sendable {
 
   /// Ends the log of an environment that is closed, while its handle is still open.
   ///
-  /// If nobody else has it open, everything goes into the tree, and the log is removed: the directory has a plain LMDB file
-  /// afterwards (L13). If that fails, the next opening does it.
+  /// If nobody else has the environment open, everything goes into the tree and the log is removed. The directory then
+  /// has a plain LMDB file (L13). If that fails, the next opening does it.
   private func end(isLast: Bool) {
-    // If it cannot be removed, or comes back after a power cut, it has nothing that continues the tree's row.
+    // If the log cannot be removed, or comes back after a power cut, it has nothing that continues the tree's row.
     if isLast, !share.isInDoubt, (try? finishTree()) != nil, (try? LogFile.remove(from: environment.path)) != nil {
       share.removeFile()
     }
@@ -249,7 +258,7 @@ extension LogStore {
 extension LogStore {
   /// Makes a commit (L3); the caller has the turn, and its snapshot has brought the tail up to the last commit.
   ///
-  /// With a write, the tail has the changes already.
+  /// If a write is given, the tail already has the changes.
   ///
   /// A durable commit is on the disk when this returns. A power cut may undo the last relaxed ones, newest first.
   ///
@@ -281,7 +290,7 @@ extension LogStore {
     state.withLock { LogWrite(in: $0.newestPart(options), as: $0.end.commit + 1) }
   }
 
-  /// L11: the record must not be read by anybody who has an older tree.
+  /// Commits directly after a record has failed, which nobody with an older tree may read (L11).
   private func commitDirectly(
     _ changes: LogChanges, insteadOf record: LogRecord, after error: any Error
   ) throws(LMDBError) {
@@ -293,12 +302,12 @@ extension LogStore {
     }
   }
 
-  /// L8: makes sure that what a record overwrites is not needed any more.
+  /// Makes sure that the bytes that a record overwrites are no longer needed (L8).
   private func makeRoom(upTo endOffset: UInt64) throws(LMDBError) {
     func lacksRoom() -> Bool { endOffset > share.safe + UInt64(log.ringByteCount) }
     if lacksRoom() { try merge() }
     guard lacksRoom() else { return }
-    // Another process has merged, and has not said so yet, or was killed before.
+    // Another process has merged, but has not announced it yet or was killed before it could.
     let reader = try environment.beginTreeReader()
     defer { environment.endRead(reader) }
     let seen = try row(in: reader)
@@ -311,7 +320,7 @@ extension LogStore {
 extension LogStore.State {
   /// The part to which the next commit is added.
   mutating func newestPart(_ options: LogStore.Options) -> LogTail {
-    // Changes that were taken back leave their memory, so commits do not tell how large a part is.
+    // Changes that were taken back keep their memory, so the number of commits does not tell how large a part is.
     if let last = parts.last, last.end - last.from < UInt64(options.commitsPerPart),
       last.byteCount < options.ringByteCount
     {
@@ -357,14 +366,14 @@ extension LogStore.State {
 }
 
 extension LogStore {
-  /// How often a snapshot is begun again, because merges were faster.
+  /// How many times a snapshot is begun again because merges were faster.
   private static let attempts = 1_000
 
   /// Begins a snapshot: first the tree's reader, then the tail (L5, L6).
   ///
-  /// A body is for tests: it runs where others may hold the reader up.
+  /// The body is for tests: it runs where other processes may hold the reader up.
   ///
-  /// Throws as ``LMDBEnvironment/beginRead()``.
+  /// Throws what ``LMDBEnvironment/beginRead()`` throws.
   func beginReader(holdingUp: () -> Void = {}) throws(LMDBError) -> TransactionCore {
     for _ in 0..<Self.attempts {
       let core = try environment.beginTreeReader()
@@ -387,7 +396,7 @@ extension LogStore {
     throw LMDBError(.busy, operation: "begin read", message: "The tree was merged again and again")
   }
 
-  /// The overlay and the commit of a snapshot that equals the newest one; `nil` if it is another.
+  /// The overlay and the commit of a snapshot that equals the newest one; `nil` if it differs.
   ///
   /// Without an overlay the tree has everything.
   private func knownSnapshot(over core: TransactionCore) -> (LogOverlay?, UInt64)? {
@@ -404,7 +413,7 @@ extension LogStore {
     }
   }
 
-  /// What a snapshot of the tree lacks; `nil` if merges were faster.
+  /// The overlay with the commits that a snapshot of the tree lacks; `nil` if merges were faster.
   private func overlay(over core: TransactionCore) throws(LMDBError) -> LogOverlay? {
     // The reader is live.
     let number = unsafe Int(mdb_txn_id(core.handle))
@@ -412,7 +421,7 @@ extension LogStore {
     let row = if let known, known.transaction == number { known.row } else { try row(in: core) }
     var published = share.published
     if row.commit > published {
-      // A direct commit that is not published yet, or never will be: what is seen must last.
+      // The tree has a direct commit that is not published yet, or never will be. Commits that readers see must last.
       try flushTree()
       share.publish(row.commit)
       published = row.commit
@@ -452,16 +461,16 @@ extension LogStore {
     defer { endTurn() }
     if share.isInDoubt { return try recover() }
     environment.endRead(try beginReader())
-    // A durable record ends with its block, and was flushed together with what was there before.
+    // A durable record ends with its block, and was flushed together with everything before it.
     guard state.withLock({ $0.end.offset % UInt64(LogFile.blockByteCount) }) != 0 else { return }
     // The next record must not be in a sector that has been flushed (L2), so the flush has a record of its own.
     var changes = LogChanges()
     try commit(&changes, isDurable: true)
   }
 
-  /// Brings the tail up to a commit, from the row of a tree on (L6), and returns whether it has all in between.
+  /// Brings the tail up to a commit, from the row of a tree on (L6), and returns whether it has all commits in between.
   ///
-  /// It does not if the tree is older than the tail's beginning, or than records that have been overwritten (L4).
+  /// It lacks some if the tree is older than the tail's beginning, or than records that have been overwritten (L4).
   func catchUp(_ state: inout State, with row: LogPlace, upTo commit: UInt64) throws(LMDBError) -> Bool {
     if row.commit > state.end.commit { state.restart(at: row) }
     guard let first = state.parts.first, first.from <= row.commit else { return false }
@@ -472,14 +481,14 @@ extension LogStore {
       guard let found = next else { return false }
       try state.add(LogChanges(record: found.bytes), as: found.record.end, options)
     }
-    // Not before: an older snapshot of another thread would begin again and again.
+    // Parts are not removed earlier: an older snapshot of another thread would then begin again and again.
     if state.parts.count > 2 { state.removeParts(upTo: row) }
     return true
   }
 }
 
 extension LMDBEnvironment {
-  /// Whether the log that the directory has, if any, is in use or is to be; one that was only not removed yet is removed.
+  /// Whether the directory's log, if any, is in use or will be; removes a log that is no longer in use.
   fileprivate func usesLog(_ share: LogShare, _ options: LogStore.Options) throws(LMDBError) -> Bool {
     guard share.isAlone, let isMarked = options.isMarked, LogFile.isThere(in: path) else { return true }
     return try LMDBError.translating("open the log") {

@@ -1,10 +1,10 @@
 import Synchronization
 
-/// A table of a part.
+/// A table in a part of the tail.
 @safe
 final class LogTable: @unchecked Sendable {
   let name: String
-  // As for a node.
+  // The head's memory belongs to the part, as for any node.
   private let head: LogNode
   private let filter = KeyFilter()
   private let count = Mutex(LogCount())
@@ -20,7 +20,7 @@ final class LogTable: @unchecked Sendable {
 
   var first: LogNode? { head.next }
 
-  /// The last node before a key, and the nodes after which one with the key belongs.
+  /// The last node before a key; visits, on each level, the node after which a node with the key belongs.
   private func last(
     before key: UnsafeRawBufferPointer, _ visit: (_ level: Int, LogNode) -> Void = { _, _ in }
   ) -> LogNode {
@@ -32,7 +32,7 @@ final class LogTable: @unchecked Sendable {
     return node
   }
 
-  /// The first node whose key is not less.
+  /// The first node at or after a key.
   func first(atOrAfter key: UnsafeRawBufferPointer) -> LogNode? { unsafe last(before: key).next }
 
   /// The newest version of a key that a snapshot sees.
@@ -65,9 +65,9 @@ final class LogTable: @unchecked Sendable {
     return node
   }
 
-  /// Links the node that a body makes before the older versions of its key.
+  /// Links a node, which a body makes, in front of the older versions of its key.
   ///
-  /// The body gets the newest of them; if it makes none, that one stays the newest.
+  /// The body gets the newest version; if it makes no node, that version stays the newest.
   @discardableResult
   func insert(
     _ key: UnsafeRawBufferPointer, _ make: (_ newest: LogNode?) -> LogNode?
@@ -78,9 +78,10 @@ final class LogTable: @unchecked Sendable {
       let newest = next.flatMap { unsafe orderOfKeys($0.key, key) == 0 ? $0 : nil }
       guard let node = make(newest) else { return (newest ?? head, false) }
       count.withLock { $0.add(node) }
-      // First: who finds the node must not be told that it is not there.
+      // The filter comes first: a reader that finds the node must not be told that the key is missing.
       unsafe filter.add(KeyWithHash(key))
-      // From the bottom, so that whoever finds the node above finds it below, too; its own links come first.
+      // The levels are linked from the bottom up: a reader that finds the node on one level must also find it below.
+      // The node's own links come first.
       for level in 0..<node.height {
         let last = unsafe before[level]
         let next = unsafe last.link(level).pointee.load(ordering: .relaxed)
@@ -96,9 +97,9 @@ final class LogTable: @unchecked Sendable {
 
   /// Takes out the newest node of the table, which no snapshot has seen.
   ///
-  /// Its own links stay, for others who are passing it.
+  /// Its own links stay, for readers that are passing it.
   func unlink(_ node: LogNode) {
-    // As for inserting. The key is the node's own.
+    // The room is used as in `insert`. The key is the node's own.
     unsafe withUnsafeTemporaryAllocation(of: LogNode.self, capacity: head.height) { before in
       _ = unsafe last(before: node.key) { level, last in unsafe before.initializeElement(at: level, to: last) }
       for level in (0..<node.height).reversed() {
@@ -109,11 +110,11 @@ final class LogTable: @unchecked Sendable {
     count.withLock { $0.removeLast() }
   }
 
-  /// By how much the number of keys has changed after a commit, up to another one.
+  /// The change in the number of keys after one commit, up to another.
   ///
   /// A body says whether a key was there before the part.
   ///
-  /// - Complexity: what was counted before is not counted again.
+  /// - Complexity: versions that were counted before are not counted again.
   func countChange(
     after row: UInt64, upTo commit: UInt64, _ wasThere: (LogNode) throws(LMDBError) -> Bool
   ) throws(LMDBError) -> Int {
@@ -127,18 +128,18 @@ struct LogCount {
   private var nodes: [LogNode] = []
   /// How many bytes their values have.
   private(set) var valueByteCount = 0
-  /// How many of them are counted, or older than what was ever asked for.
+  /// How many versions are counted, or are older than any commit that was asked for.
   private var countedCount = 0
   /// The commit after which the sums begin.
   private var from = UInt64.max
   /// The sum after each commit that has changed it.
   private var sums: [(commit: UInt64, sum: Int)] = []
 
-  /// The change after a commit, up to another one.
+  /// The change after one commit, up to another.
   mutating func change(
     after row: UInt64, upTo commit: UInt64, _ wasThere: (LogNode) throws(LMDBError) -> Bool
   ) throws(LMDBError) -> Int {
-    // What is not counted yet must be counted in a tree that lacks it.
+    // Versions that are not counted yet must be counted against a tree that lacks them.
     if row < from || countedCount < nodes.count && nodes[countedCount].commit <= row { begin(after: row) }
     while countedCount < nodes.count, nodes[countedCount].commit <= commit {
       let node = nodes[countedCount]
@@ -167,7 +168,8 @@ struct LogCount {
     countedCount = min(countedCount, nodes.partitioningIndex { $0.commit >= commit })
   }
 
-  /// Counts anew, for a snapshot that is older than all before, or whose tree has what was not counted.
+  /// Begins to count again, for a snapshot that is older than all earlier ones, or whose tree has versions that were
+  /// not counted.
   private mutating func begin(after row: UInt64) {
     (from, sums) = (row, [])
     countedCount = nodes.partitioningIndex { $0.commit > row }
@@ -185,7 +187,7 @@ struct LogCount {
 }
 
 extension Array {
-  /// The index of the first element that has a property which all later ones have, too.
+  /// The index of the first element with a property that all later elements also have.
   fileprivate func partitioningIndex(where hasProperty: (Element) -> Bool) -> Int {
     var (low, high) = (0, count)
     while low < high {
@@ -199,7 +201,7 @@ extension Array {
 /// A key that is looked up in several tables, with its hash.
 @safe
 struct KeyWithHash {
-  // Whoever makes it keeps them as long as it is used.
+  // The creator of this value keeps the bytes as long as the value is used.
   let bytes: UnsafeRawBufferPointer
   fileprivate let hash: UInt64
 
@@ -222,7 +224,7 @@ struct KeyWithHash {
 }
 
 extension UInt64 {
-  /// The number after the finalizer of SplitMix64, in which each of its bits changes half of all bits.
+  /// The number after the finalizer of SplitMix64: each bit of the number changes half of all bits of the result.
   ///
   /// G. Steele, D. Lea, C. Flood, "Fast splittable pseudorandom number generators", 2014.
   var mixed: UInt64 {
@@ -232,10 +234,10 @@ extension UInt64 {
   }
 }
 
-/// Which keys a table does not have, without a search: a Bloom filter with two bits for each key.
+/// Tells which keys a table does not have, without a search: a Bloom filter with two bits for each key.
 ///
-/// One thread adds, while any number ask. Of the questions for keys that are missing, one in 300 gets "maybe" beside 256
-/// keys, one in seven beside 2,000. B. H. Bloom, "Space/time trade-offs in hash coding with allowable errors", 1970.
+/// One thread adds, while any number ask. With 256 keys, one in 300 questions for a missing key gets "maybe"; with
+/// 2,000 keys, one in seven. B. H. Bloom, "Space/time trade-offs in hash coding with allowable errors", 1970.
 @safe
 struct KeyFilter: @unchecked Sendable {
   private static let wordCount = 128
@@ -263,10 +265,11 @@ struct KeyFilter: @unchecked Sendable {
     }
   }
 
-  /// Whether the key may have been added; what others add meanwhile may be missing.
+  /// Whether the key may have been added; keys that are being added at the same time may be missing.
   func mayHave(_ key: KeyWithHash) -> Bool {
     let (first, second) = Self.places(of: key)
-    // As above. What a snapshot sees was added before its commit was published, which was read in order.
+    // In bounds, as above. The keys that a snapshot sees were added before its commit was published, and the published
+    // number was read in order.
     return unsafe words[first >> 6].load(ordering: .relaxed) >> UInt64(first & 63) & 1 == 1
       && words[second >> 6].load(ordering: .relaxed) >> UInt64(second & 63) & 1 == 1
   }

@@ -1,9 +1,9 @@
 import Synchronization
 
-/// The changes of some hundred commits, sorted by key: one part of what the tree does not have yet.
+/// The changes of a few hundred commits, sorted by key: one part of the changes that the tree does not have yet.
 ///
-/// One thread adds, while any number read. Each table is a skip list; the versions of a key follow each other, newest
-/// first. A write that is aborted takes its versions out; their memory is freed with the part.
+/// One thread adds, while any number of threads read. Each table is a skip list; the versions of a key follow each
+/// other, newest first. A write that is aborted takes its versions out; their memory is freed with the part.
 @safe
 final class LogTail: @unchecked Sendable {
   /// The part has the commits after this one.
@@ -20,7 +20,7 @@ final class LogTail: @unchecked Sendable {
   private var freeByteCount = 0
   private var place = unsafe UnsafeMutableRawPointer?.none
   private var heights = SplitNumbers()
-  /// How much the nodes take; for who adds.
+  /// How many bytes the nodes take; for the thread that adds.
   private(set) var byteCount = 0
 
   /// Creates a part without commits.
@@ -35,7 +35,7 @@ final class LogTail: @unchecked Sendable {
     unsafe chunks.forEach { unsafe $0.deallocate() }
   }
 
-  /// Adds the changes of a commit; ``end`` is for the caller to raise.
+  /// Adds the changes of a commit; the caller raises ``end``.
   func add(_ changes: LogChanges, of commit: UInt64) throws(LMDBError) {
     // Read within the call only.
     try unsafe changes.bytes.span.bytes.withUnsafeBytes { (bytes) throws(LMDBError) in
@@ -52,7 +52,7 @@ final class LogTail: @unchecked Sendable {
 
   /// Adds an entry of a commit, whose value is written before anybody else reads it.
   ///
-  /// If it may, it uses the newest version's room again, provided that commit and length are the same.
+  /// If `mayUseAgain` is true, it reuses the room of the newest version, provided that commit and length are the same.
   func reserve(
     _ valueCount: Int, for key: UnsafeRawBufferPointer, in table: LogTable, of commit: UInt64, mayUseAgain: Bool
   ) -> (node: LogNode, isNew: Bool) {
@@ -64,21 +64,21 @@ final class LogTail: @unchecked Sendable {
     }
   }
 
-  /// Adds that a key is removed.
+  /// Adds the removal of a key.
   func remove(_ key: UnsafeRawBufferPointer, in table: LogTable, of commit: UInt64) -> LogNode {
     unsafe table.insert(key) { _ in unsafe node(key, valueCount: 0, commit, isRemoval: true) }.node
   }
 
-  /// By number.
+  /// The tables, by number.
   var tables: [LogTable?] { tablesByNumber.withLock { $0 } }
 
-  /// The table of a name, which is made if there is none.
+  /// The table with a name; makes it if there is none.
   func table(named name: String) -> LogTable { table(numbers.number(of: name)) }
 
-  /// The table of a number, which is made if there is none.
+  /// The table with a number; makes it if there is none.
   func table(_ number: Int) -> LogTable {
     if let table = tablesByNumber.withLock({ number < $0.count ? $0[number] : nil }) { return table }
-    // A head is a node without a key, and as high as any.
+    // A head is a node without a key, as high as the highest node.
     let head = makeNode(keyCount: 0, valueCount: 0, height: Self.highest)
     let table = LogTable(numbers.name(of: number), head: head)
     tablesByNumber.withLock { tables in
@@ -120,7 +120,7 @@ final class LogTail: @unchecked Sendable {
       unsafe place = chunk
       freeByteCount = size
     }
-    // There is room, by the lines above.
+    // The lines above have made room.
     let base = unsafe place.unsafelyUnwrapped
     unsafe place = base + count
     freeByteCount -= count
@@ -156,7 +156,7 @@ struct LogNode: Equatable, @unchecked Sendable {
   // Memory of the tail's part, whose owner keeps it as long as anybody has the node.
   let base: UnsafeMutableRawPointer
   private static let headByteCount = 16
-  /// What most nodes have beside key and value.
+  /// How many bytes most nodes have in addition to key and value.
   static let usualByteCount = 32
 
   fileprivate static func byteCount(_ keyCount: Int, _ valueCount: Int, _ height: Int) -> Int {
@@ -191,7 +191,7 @@ struct LogNode: Equatable, @unchecked Sendable {
   private var flags: UInt8 { unsafe base.load(fromByteOffset: 15, as: UInt8.self) }
   var isRemoval: Bool { flags & 1 == 1 }
 
-  /// Whether the write that made the version has made a newer one; for that write.
+  /// Whether the write that made the version has made a newer one; only that write uses this.
   var isReplaced: Bool {
     get { flags & 2 == 2 }
     nonmutating set { unsafe base.storeBytes(of: flags & 1 | (newValue ? 2 : 0), toByteOffset: 15, as: UInt8.self) }
@@ -250,7 +250,7 @@ struct LogNode: Equatable, @unchecked Sendable {
 
 /// The order of two keys: below, at or above zero.
 func orderOfKeys(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Int {
-  // Both are only read, and at least so long.
+  // Both are only read, and have at least that many bytes.
   let order = unsafe orderOfBytes(left, right, min(left.count, right.count))
   return order == 0 ? left.count - right.count : order
 }

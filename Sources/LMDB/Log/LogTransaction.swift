@@ -2,8 +2,8 @@ import CLMDB
 import TallySystem
 
 // Transactions of an environment with a log. A write reads a snapshot and gathers its changes in the tail, where no snapshot
-// sees them yet; they become one record when it commits. Where that is not possible, it continues in the tree: what was
-// gathered is put there, with everything that is published, and the commit is a direct one (L9).
+// sees them yet; they become one record when it commits. Where that is not possible, the write continues in the tree:
+// its gathered changes and all published commits are put there, and its commit is a direct one (L9).
 
 extension LMDBEnvironment {
   /// Begins a write that goes to the log.
@@ -19,7 +19,7 @@ extension LMDBEnvironment {
       if log.share.isInDoubt { try log.recover() }
       let reader = try log.beginReader()
       let core = TransactionCore(environment: self, isWrite: true, thread: thread)
-      // The reader's, which ends with this transaction.
+      // The handle is the reader's, which ends with this transaction.
       unsafe core.handle = reader.handle
       core.reader = reader
       let commit = reader.commit ?? 0
@@ -36,12 +36,12 @@ extension LMDBEnvironment {
     }
   }
 
-  /// Commits a write that has an overlay; the changes of a nested one are its parent's from now on.
+  /// Commits a write that has an overlay; the changes of a nested write then belong to its parent.
   func commitToLog(_ core: TransactionCore) throws(LMDBError) {
     if core.parent != nil { return leaveLogWrite(core) }
     guard let log, let write = core.overlay?.write else { return }
     var changes = try write.changes()
-    // First, because a tree whose map is full cannot grow while this thread reads.
+    // The read ends first, because a full map cannot grow while this thread reads.
     leaveLogWrite(core)
     defer { log.endTurn() }
     guard !changes.isEmpty else { return }
@@ -53,7 +53,7 @@ extension LMDBEnvironment {
     }
   }
 
-  /// Ends a write that has an overlay without a commit.
+  /// Ends a write that has an overlay, without committing it.
   func endLogWrite(_ core: TransactionCore) {
     core.overlay?.write?.takeBack(from: core.gatheredBefore)
     leaveLogWrite(core)
@@ -95,17 +95,18 @@ extension LMDBEnvironment {
     guard let log else { return }
     guard core.thread == currentThread() else { throw LMDBError(.wrongThread, operation: "continue in the tree") }
     let versions = overlay.write?.takeBack() ?? []
-    // They need no snapshot. Beside a reader, a map that another process has enlarged could not be adopted.
+    // The versions need no snapshot. While a reader is live, a map that another process has enlarged could not be
+    // adopted.
     leaveLogWrite(core)
-    // Its part has the versions.
+    // The overlay's part has the versions.
     defer { extendLifetime(overlay) }
-    // From here on ending the transaction ends the turn, too.
+    // From here on, ending the transaction also ends the turn.
     core.directEnd = LogPlace()
     do throws(LMDBError) {
       let transaction = try beginTreeWrite()
       core.mapSizeInBytes = transaction.core.mapSizeInBytes
       core.databaseGeneration = transaction.core.databaseGeneration
-      // It is this core's from now on, and the other one ends without it.
+      // The handle now belongs to this core, and the other core ends without it.
       unsafe core.handle = transaction.core.handle
       unsafe transaction.core.handle = nil
       core.directEnd = try log.bringUpTree(in: core)
@@ -118,22 +119,22 @@ extension LMDBEnvironment {
 }
 
 extension TransactionCore {
-  /// Lets a write that has an overlay go on in the tree; does nothing for others.
+  /// Makes a write that has an overlay continue in the tree; does nothing for other transactions.
   func continueInTree() throws(LMDBError) {
     guard let overlay, isWrite else { return }
     // The owner keeps the environment alive.
     guard let parent else { return try unsafe environment.continueInTree(self, overlay) }
     let versions = overlay.write?.takeBack(from: gatheredBefore) ?? []
-    // Its part has the versions.
+    // The overlay's part has the versions.
     defer { extendLifetime(overlay) }
-    // Its parent's reader ends, whose handle this one has.
+    // The parent's reader ends, and this transaction has the reader's handle.
     self.overlay = nil
     unsafe handle = nil
     do throws(LMDBError) {
       try parent.continueInTree()
       databaseGeneration = parent.databaseGeneration
       let parentHandle = try unsafe parent.usableHandle("begin nested write")
-      // As for any nested transaction.
+      // The parent is live, as for any nested transaction; the call writes into this core's own field.
       let result = unsafe mdb_txn_begin(environment.handle, parentHandle, 0, &handle)
       guard result == MDB_SUCCESS else { throw parent.failed(result, "begin nested write") }
       try unsafe environment.log?.put(versions, into: self)
@@ -143,7 +144,7 @@ extension TransactionCore {
     }
   }
 
-  /// As ``continueInTree()``, if a write has gathered much.
+  /// Does the same as ``continueInTree()`` if the write has gathered much.
   @usableFromInline
   func continueInTreeIfLarge() throws(LMDBError) {
     if hasGatheredEnough { try continueInTree() }
@@ -152,13 +153,14 @@ extension TransactionCore {
   /// Whether a write has gathered so much that it should continue in the tree.
   var hasGatheredEnough: Bool { overlay?.write.map { $0.byteCount > gatheredByteLimit } ?? false }
 
-  /// How much a write gathers before it continues in the tree.
+  /// How many bytes a write gathers before it continues in the tree.
   private var gatheredByteLimit: Int {
     // The owner keeps the environment alive.
     (unsafe environment.log?.log.ringByteCount ?? 0) / LogFile.largestPart
   }
 
-  /// Reserves room for a value among the changes of a write, if the mode allows it; not if the write goes into the tree.
+  /// Reserves room for a value among the changes of a write, if the mode allows it and the write does not go into the
+  /// tree.
   func reserveInLog(
     _ byteCount: Int, for key: UnsafeRawBufferPointer, _ mode: StoreMode, in database: DatabaseHandle
   ) throws(LMDBError) -> (isInTree: Bool, room: UnsafeMutableRawBufferPointer?) {

@@ -29,7 +29,7 @@ extension LogStore {
     if isTaken == nil { throw LMDBEnvironment.longWrite }
   }
 
-  /// How long this process sleeps before it looks again: nobody wakes it if who had the turn was killed.
+  /// How long this process sleeps before it looks again: nobody wakes it if the process that had the turn was killed.
   private static let longestSleep = Duration.milliseconds(5)
 
   private func waitForProcesses(_ operation: String, until deadline: ContinuousClock.Instant) throws(LMDBError) {

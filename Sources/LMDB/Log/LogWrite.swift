@@ -1,6 +1,7 @@
 /// The changes of a write before its commit: versions of keys with the number of that commit, which no snapshot has yet.
 ///
-/// They are in the newest part of the tail already, so that a commit has nothing to copy. For who has the turn.
+/// They are already in the newest part of the tail, so a commit has nothing to copy. Only the thread that has the turn
+/// uses this object.
 final class LogWrite {
   /// A version of a key that the write has made.
   struct Version {
@@ -12,7 +13,7 @@ final class LogWrite {
   let part: LogTail
   /// The number of the commit.
   let commit: UInt64
-  // In the order in which they were made.
+  // The versions, in the order in which they were made.
   private var versions: [Version] = []
   private let firstByteCount: Int
 
@@ -21,15 +22,15 @@ final class LogWrite {
     firstByteCount = part.byteCount
   }
 
-  /// How much memory the versions have taken, those that were taken back included.
+  /// How many bytes of memory the versions have taken, including those that were taken back.
   var byteCount: Int { part.byteCount - firstByteCount }
 
   /// How many versions there are: a mark for ``takeBack(from:)``.
   var count: Int { versions.count }
 
-  /// Adds that a key gets a value, which is written before anything else happens.
+  /// Adds a value for a key; the caller writes the value before anything else happens.
   ///
-  /// A nested write does not overwrite versions, since its abort must leave its parent's.
+  /// A nested write does not overwrite versions, because its abort must keep those of its parent.
   func reserve(
     _ valueCount: Int, for key: UnsafeRawBufferPointer, in table: LogTable, isNested: Bool
   ) -> LogNode {
@@ -38,7 +39,7 @@ final class LogWrite {
     return node
   }
 
-  /// Adds that a key is removed.
+  /// Adds the removal of a key.
   func remove(_ key: UnsafeRawBufferPointer, in table: LogTable) {
     note(Version(table: table, node: unsafe part.remove(key, in: table, of: commit)))
   }
@@ -50,7 +51,7 @@ final class LogWrite {
 
   /// Takes back the versions from a mark on, and returns the newest one of each key among them.
   ///
-  /// Their memory stays as long as the part.
+  /// Their memory is freed with the part.
   @discardableResult
   func takeBack(from mark: Int = 0) -> [Version] {
     let newest = versions[mark...].filter { !$0.node.isReplaced }

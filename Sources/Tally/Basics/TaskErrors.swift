@@ -29,7 +29,7 @@ extension TallyError.Code {
   public static let invalidPriority = TallyError.Code(named: "invalidPriority")
   /// An attribute has an invalid name or value, or the attributes of a task take too many bytes.
   public static let invalidAttribute = TallyError.Code(named: "invalidAttribute")
-  /// A sub-task would be nested too deeply, be its own ancestor, or lie in another list than its parent.
+  /// A sub-task would be nested too deeply, be its own ancestor, or lie in a different list than its parent.
   public static let invalidParent = TallyError.Code(named: "invalidParent")
   /// A task would wait for itself, directly or over others, for a task above it, or for too many tasks.
   public static let invalidDependency = TallyError.Code(named: "invalidDependency")

@@ -116,12 +116,13 @@ public struct QuickEntry: Hashable, Sendable {
     case duration
     /// A time span, as in `3pm-4pm`; its start was understood.
     case timeSpan
-    /// An unknown time beside a date: `tomorrow someday`.
+    /// An unknown time next to a date, as in `tomorrow someday`.
     case someday
     /// A recurrence that no rule can express, as in `every 90 minutes`, or several weekdays without `every`: `mon
-    /// wed fri`. Also what is not understood of one, as in `every day until easter`.
+    /// wed fri`. Also the part of a recurrence that is not understood, as in `every day until easter`.
     case recurrence
-    /// A reminder some time before a date that the sentence does not give before it, as in `call remind me 30m before`.
+    /// A reminder some time before a date, if the sentence has no date in front of it, as in `call remind me 30m
+    /// before`.
     case reminder
     /// A date that does not exist or is ambiguous.
     case date
@@ -405,8 +406,8 @@ struct QuickEntryDates {
     return (try? DateExpression(.day(day)).day(against: reference)).map { (first, $0) }
   }
 
-  /// Whether the recurrence gives a second occurrence within a duration; `for 2 weeks` is no end of `every year`, but how
-  /// long the task takes.
+  /// Whether the recurrence gives a second occurrence within a duration; in `every year for 2 weeks`, the duration is
+  /// not an end, but says how long the task takes.
   func repeats(within span: DateExpression.Offset, reference: DateReference) -> Bool {
     guard case .rule(let rule)? = recurrence, rule.interval.unit != .hour,
       let (first, last) = days(of: span, reference: reference), let next = rule.next(after: first, from: first)
@@ -481,8 +482,8 @@ extension QuickEntryDates {
     entry.recurrence = recurrence?.inWords(beginningOn: first ?? reference.today)
   }
 
-  /// The planned day, and the time on it; what repeats by hours begins at the next full hour, or in the morning of a later
-  /// day.
+  /// The planned day, and the time on it; a task that repeats by hours begins at the next full hour, or in the morning
+  /// of a later day.
   private func start(against reference: DateReference) -> (day: CalendarDay, instant: Timestamp?)? {
     guard let planned = writtenStart(against: reference) else { return nil }
     guard let recurrence, recurrence.hours != nil, planned.instant == nil, !due.hasTime, !reminder.hasTime else {

@@ -161,7 +161,7 @@ extension QuickEntryParser {
     }
   }
 
-  /// Whether a date is not in the past, which only a due date may be.
+  /// Whether a date is not in the past; only a due date may be in the past.
   private func isToCome(_ candidate: Candidate) -> Bool {
     let isDue = candidate.lead == .due
     switch (candidate.expression.form, try? candidate.expression.resolved(against: reference)) {

@@ -87,7 +87,7 @@ extension QuickEntryParser {
 
   /// The index after `on friday at 9` or `on the 1st and 15th`, with which the sentence begins; `nil` without such days.
   ///
-  /// The `1st floor` is no day.
+  /// The `1st floor` is not a day.
   private func endOfOpeningDays() -> Int? {
     guard let first = tokens.first, first.text == "on", dayOfEachMonth(at: 0) == nil else { return nil }
     let days = longestReading(from: 0) { words in
@@ -108,7 +108,7 @@ extension QuickEntryParser {
     }
   }
 
-  /// What an ordinal counts that is no day.
+  /// Things other than days that an ordinal counts.
   private static let countedThings: Set = [
     "anniversary", "attempt", "birthday", "floor", "half", "hour", "level", "line", "month", "page", "quarter", "round",
     "row", "shelf", "thought", "try", "week", "weekend", "year",
@@ -169,7 +169,8 @@ extension QuickEntryParser {
     recurrence.map { index > $0.start } ?? false || isFollowedByParts(end)
   }
 
-  /// Reads `on the last friday` or `on the 1st and 15th`, which is no date, apart from the recurrence whose days they are.
+  /// Reads `on the last friday` or `on the 1st and 15th`, which is not a date but gives the days of a recurrence
+  /// elsewhere in the sentence.
   func daysOfRecurrence(at index: Int) -> Match? {
     guard tokens[index].text == "on", let repeats = dates.reading?.repeats, repeats.days.isEmpty else { return nil }
     let found = longestReading(from: index) { words in

@@ -13,7 +13,7 @@ public struct WrittenRecurrence: Hashable, Sendable {
   public let recurrence: Recurrence
   /// The earliest day of the series, if the words name one.
   public let start: CalendarDay?
-  /// Whether it is written as a rule of RFC 5545, which means the same on every first day.
+  /// Whether it is written as a rule of RFC 5545, whose meaning does not depend on the first day.
   private let isRule: Bool
 
   /// Reads a phrase of ``Recurrence/init(phrase:)``, in which dates need no year, and which may have a first day:
@@ -42,8 +42,8 @@ extension WrittenRecurrence {
   /// Makes a task repeat.
   ///
   /// A task without a day is planned for the first day of the recurrence from today on, or from the day that the words
-  /// name. A new task that is planned for a day is planned for the first day from that one on; one that has a later day
-  /// than the words name begins on its own. Its other dates move along.
+  /// name. A new task with a planned day moves to the first day of the recurrence from that day on. If the words name
+  /// an earlier day, the task's own day counts. Its other dates move along.
   ///
   /// - Parameters:
   ///   - task: The task.
@@ -53,7 +53,7 @@ extension WrittenRecurrence {
     apply(to: &task, isNew: isNew, hasOwnDay: isNew, reference: reference)
   }
 
-  /// Makes a task repeat, as ``apply(to:isNew:reference:)``.
+  /// Makes a task repeat, as ``apply(to:isNew:reference:)`` does.
   ///
   /// - Parameters:
   ///   - task: The task.
@@ -67,12 +67,12 @@ extension WrittenRecurrence {
     let earliest = start ?? (isNew ? task.scheduledDate : nil) ?? (own == nil ? reference.today : nil)
     guard task.isOpen, let earliest, let first = recurrence.firstDay(onOrAfter: earliest) else {
       task.recurrence = recurrence(beginningOn: own ?? reference.today)
-      // The transaction refuses a rule without a day from there on.
+      // The transaction refuses a rule that has no day from there on.
       if task.isOpen, let start { task.scheduledDate = start }
       return
     }
     task.recurrence = recurrence(beginningOn: first)
-    // The transaction plans a task with a rule and without days itself, and knows that no person has written that day.
+    // The transaction itself plans a task that has a rule but no day, and knows that no person has written that day.
     if case .rule? = task.recurrence, own == nil, task.recurrence?.firstDay(onOrAfter: reference.today) == first {
       return
     }

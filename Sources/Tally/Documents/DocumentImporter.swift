@@ -24,7 +24,7 @@ struct DocumentImporter<Source: DocumentSource & ~Copyable>: ~Copyable {
   private var subtasks = SubtaskReferences()
   private var placement = ImportPlacement()
   private var deletions = DeletionDates()
-  /// The tasks that repeat otherwise than in the store, with what the store had.
+  /// The tasks whose recurrence differs from that in the store, with the store's version.
   private var changedRules: [(old: TaskItem, new: TaskItem)] = []
   /// The series of the document that are taken as they are.
   private var takenSeries: Set<UUID> = []
@@ -62,7 +62,7 @@ extension DocumentImporter where Source: ~Copyable {
     try add(subtasks.resolve(in: &transaction, isForeign: source.isForeign && !options.isStrict))
   }
 
-  /// Changes the stored series of the tasks that have got other recurrences, unless the document has the series itself.
+  /// Changes the stored series of the tasks whose recurrence has changed, unless the document has the series itself.
   func changeSeries(in transaction: inout StoreWriteTransaction) throws {
     for (old, new) in changedRules {
       if let place = old.series, takenSeries.contains(place.id) { continue }
@@ -292,8 +292,7 @@ extension DocumentImporter where Source: ~Copyable {
 }
 
 extension DocumentImporter where Source: ~Copyable {
-  /// Series are no records of their own for a person, so they are neither counted nor reported.
-  ///
+  /// Reads a series; for a person, a series is not a record of its own, so it is neither counted nor reported.
   private mutating func read(
     _ series: TaskSeries, _ batch: inout ImportBatch,
     in transaction: borrowing StoreTransaction<some LMDBTransaction & ~Copyable>
@@ -304,11 +303,11 @@ extension DocumentImporter where Source: ~Copyable {
     batch.series.append(series)
   }
 
-  /// Reads the series beside a task of another format.
+  /// Reads the series that comes with a task in another format.
   ///
-  /// It must be newer than the stored one: another program that has changed the task knows nothing of it. The days that
-  /// the document describes as tasks of their own are left out of the stored one all the same, or each would be there
-  /// twice.
+  /// It must be newer than the stored series: another program that has changed the task knows nothing of the series.
+  /// The days that the document describes as tasks of their own are left out of the stored series in any case, or each
+  /// would be there twice.
   private mutating func read(
     _ series: TaskSeries, leavingOut days: Set<CalendarDay>, _ batch: inout ImportBatch,
     in transaction: borrowing StoreTransaction<some LMDBTransaction & ~Copyable>

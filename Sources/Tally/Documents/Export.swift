@@ -294,7 +294,7 @@ package protocol DocumentWriter {
 
   /// Visits a task before any is written, for formats that must know something about all tasks.
   mutating func prepare(_ task: TaskItem)
-  /// Visits a task on which the next one depends, for formats that refer to tasks otherwise than by their ids.
+  /// Visits a task on which the next one depends, for formats that refer to tasks by something other than their ids.
   mutating func prepare(dependency task: TaskItem)
   /// Writes the part before the tasks.
   mutating func begin()

@@ -241,7 +241,7 @@ public struct ImportRemark: Hashable, Sendable {
   /// `property`, `quote`, `recurrence`, `relation`, `reminder`, `row`, `state`, `tag`, `text`, `title`, `until`, `uuid`,
   /// `value`, `wait` and `zone`; a later version may add some.
   public let kind: String
-  /// How often it occurred.
+  /// How many times it occurred.
   public internal(set) var count: Int
   /// The first occurrence, as it is in the document.
   ///
@@ -258,7 +258,7 @@ package struct DocumentRemark: Hashable, Sendable {
   /// The text in the document, at its first occurrence.
   package private(set) var example: String
   private var mostCharacters = 120
-  /// How often it occurred.
+  /// How many times it occurred.
   package var count = 1
 
   /// Creates a remark.

@@ -68,7 +68,7 @@ enum SeriesDocument {
   }
 }
 
-/// A stored series beside its open task, in formats that have no series of their own: what the task does not say.
+/// The part of a stored series that its open task does not say, in formats that have no series of their own.
 ///
 /// The times are wall-clock times, and the comparison is made in UTC, so nothing depends on where it is written or read.
 /// Only values that describe a series of another program have a zone of their own.

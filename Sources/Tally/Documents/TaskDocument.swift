@@ -26,9 +26,9 @@ package struct TaskDocument {
   package var isIdentifiedByContent = false
   /// The attribute that keeps the parent if neither the document nor the store has it.
   package var keptParent: (name: String, text: String)?
-  /// What the stored series of the task has besides, in formats that have no series of their own.
+  /// The values of the task's stored series that the task lacks, in formats that have no series of their own.
   package var seriesValues: SeriesValues?
-  /// The days that the document describes beside the series of the task, as tasks of their own.
+  /// The days that the document describes as tasks of their own, in addition to the series of the task.
   package var describedDays: Set<CalendarDay> = []
   /// The last instant at which the task may have been completed, in formats that are less exact than an instant.
   package var latestCompletion: Timestamp?
@@ -112,7 +112,7 @@ extension TaskDocument {
   ///
   /// A change without a date gets the document's date.
   ///
-  /// - Throws: as ``TaskItem/validate()``, without a position.
+  /// - Throws: what ``TaskItem/validate()`` throws, without a position.
   func task(
     replacing old: TaskItem?, id: UUID, now: Timestamp, date: Timestamp, in calendar: Calendar,
     sortOrder: (TaskItem) throws -> Int64
@@ -222,7 +222,7 @@ extension TaskDocument {
     package var list: String??
     /// The time zone of the days in the record.
     package var zone: String?
-    /// What the stored series of the task has besides.
+    /// The values of the task's stored series that the task lacks.
     package var series: SeriesValues?
 
     package init(list: String?? = nil, zone: String? = nil) {
@@ -484,7 +484,7 @@ extension ListDocument {
 
   /// The list that results from the document, replacing a stored one if there is one; missing keys keep stored values.
   ///
-  /// - Throws: as ``TaskList/validate()``, without a position.
+  /// - Throws: what ``TaskList/validate()`` throws, without a position.
   func list(
     replacing old: TaskList?, now: Timestamp, date: Timestamp, sortOrder: () throws -> Int64
   ) throws -> TaskList {

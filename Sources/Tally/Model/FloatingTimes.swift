@@ -5,10 +5,10 @@ import TallyEngine
 /// section 3.3.5).
 ///
 /// The task's ``TaskItem/dueDate``, ``TaskItem/reminderDate`` and ``TaskItem/otherReminders`` are the instants at which
-/// clocks show these times in the zone of whoever reads the task. A record keeps the instants of the zone in which the
-/// task was made, which programs of earlier versions read; indexes have the wall-clock times. A time floats as long as
-/// nobody gives the task another instant. A closed task keeps the instants that it showed when it was closed, and floats
-/// again when it is reopened.
+/// clocks show these times in the zone of the program that reads the task. A record keeps the instants of the zone in
+/// which the task was made, which programs of earlier versions read; indexes have the wall-clock times. A time floats
+/// as long as nobody gives the task another instant. A closed task keeps the instants that it showed when it was
+/// closed, and floats again when it is reopened.
 struct FloatingTimes: Hashable, Sendable {
   /// A wall-clock time, or several of them, with the instants that stand for it.
   struct Times<Value: Hashable & Sendable>: Hashable, Sendable {
@@ -85,7 +85,7 @@ extension TaskItem {
     return task
   }
 
-  /// The task as its record has it, whoever reads it.
+  /// The task as its record has it, whatever the zone of the reader.
   package var stored: TaskItem {
     guard extrasBox?.extras.floating.value != nil else { return self }
     var (task, times) = (self, floating)

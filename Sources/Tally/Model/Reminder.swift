@@ -116,7 +116,7 @@ extension TaskItem {
     return instants.first { $0 >= instant } ?? instants.last
   }
 
-  /// What a relative reminder of this task counts from, unless it says so: the due date if there is one.
+  /// The date from which a relative reminder of this task counts, unless it names one: the due date if there is one.
   package var reminderAnchor: RelativeReminder.Anchor? {
     dueDate != nil || dueDay != nil ? .due : scheduledDate != nil ? .scheduled : nil
   }

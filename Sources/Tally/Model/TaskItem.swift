@@ -504,11 +504,11 @@ extension TaskItem {
   /// Checks the rules that every stored task obeys.
   ///
   /// - Throws: `blankTitle` if the title is only Unicode white space; `inconsistentTask` unless `completedAt`
-  ///   is present exactly for a completed task and `cancelledAt` for a cancelled one, and for a due date beside a due day
-  ///   or a recurrence without a series; `valueOutOfRange` for a sort order outside ``sortOrders``, or for a title and
-  ///   notes of more than a gibibyte; `invalidRecurrence` for hours after a completion; `invalidTag`, `invalidAttribute`,
-  ///   `invalidParent` for a task that is its own parent, or `invalidDependency` for one that depends on itself or on more
-  ///   than 64 tasks.
+  ///   is present exactly for a completed task and `cancelledAt` for a cancelled one, and for a due date together with
+  ///   a due day or a recurrence without a series; `valueOutOfRange` for a sort order outside ``sortOrders``, or for a
+  ///   title and notes of more than a gibibyte; `invalidRecurrence` for hours after a completion; `invalidTag`,
+  ///   `invalidAttribute`, `invalidParent` for a task that is its own parent, or `invalidDependency` for one that
+  ///   depends on itself or on more than 64 tasks.
   public func validate() throws(TallyError) {
     guard title.hasNonWhiteSpace else {
       throw TallyError(.blankTitle, "The title is empty", remedy: "Give the task a title")

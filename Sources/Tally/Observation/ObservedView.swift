@@ -26,7 +26,7 @@ public struct ObservedView: Sendable {
   private var last: StorePosition
   private var now: Timestamp
   private var timeZone: TimeZone
-  /// How often whole views were read, and how many tasks were looked up.
+  /// How many times whole views were read, and how many tasks were looked up.
   private(set) var counts = ObservationCounts(viewReadCount: 1)
 
   /// Reads a view and prepares to follow it.

@@ -99,7 +99,7 @@ struct SearchIndexer {
 
   /// Indexes the end of the log of changes if this commit is due for a check and the tail is long enough.
   ///
-  /// With a log, ``bringUp(in:)`` does so beside the commits.
+  /// With a log, ``bringUp(in:)`` does so outside the commits.
   func advanceIfDue(at sequence: UInt64, in transaction: inout WriteTransaction) throws {
     guard sequence.isMultiple(of: Self.commitsPerCheck),
       try isTailLong(after: SearchIndex(tables, in: transaction), in: transaction)

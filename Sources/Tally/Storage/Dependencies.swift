@@ -24,7 +24,7 @@ extension Dependencies {
 }
 
 extension Tables {
-  /// What a task depends on; `nil` if it does not exist.
+  /// The dependencies of a task; `nil` if the task does not exist.
   func dependencies<T: LMDBTransaction & ~Copyable>(
     of id: UUID, in transaction: borrowing T
   ) throws(LMDBError) -> Dependencies? {

@@ -34,7 +34,7 @@ public struct TaskIndex: Sendable {
   ///
   /// - Parameters:
   ///   - name: the application's name for the index; 1 to 64 bytes.
-  ///   - version: raise it whenever the function gives other keys than before.
+  ///   - version: raise it whenever the function gives different keys than before.
   ///   - keys: the keys of a task, none, one or several: numbers, texts, bytes, or a `Pair` of them. The function must
   ///     be pure: it must give the same keys for the same task whatever the time, time zone or process.
   public init<Key: KeyCodable>(

@@ -209,7 +209,7 @@ extension StoreTransaction where Base == WriteTransaction {
 
 /// The cost of observations so far.
 public struct ObservationCounts: Hashable, Sendable {
-  /// How often a whole view was read.
+  /// How many times a whole view was read.
   ///
   /// Each observation reads it once at its start, and again only if changes could not be listed one by one.
   public internal(set) var viewReadCount = 0

@@ -39,7 +39,7 @@ extension StoreTransaction where Base: ~Copyable {
   ///   - reversed: whether the last key comes first; it must be the same for all pages.
   ///   - limit: the most tasks to return.
   /// - Returns: the tasks with their keys, and the position of the next page.
-  /// - Throws: as ``tasks(in:_:reversed:limit:)``.
+  /// - Throws: what ``tasks(in:_:reversed:limit:)`` throws.
   /// - Complexity: as ``tasks(in:_:reversed:limit:)``.
   public func page(
     of index: TaskIndex, _ range: TaskIndexRange = .all, after position: TaskIndexPosition? = nil,
@@ -62,7 +62,7 @@ extension StoreTransaction where Base: ~Copyable {
 
   /// The number of entries in a range of an application's index.
   ///
-  /// - Throws: as ``tasks(in:_:reversed:limit:)``.
+  /// - Throws: what ``tasks(in:_:reversed:limit:)`` throws.
   /// - Complexity: linear in the number of entries counted; no task is read.
   public func count(of index: TaskIndex, _ range: TaskIndexRange = .all) throws -> Int {
     var count = 0
@@ -197,7 +197,7 @@ extension StoreTransaction where Base == WriteTransaction {
   /// Changes a stored record of the application.
   ///
   /// - Returns: the record as stored; `nil` if there is none with the id.
-  /// - Throws: as ``save(_:)``, `duplicateID` if the closure changes the id, and what the closure throws.
+  /// - Throws: what ``save(_:)`` throws, `duplicateID` if the closure changes the id, and what the closure throws.
   @discardableResult
   public mutating func update<Record: StoredRecord>(
     _ type: Record.Type, _ id: Record.ID, _ change: (inout Record) throws -> Void

@@ -142,8 +142,8 @@ extension StoreTransaction where Base: ~Copyable {
     }
   }
 
-  /// A sub-task as the first of its own series, if that has begun with this occurrence of its parent: the copy begins as
-  /// that one did, however far the series has gone on meanwhile.
+  /// A sub-task as the first of its own series, if that series began with this occurrence of its parent: the copy
+  /// begins as the first one did, however far the series has advanced since then.
   private func asFirst(_ part: TaskItem, of move: PartMove) throws -> TaskItem {
     guard let place = part.series, place.start >= move.occurrence, let series = try series(of: part) else {
       return part
@@ -308,7 +308,8 @@ extension StoreTransaction where Base: ~Copyable {
     return Array(Set(days).sorted().prefix(limit))
   }
 
-  /// The places of a series between two of its tasks that have no task, as ``skippedDays(between:and:limit:)``.
+  /// The places of a series between two of its tasks that have no task, as ``skippedDays(between:and:limit:)`` finds
+  /// them.
   package func skippedPlaces(
     between task: TaskItem, and next: TaskItem, limit: Int = 100
   ) throws -> [RecurrenceSeries] {
@@ -358,7 +359,7 @@ extension StoreTransaction where Base == WriteTransaction {
   ///   - keepsReminder: as for ``update(_:keepingReminder:_:)``.
   ///   - change: changes a task; the same way each time.
   /// - Returns: the open task as stored.
-  /// - Throws: as ``update(_:keepingReminder:_:)``; `invalidRecurrence` if no task of the series is open.
+  /// - Throws: what ``update(_:keepingReminder:_:)`` throws; `invalidRecurrence` if no task of the series is open.
   @discardableResult
   public mutating func updateSeries(
     of id: UUID, keepingReminder keepsReminder: Bool = false, _ change: (inout TaskItem) throws -> Void
@@ -555,7 +556,7 @@ extension StoreTransaction where Base == WriteTransaction {
     task.float(as: series.task(at: place, in: calendar.timeZone, createdAt: task.createdAt))
   }
 
-  /// Changes a series whose open task has got another recurrence from a document, as
+  /// Changes a series whose open task has received a new recurrence from a document, as
   /// ``updateSeries(of:keepingReminder:_:)`` does.
   ///
   /// A series that is not stored is what its task says.

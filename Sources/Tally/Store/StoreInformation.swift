@@ -19,7 +19,7 @@ public struct StoreInformation: Sendable {
   public let listCount: Int
   /// The number of recorded completions, including those of deleted tasks.
   public let completionCount: Int
-  /// The values that applications store beside the tasks, by namespace.
+  /// The values that applications store in addition to the tasks, by namespace.
   public let valueNamespaces: [ValueNamespace]
   /// The applications' indexes in the store, whether or not this program has registered them.
   public let indexes: [TaskIndexInformation]

@@ -72,7 +72,7 @@ extension StoreTransaction where Base: ~Copyable {
   /// The local day of `now`: the calendar's day, or the day before it until the store's day begins.
   public var today: CalendarDay { day(of: now) }
 
-  /// Uses other rules for days and weeks than the store's configuration, for the rest of this closure.
+  /// Replaces the configuration's rules for days and weeks, for the rest of this closure.
   ///
   /// It is for a program that answers several people from one store, each with their own calendar and start of day:
   ///
@@ -198,21 +198,21 @@ extension StoreTransaction where Base: ~Copyable {
     return try TaskFields(bytes).item(id: id).shown(in: calendar.timeZone)
   }
 
-  /// The task with an identifier as its record has it, whoever reads it; `nil` if there is none.
+  /// The task with an identifier as its record has it, whatever the zone of the reader; `nil` if there is none.
   ///
-  /// - Throws: as `task(_:)`.
+  /// - Throws: what `task(_:)` throws.
   package func storedTask(_ id: UUID) throws -> TaskItem? { try record(TaskRecord.self, id)?.item }
 
   /// The list with an identifier; `nil` if there is none.
   ///
-  /// - Throws: as `task(_:)`.
+  /// - Throws: what `task(_:)` throws.
   public func list(_ id: UUID) throws -> TaskList? {
     try record(ListRecord.self, id)?.item
   }
 
   /// All lists, in the user's order.
   ///
-  /// - Throws: as `task(_:)`.
+  /// - Throws: what `task(_:)` throws.
   /// - Complexity: one lookup for each list.
   public func lists() throws -> [TaskList] {
     var ids: [UUID] = []

@@ -89,7 +89,7 @@ extension StoreTransaction where Base == WriteTransaction {
 
   /// Moves several tasks directly before another one in the same place, in the order of the ids.
   ///
-  /// - Throws: as ``move(_:before:)-(UUID,_)``; some tasks may have been moved by then.
+  /// - Throws: what ``move(_:before:)-(UUID,_)`` throws; some tasks may have been moved by then.
   public mutating func move(_ ids: [UUID], before anchorID: UUID) throws {
     guard let first = ids.first else { return }
     try move(first, before: anchorID)
@@ -98,7 +98,7 @@ extension StoreTransaction where Base == WriteTransaction {
 
   /// Moves several tasks directly after another one in the same place, in the order of the ids.
   ///
-  /// - Throws: as ``move(_:after:)-(UUID,_)``; some tasks may have been moved by then.
+  /// - Throws: what ``move(_:after:)-(UUID,_)`` throws; some tasks may have been moved by then.
   public mutating func move(_ ids: [UUID], after anchorID: UUID) throws {
     var anchor = anchorID
     for id in ids {

@@ -99,7 +99,7 @@ public final class TaskStore: Sendable {
   /// It waits for the write in progress, in this or another process, and does not share its commit. The name differs
   /// from that of ``write(_:)`` because at the top level of a program the compiler would choose this overload.
   ///
-  /// - Throws: as ``write(_:)``; `reentrantTransaction` inside another write of the same thread.
+  /// - Throws: what ``write(_:)`` throws; `reentrantTransaction` inside another write of the same thread.
   @available(*, noasync, message: "use write, which waits without blocking the thread")
   @discardableResult
   public func writeAndWait<R>(_ body: (inout StoreWriteTransaction) throws -> R) throws -> R {

@@ -62,8 +62,8 @@ extension StoreTransaction where Base == WriteTransaction {
   /// or cancelled with it. If the task gets another day, due day or due time, its reminder moves along, see
   /// ``ReminderMove``, unless the closure sets another reminder. A change that changes nothing writes nothing.
   ///
-  /// Of a series, only this task changes, see ``updateSeries(of:keepingReminder:_:)``; another recurrence and an end of it
-  /// concern the tasks that follow.
+  /// If the task belongs to a series, only this task changes; ``updateSeries(of:keepingReminder:_:)`` changes the
+  /// series. A new recurrence, or its end, also concerns the tasks that follow.
   ///
   /// - Parameters:
   ///   - id: the task.
@@ -270,8 +270,8 @@ extension StoreTransaction where Base == WriteTransaction {
   ///
   /// - Parameter task: the task; its list and its parent must exist.
   /// - Returns: whether anything changed; if the task is already stored, byte for byte, nothing is written.
-  /// - Throws: `listNotFound`, `invalidParent`, `invalidDependency`, as ``TaskItem/validate()``, or what the storage
-  ///   throws. On an error nothing is stored.
+  /// - Throws: `listNotFound`, `invalidParent`, `invalidDependency`, what ``TaskItem/validate()`` throws, or what the
+  ///   storage throws. On an error nothing is stored.
   @discardableResult
   public mutating func put(_ task: TaskItem) throws -> Bool {
     let old = try record(TaskRecord.self, task.id)
@@ -289,7 +289,7 @@ extension StoreTransaction where Base == WriteTransaction {
   /// Its colour is stored in upper case.
   ///
   /// - Returns: whether anything changed.
-  /// - Throws: as ``TaskList/validate()``, or what the storage throws. On an error nothing is stored.
+  /// - Throws: what ``TaskList/validate()`` throws, or what the storage throws. On an error nothing is stored.
   @discardableResult
   public mutating func put(_ list: TaskList) throws -> Bool {
     try list.validate()
@@ -457,7 +457,7 @@ extension StoreTransaction where Base: ~Copyable {
     return Set(blocked.map(\.id))
   }
 
-  /// What a task depends on; `nil` if it does not exist.
+  /// The dependencies of a task; `nil` if the task does not exist.
   func dependencies(of id: UUID) throws -> Dependencies? { try tables.dependencies(of: id, in: base) }
 
   /// Whether the store may have tasks that depend on others.

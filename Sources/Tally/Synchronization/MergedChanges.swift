@@ -316,7 +316,7 @@ extension StoreWriteTransaction {
   ///
   /// It is faster than storing them one by one, because they are written in key order.
   ///
-  /// - Throws: as ``setSyncValue(_:forKey:)``.
+  /// - Throws: what ``setSyncValue(_:forKey:)`` throws.
   package mutating func setSyncValues(_ values: some Sequence<([UInt8], [UInt8])>) throws {
     try syncTables?.values.put(contentsOf: values, in: &base)
   }

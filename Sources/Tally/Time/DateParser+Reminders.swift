@@ -1,11 +1,12 @@
 import TallyEngine
 
 extension RelativeReminder {
-  /// Reads the words of ``Reminder/init(text:of:)``; `nil` if they are none, or name no anchor where one is needed.
+  /// Reads the words of ``Reminder/init(text:of:)``; `nil` if the text has other words, or names no anchor where one is
+  /// needed.
   ///
   /// - Parameters:
   ///   - text: The text.
-  ///   - anchor: What the distance counts from if the text does not say so; `nil` if nothing does.
+  ///   - anchor: The date from which the distance counts if the text names none; `nil` if there is no such date.
   /// - Throws: `valueOutOfRange`; the error of a time that does not exist.
   package init?(words text: String, of anchor: Anchor?) throws(TallyError) {
     var parser = DateParser(CaptureToken.all(of: text))
@@ -16,7 +17,7 @@ extension RelativeReminder {
   }
 }
 
-/// A relative reminder as it is written: what it counts from may be left out.
+/// A relative reminder as it is written: the date from which it counts may be left out.
 struct WrittenReminder {
   var days = 0
   var minutes = 0
@@ -26,7 +27,7 @@ struct WrittenReminder {
   /// Whether a task can have it.
   var isPossible: Bool { reminder(of: .due) != nil }
 
-  /// The reminder that counts from a date unless the words say from which; `nil` for a distance that is too large.
+  /// The reminder, which counts from a given date unless the words name one; `nil` for a distance that is too large.
   func reminder(of anchor: RelativeReminder.Anchor) -> RelativeReminder? { try? relative(to: self.anchor ?? anchor) }
 
   fileprivate func relative(to anchor: RelativeReminder.Anchor) throws(TallyError) -> RelativeReminder {

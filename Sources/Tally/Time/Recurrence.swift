@@ -318,13 +318,13 @@ extension Recurrence {
   /// - `every 2 weeks on monday and friday`, `every month on the last friday`, `yearly on the 20th monday`;
   /// - `after 3 days`, `every 3 days after completion`, `every week when done`.
   ///
-  /// Except after completion, a phrase may have months (`in june and july`), what is left out (`except sundays`, `except
-  /// in august`, `except 24 december 2026`), and its end: `until 31 December 2026`, `until 2026-12-31` or `for 10 times`.
-  /// They may come in any order, and before the rest, too: `until 2026-12-31 every day`. Case does not matter, and the
+  /// Except after completion, a phrase may have months (`in june and july`), exceptions (`except sundays`, `except in
+  /// august`, `except 24 december 2026`), and its end: `until 31 December 2026`, `until 2026-12-31` or `for 10 times`.
+  /// They may come in any order, and also before the rest: `until 2026-12-31 every day`. Case does not matter, and the
   /// names of weekdays and months may be cut after three letters. Every text that ``words`` returns is a phrase.
   ///
-  /// In months that are too short for a day, the phrase means the last day: `every month on the 30th` is February 28,
-  /// too, unless `skipping shorter months` follows. What depends on the first day is in ``WrittenRecurrence``.
+  /// In months that are too short for a day, the phrase means the last day: `every month on the 30th` includes February
+  /// 28, unless `skipping shorter months` follows. ``WrittenRecurrence`` reads phrases that depend on the first day.
   ///
   /// - Throws: `invalidRecurrence` for any other text.
   public init(phrase text: String) throws(TallyError) {

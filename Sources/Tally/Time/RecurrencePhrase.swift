@@ -329,7 +329,7 @@ extension RecurrencePhrase {
     skipAfterComma("after", "completion") || skipAfterComma("when", "done")
   }
 
-  /// Whether the words begin with hours after completion, which are no recurrence.
+  /// Whether the words begin with hours after completion, which are not a recurrence.
   private var areHoursAfterCompletion: Bool {
     var phrase = RecurrencePhrase(words: words)
     let interval = phrase.attempt { $0.intervalAfterCompletion() }

@@ -64,7 +64,7 @@ public struct RecurrenceRule: Hashable, Sendable {
   ///   - yearDays: The days of the year, from 1, or from -1 counted from the end; allowed only for years.
   ///   - weekNumbers: The weeks of the year, from 1, or from -1 counted from the end; allowed only for years.
   ///   - months: The months.
-  ///   - positions: The places among the days of a period; they need another limit beside them.
+  ///   - positions: The places among the days of a period; they need another limit as well.
   ///   - exceptions: The days to leave out, at most ``mostExceptions``.
   ///   - end: When the rule ends.
   ///   - weekStart: The first day of the week, from 1 for Monday to 7 for Sunday.
@@ -500,8 +500,8 @@ extension RecurrenceRule {
     return days.last == day ? days.count : nil
   }
 
-  /// How many days count for ``RecurrenceEnd/count(_:)``, from the start to a day: those that are left out, too (RFC 5545,
-  /// section 3.8.5.1).
+  /// How many days count for ``RecurrenceEnd/count(_:)``, from the start to a day, including those that are left out
+  /// (RFC 5545, section 3.8.5.1).
   ///
   /// - Complexity: One step for each of them.
   func countOfDays(from start: CalendarDay, to day: CalendarDay) -> Int {
@@ -512,7 +512,7 @@ extension RecurrenceRule {
 }
 
 extension RecurrenceRule {
-  /// The rule for another day than the only one that it names; the same rule if it names several.
+  /// The rule with another day in place of the only one that it names; the same rule if it names several.
   fileprivate func moved(to day: CalendarDay) -> RecurrenceRule {
     var rule = self
     if interval.unit == .year, months.count == 1 { rule.months = [day.month] }

@@ -7,7 +7,7 @@ public import TallyEngine
 /// time counts as 09:00, and so does a due time in the last second of a day, which stands for the whole day. The instant depends on the task and on the time zone of the person; see
 /// ``TaskItem/reminderInstants(in:)``.
 public struct RelativeReminder: Hashable, Sendable {
-  /// What the distance is measured from.
+  /// The date from which the distance is measured.
   public enum Anchor: String, CaseIterable, Sendable {
     /// The due time or the due day.
     case due
@@ -15,7 +15,7 @@ public struct RelativeReminder: Hashable, Sendable {
     case scheduled
   }
 
-  /// What the distance is measured from.
+  /// The date from which the distance is measured.
   public let anchor: Anchor
   /// The days before it.
   public let days: Int
@@ -31,8 +31,8 @@ public struct RelativeReminder: Hashable, Sendable {
 
   /// Creates a distance.
   ///
-  /// - Throws: `valueOutOfRange` for a negative or too large number, a minute outside the day, or minutes beside a minute
-  ///   of the day.
+  /// - Throws: `valueOutOfRange` for a negative or too large number, a minute outside the day, or minutes together with
+  ///   a minute of the day.
   public init(
     daysBefore days: Int = 0, minutesBefore minutes: Int = 0, _ anchor: Anchor = .due, atMinute minuteOfDay: Int? = nil
   ) throws(TallyError) {

@@ -169,8 +169,8 @@ extension StoreTransaction where Base == WriteTransaction {
   /// - Parameter change: the write's ``changeID``; `nil`, the id of a write without changes, is never found.
   /// - Returns: the tasks, lists and records that have changed.
   /// - Throws: `nothingToUndo` if the write has been undone, changed nothing or is no longer in the history;
-  ///   `undoConflict` if a later change of the same task, list or record has not been undone, and as ``undo()``. On an
-  ///   error nothing is changed.
+  ///   `undoConflict` if a later change of the same task, list or record has not been undone, and what ``undo()``
+  ///   throws. On an error nothing is changed.
   /// - Complexity: reads the heads of the history, and the images of that write and of later ones.
   @discardableResult
   public mutating func undo(_ change: ChangeID?) throws -> UndoResult {
@@ -274,7 +274,7 @@ extension TaskStore {
   /// Undoes the last write that has not been undone yet, as a separate write.
   ///
   /// - Returns: the tasks and lists that have changed.
-  /// - Throws: as `undo()` of a write transaction, and as `write`.
+  /// - Throws: what `undo()` of a write transaction throws, and what `write` throws.
   @discardableResult
   public func undo() async throws -> UndoResult {
     try await write { try $0.undo() }
@@ -283,7 +283,7 @@ extension TaskStore {
   /// Redoes the last undo, as a separate write.
   ///
   /// - Returns: the tasks and lists that have changed.
-  /// - Throws: as `redo()` of a write transaction, and as `write`.
+  /// - Throws: what `redo()` of a write transaction throws, and what `write` throws.
   @discardableResult
   public func redo() async throws -> UndoResult {
     try await write { try $0.redo() }

@@ -11,13 +11,13 @@ extension TaskStore {
   /// A new directory gets the permissions 0700, its files 0600. A relative path is resolved at once, so it does not
   /// matter if the process changes its current directory later.
   ///
-  /// If this process has just dropped the store, the call waits up to two seconds for whoever still observes it. That
-  /// blocks the thread, and Swift's tasks share a few threads, of which the observers need one: in asynchronous code,
-  /// open a store again within ``perform(_:)``.
+  /// If this process has just dropped the store, the call waits up to two seconds for the code that still observes it.
+  /// That blocks the thread, and Swift's tasks share a few threads, of which the observers need one: in asynchronous
+  /// code, open a store again within ``perform(_:)``.
   ///
   /// - Throws: `notAStore` if the path leads to anything else, `newerFormat`, `damagedStore`, `permissionDenied`,
   ///   `remoteFilesystem`, `alreadyOpen`, `storeBusy`, `diskFull`, `storageFailed`; `storeMissing` if there is no store
-  ///   and none is to be created.
+  ///   and the configuration does not create one.
   /// - Complexity: well under a millisecond, whatever the size of the store.
   public convenience init(at directory: FilePath, configuration: Configuration = Configuration()) throws {
     try self.init(StoreOpening(directory: directory.absolute, configuration: configuration), configuration)
@@ -51,7 +51,7 @@ extension TaskStore {
   ///
   /// - Parameter configuration: how to open it; by default, its writes are relaxed.
   /// - Returns: the store.
-  /// - Throws: as opening a store.
+  /// - Throws: what opening a store throws.
   public static func temporary(configuration: Configuration? = nil) throws -> TaskStore {
     let item = try TallyError.translatingErrno {
       try TemporaryItem(.directory, in: FilePath(FileManager.default.temporaryDirectory.path), for: "tally")

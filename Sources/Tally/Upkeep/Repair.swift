@@ -56,7 +56,7 @@ struct Repair {
     if !isHistoryOfUse || setAsideCount > 0 { try tables.history.removeAll(in: &transaction) }
     var header = try usableHeader(tables, in: transaction) ?? newHeader(tables, in: &transaction)
     header.sequence = sequence
-    // Whoever follows the collections reads everything again.
+    // Observers of the collections read everything again.
     if haveCollections { header.logStart = sequence }
     try tables.meta.put(header, forKey: .header, in: &transaction)
   }

@@ -153,10 +153,10 @@ extension TaskStore {
     try read { try $0.search(query, limit: limit) }
   }
 
-  /// Brings the search index up to date, in several commits of some hundredths of a second each.
+  /// Brings the search index up to date, in several commits of a few hundredths of a second each.
   ///
   /// Searches find everything without this call, and writes extend the index on their own. Only after many tasks have
-  /// been written at once, as by an import, searches are slower for some hundred commits, or until this is called.
+  /// been written at once, as by an import, are searches slower, for a few hundred commits or until this is called.
   ///
   /// - Throws: `permissionDenied` for a store opened for reading only; `cancelled`, `diskFull`, and the errors
   ///   of a write.

@@ -88,7 +88,7 @@ extension CommandFailure {
   /// How many tasks an error lists at most.
   static let shownCandidateCount = 5
 
-  /// The failure with the tasks whose title has the text that is no handle, and the command for the first one.
+  /// The failure, with the tasks whose title has the text that is not a handle, and the command for the first one.
   fileprivate func offering(_ tasks: [NamedTask], for name: [String]) -> CommandFailure {
     guard let first = tasks.first else { return self }
     let hasMore = tasks.count > Self.shownCandidateCount

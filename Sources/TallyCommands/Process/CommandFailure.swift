@@ -16,7 +16,8 @@ struct CommandFailure: Error {
   /// The objects that may have been meant; their names are texts of the user, so they are neither in the message nor in
   /// the remedy.
   var candidates = Candidates()
-  /// The arguments that are no handle, one of them or several words of a title, and the handle that may be meant by them.
+  /// The arguments that are not a handle, one of them or several words of a title, and the handle that may be meant by
+  /// them.
   var meant: (arguments: [String], handle: String)?
 
   init(_ status: ExitStatus, code: String, _ message: String, remedy: String) {
@@ -109,7 +110,7 @@ extension CommandFailure {
 
   /// The failure for a person: what is wrong, what may have been meant, then what to do.
   var text: String {
-    // A command is to be copied as it is.
+    // People copy a command as it is, so it gets no full stop.
     let endsWithCommand = remedy.contains(#/: (?:tally |--)[^;]*$/#) && !remedy.contains("usage: tally ")
     return "Error: \(message.withFullStop)\n\(candidates.text)\(endsWithCommand ? remedy : remedy.withFullStop)\n"
   }
@@ -157,7 +158,7 @@ struct Candidates {
   /// No candidates.
   init() {}
 
-  /// Tasks that a handle matches, or that may be meant by a text that is no handle.
+  /// Tasks that a handle matches, or that may be meant by a text that is not a handle.
   init(tasks: [NamedTask], hasMore: Bool, areGuesses: Bool = false) {
     all = tasks.map {
       (["handle": .text($0.handle), "id": .id($0.task.id), "title": .text($0.task.title)], $0.inWords)

@@ -280,7 +280,8 @@ extension AttributeValue {
 
   /// The value that a text stands for: a number, true or false, a day, an instant, else the text itself.
   ///
-  /// A number that would be printed otherwise than it is typed is a text, such as a postal code of `02134` or version `1.10`.
+  /// A number that would be printed differently from how it was typed is a text, such as a postal code of `02134` or
+  /// version `1.10`.
   init(typed text: String) {
     if let number = Int64(text), String(number) == text, Self.integers.contains(number) {
       self = .integer(number)

@@ -115,7 +115,7 @@ extension TallyError {
     public static let valueOutOfRange = Code(named: "valueOutOfRange")
     /// An id is already in use, or occurs twice in what is inserted.
     public static let duplicateID = Code(named: "duplicateID")
-    /// A change could not be undone, and was to be made only if it could be.
+    /// A change that had to be undoable could not be undone.
     public static let irreversible = Code(named: "irreversible")
     /// The key of a value or of an application's index, or a namespace, is empty, too long or of the wrong type.
     public static let invalidKey = Code(named: "invalidKey")

@@ -98,7 +98,7 @@ public enum MemberBuilder<Record: StoredRecord> {
 /// let store = try Store(at: folder, schema: Schema(Workout.collection, Shoe.collection))
 /// ```
 ///
-/// A store may have more collections than a schema: programs that know others may use it, too.
+/// A store may have more collections than a schema: programs that know other collections may also use it.
 public struct Schema: Sendable {
   let collections: [any DeclaredCollection]
 

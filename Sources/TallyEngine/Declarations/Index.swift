@@ -71,7 +71,7 @@ extension StoredRecord {
   ///
   /// - Parameters:
   ///   - name: the name, which is stored: 1 to 64 bytes, without control characters.
-  ///   - version: raise it whenever the closure gives other keys than before.
+  ///   - version: raise it whenever the closure gives different keys than before.
   ///   - unique: whether no two records may have the same key.
   ///   - key: the key of a record.
   /// - Returns: the index.
@@ -108,7 +108,7 @@ extension StoredRecord {
   ///
   /// - Parameters:
   ///   - name: the name, which is stored: 1 to 64 bytes, without control characters.
-  ///   - version: raise it whenever the closure gives other keys than before.
+  ///   - version: raise it whenever the closure gives different keys than before.
   ///   - unique: whether no two records may have the same key.
   ///   - keys: the keys of a record, in any order.
   /// - Returns: the index.

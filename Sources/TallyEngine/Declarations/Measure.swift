@@ -113,7 +113,7 @@ extension CalendarDay: TimeComponent {
 extension Descending: TimeComponent where Value: TimeComponent {
   /// The microseconds of the value.
   public var microsecondsSince1970: Int64 { value.microsecondsSince1970 }
-  /// As for the value.
+  /// Whether the value is a day.
   public static var isDay: Bool { Value.isDay }
 }
 
@@ -162,7 +162,7 @@ extension StoredRecord {
   ///   - version: raise it whenever a closure gives another amount, or the index other keys, than before.
   ///   - amount: the amount of a record.
   ///   - index: the index.
-  ///   - totals: whether the sum of all groups is kept, too: questions about all groups are then as quick as about one.
+  ///   - totals: whether the sum of all groups is also kept: questions about all groups are then as quick as about one.
   /// - Returns: the measure.
   @inlinable
   public static func sum<A: KeyComponent, Time: TimeComponent>(

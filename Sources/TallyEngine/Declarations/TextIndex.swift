@@ -91,7 +91,7 @@ extension StoredRecord {
   ///
   /// - Parameters:
   ///   - name: the name, which is stored: 1 to 64 bytes, without control characters.
-  ///   - version: raise it whenever a closure gives something else than before.
+  ///   - version: raise it whenever a closure gives a different result than before.
   ///   - order: the key by which results are ordered, such as `Descending($0.start)` for the newest first.
   ///   - texts: the texts of a record.
   /// - Returns: the index.

@@ -17,12 +17,12 @@ extension Store {
   /// try await store.exportRecords(Workout.self, to: folder.appending(path: "workouts.ndjson"))
   /// ```
   ///
-  /// It is written from one snapshot to a temporary file beside the target, flushed and renamed: a file that is there is
+  /// It is written from one snapshot to a temporary file next to the target, flushed and renamed: an existing file is
   /// replaced as a whole, or not at all. Only its owner may read it. ``RecordQueries/exportRecords(_:to:)-(_,URL)`` has
   /// the form of a line, and exports several collections as of one commit.
   ///
   /// - Returns: the numbers of what was exported.
-  /// - Throws: as ``RecordQueries/exportRecords(_:to:)-(_,URL)``, and as `read`.
+  /// - Throws: what ``RecordQueries/exportRecords(_:to:)-(_,URL)`` throws, and what `read` throws.
   @discardableResult
   public func exportRecords<Record: StoredRecord & Encodable>(
     _ type: Record.Type, to file: URL
@@ -38,7 +38,7 @@ extension RecordQueries where Self: ~Copyable {
   /// codes them, and those of an object inside it in ascending order. Dates are ISO 8601 in UTC with as many digits as
   /// they need, `Data` is base64, ids are in lower case, a value that is `nil` is left out. Numbers have the shortest
   /// digits that are read as the same number. Fields that a later version of the type has stored are not exported. A
-  /// ``BinaryRecord`` is exported if it is `Codable`, too.
+  /// ``BinaryRecord`` is exported if it is also `Codable`.
   ///
   /// ```swift
   /// try store.read { reader in
@@ -50,7 +50,7 @@ extension RecordQueries where Self: ~Copyable {
   /// - Returns: the numbers of what was exported.
   /// - Throws: `invalidValue` for a number that is not finite or a date outside the years 1 to 9999;
   ///   `outputNotCreated`, `diskFull`; `cancelled` if the Swift task was cancelled; what decoding and the storage throw.
-  ///   An old file is unchanged then.
+  ///   Then an old file is unchanged.
   /// - Complexity: one or two microseconds a record; memory does not grow with the collection.
   @discardableResult
   public func exportRecords<Record: StoredRecord & Encodable>(
@@ -73,9 +73,9 @@ extension RecordQueries where Self: ~Copyable {
   ///
   /// - Parameters:
   ///   - type: the type of the records.
-  ///   - write: takes the next bytes: whole lines, some hundred kilobytes of them unless one record is longer.
+  ///   - write: takes the next bytes: whole lines, a few hundred kilobytes of them unless one record is longer.
   /// - Returns: the numbers of what was exported.
-  /// - Throws: as ``exportRecords(_:to:)-(_,URL)``, and what the closure throws.
+  /// - Throws: what ``exportRecords(_:to:)-(_,URL)`` throws, and what the closure throws.
   @discardableResult
   public func exportRecords<Record: StoredRecord & Encodable>(
     _ type: Record.Type, to write: (Data) throws -> Void

@@ -77,7 +77,7 @@ extension Store {
   ///   - file: the file.
   ///   - options: what to do with ids that are in use, and how strict to be.
   /// - Returns: what became of the lines.
-  /// - Throws: as ``Writer/importRecords(_:from:options:)``, and as ``write(_:)``.
+  /// - Throws: what ``Writer/importRecords(_:from:options:)`` throws, and what ``write(_:)`` throws.
   @discardableResult
   public func importRecords<Record: StoredRecord & Decodable>(
     _ type: Record.Type, from file: URL, options: RecordImportOptions = RecordImportOptions()

@@ -9,7 +9,7 @@ struct RecordLine {
   private(set) var bytes: [UInt8] = []
   /// The names for the numbers of the fields.
   private(set) var names = FieldTable()
-  /// How often the numbers were given anew.
+  /// How many times the numbers were assigned again.
   private(set) var generation = 0
   /// The outermost keys of the last line: their numbers, and where each key and its value begin.
   private(set) var fields: [(number: Int, key: TextPosition, value: TextPosition)] = []

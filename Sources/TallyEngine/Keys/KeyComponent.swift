@@ -81,7 +81,7 @@ public struct Descending<Value: KeyComponent>: KeyComponent where Value.PlainKey
   /// The value.
   @inlinable public var plainKey: Value { value }
 
-  /// As that of the value.
+  /// The `keyByteCount` of the value.
   @inlinable public static var keyByteCount: Int? { Value.keyByteCount }
 
   /// Appends the bytes of the value, each bit flipped: no key is the beginning of another.
@@ -311,7 +311,7 @@ extension Optional: KeyComponent where Wrapped: KeyComponent, Wrapped.PlainKey =
 }
 
 extension KeyComponent where Self: RawRepresentable, RawValue: KeyComponent {
-  /// As that of the raw value.
+  /// The `keyByteCount` of the raw value.
   @inlinable public static var keyByteCount: Int? { RawValue.keyByteCount }
 
   /// Appends the bytes of the raw value.

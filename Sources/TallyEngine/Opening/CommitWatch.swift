@@ -39,7 +39,8 @@ package final class CommitWatch: Sendable {
   package static let interval = Duration.seconds(1)
   /// How long the thread waits for a commit's writes to finish, in microseconds, because each of them is an event.
   private static let settlingTime: UInt32 = 3_000
-  /// How often, while some process is still committing to a log: what is seen later is seen at the next check.
+  /// How many times the thread waits while a process is still committing to a log; a commit that ends later is seen at
+  /// the next check.
   private static let settlingAttempts = 100
 
   package init(_ directory: FilePath, connection: StoreConnection) {
@@ -194,7 +195,7 @@ extension CommitWatch {
 ///
 /// Its ``text`` can be stored in a file, or given to a client of a server.
 public struct StorePosition: Hashable, Sendable {
-  /// The identity of the store, which a restored backup has, too, and a new store does not.
+  /// The identity of the store; a restored backup has the same one, and a new store does not.
   public let storeID: UUID
   /// The sequence of the commit.
   public let sequence: UInt64

@@ -5,8 +5,9 @@ import TallySystem
 
 // Stores whose commits go to a log: `docs/log.md`.
 //
-// While a store has a log, its header has a mark: an earlier version would write beside the log, so it refuses the store.
-// Who closes the store last brings everything into the data file, and removes the mark and then the log.
+// While a store has a log, its header has a mark. An earlier version would write without the log, so the mark makes it
+// refuse the store. The process that closes the store last brings everything into the data file, and removes first the
+// mark and then the log.
 
 extension StoreOpening {
   /// How the environment of a store uses a log; `nil` where that is not possible.
@@ -48,12 +49,13 @@ extension StoreOpening {
     return try StoreAccess(.shared, to: directory, configuration: configuration)
   }
 
-  /// Makes the log of a store that may be used in every way, if nobody else has it open, and lets others open it.
+  /// Makes the log of a store that may be used in every way, if nobody else has the store open, and lets others open
+  /// it.
   ///
   /// Removes a mark that has no log: the data file was copied without it.
   ///
-  /// - Returns: false if another process has got exclusive access meanwhile, so that the store must be closed.
-  /// - Throws: what making the log throws; the store must be closed then.
+  /// - Returns: false if another process has gained exclusive access in the meantime; the store must then be closed.
+  /// - Throws: what making the log throws; the store must then be closed.
   func beginLog(of opened: OpenEnvironment, _ header: StoreHeader) throws -> Bool {
     if header.hasLog, !opened.environment.hasLog {
       configuration.logger.warning(
@@ -66,8 +68,8 @@ extension StoreOpening {
 
   /// Lets an open store use the log that is there, after its file has been checked.
   ///
-  /// For reading only, what killed processes have left in the log must be brought into the file first: the store is opened
-  /// again then.
+  /// If the store is opened for reading only, the commits that killed processes have left in the log must be brought
+  /// into the file first. The store is then opened again.
   func joinLog(of opened: OpenEnvironment) throws -> OpenEnvironment {
     guard !isSnapshot else { return opened }
     guard LogStore.isPossible || !LogStore.isThere(in: directory) else { throw TallyError.impossibleLog }
@@ -87,7 +89,7 @@ extension StoreOpening {
     return opened
   }
 
-  /// Brings a log into the file of a store that cannot be opened for reading only without that.
+  /// Brings a log into the file of a store that could not be opened for reading only otherwise.
   private func recoverLog(after refusal: LMDBError) throws {
     var options = storeOptions
     options.isReadOnly = false
@@ -96,7 +98,7 @@ extension StoreOpening {
       defer { try? environment.close() }
       try environment.joinLog()
     } catch {
-      // Where nothing can be written, it must be done elsewhere.
+      // Where nothing can be written, the log must be recovered elsewhere.
       throw [.permissionDenied, .readOnly].contains(error.code) ? refusal : error
     }
   }
@@ -104,9 +106,9 @@ extension StoreOpening {
   /// Other processes may come and be killed between two attempts.
   private static let recoveryAttempts = 3
 
-  /// Removes the log of a data file that is about to be replaced, so that nobody takes it for that of the new one.
+  /// Removes the log of a data file that is about to be replaced, so that nobody takes it for the log of the new file.
   ///
-  /// A log that could not be brought into the file is kept beside its safety copy.
+  /// A log that could not be brought into the file is kept next to its safety copy.
   package func settleLog(because reason: SafetyCopy.Reason? = nil) throws {
     guard LogStore.isThere(in: directory) else { return }
     if let reason {
@@ -119,7 +121,7 @@ extension StoreOpening {
 }
 
 extension StoreHeader {
-  /// Whether commits may be in a log beside the data file.
+  /// Whether commits may be in a log next to the data file.
   package var hasLog: Bool { requiredFeatures.contains(.log) }
 }
 
@@ -168,7 +170,7 @@ extension StoreOpening {
     try? JournalRecovery.removeFiles(in: directory)
   }
 
-  /// Brings the file of a store that nobody has open up to its last commit, if a crash left it at an earlier one.
+  /// Brings the file of a closed store up to its last commit, if a crash left it at an earlier one.
   ///
   /// It throws only `diskFull`. Other errors are ignored, because callers replace or delete a file that cannot be
   /// recovered.

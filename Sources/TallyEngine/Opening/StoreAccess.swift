@@ -75,11 +75,11 @@ package struct StoreAccess {
   /// Exclusive access if nobody has the store open, or only a command that is about to end; `nil` otherwise.
   static func alone(in directory: FilePath, configuration: StoreConfiguration) -> StoreAccess? {
     let isOpen = LMDBEnvironment.isOpenInThisProcess(directory, forLongerThan: configuration.dropLimit)
-    // Whoever opens the store without exclusive access reports errors.
+    // Errors are ignored here: opening the store without exclusive access reports them.
     guard !isOpen, let lock = try? FileLock(opening: directory.appending(Self.fileName)) else { return nil }
     let end = configuration.instant() + min(commandDuration, configuration.waitLimit)
     while true {
-      // Whoever waits for exclusive access needs it for longer.
+      // A process that waits for exclusive access needs it for longer.
       if lock.isAwaitedByOthers { return nil }
       if (try? lock.tryAcquire(.exclusive)) == true { return StoreAccess(lock: lock, isExclusive: true) }
       guard configuration.instant() < end else { return nil }
@@ -90,8 +90,8 @@ package struct StoreAccess {
   /// How long a command usually has the store open.
   private static let commandDuration = Duration.milliseconds(50)
 
-  /// Lets others have the store open, too; returns false, without any access, if another process has got exclusive access
-  /// meanwhile.
+  /// Lets others have the store open as well; returns false, without any access, if another process has gained
+  /// exclusive access in the meantime.
   func share() throws(Errno) -> Bool {
     guard isExclusive, let lock else { return true }
     return try lock.tryAcquire(.shared)

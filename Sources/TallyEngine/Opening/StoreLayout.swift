@@ -170,7 +170,8 @@ extension StoreOpening {
   ///
   /// If the lock is exclusive, an older store is migrated, and a journal is removed.
   ///
-  /// - Throws: as `admission(of:)`; `permissionDenied` if the store has an older format and is open for reading only.
+  /// - Throws: what `admission(of:)` throws; `permissionDenied` if the store has an older format and is open for
+  ///   reading only.
   package func admitDamaged(_ opened: OpenEnvironment, _ mode: FileLock.Mode) throws {
     guard let header = try Self.header(in: opened.environment) else { return }
     switch try admission(of: header) {

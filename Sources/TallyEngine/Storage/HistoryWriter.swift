@@ -30,7 +30,7 @@ package struct HistoryWriter {
       try removeFirst(in: &transaction) { _, _ in true }
       count = try table.count(in: transaction)
     } else if bounds.isOrdinary, try isFull(bounds, count + parts.count, since: start, adding: size, in: transaction) {
-      // What was undone can no longer be redone, and must not push out what can still be undone.
+      // Undone writes can no longer be redone, and must not push out writes that can still be undone.
       try removeCancelled(in: &transaction)
       first.precedingSizeInBytes = try endInBytes(in: transaction)
       count = try table.count(in: transaction)
@@ -47,8 +47,8 @@ package struct HistoryWriter {
 
   /// Whether all images together may exceed their bound.
   ///
-  /// What was removed at the beginning of the table lies before the first entry until a log is merged, and to find that
-  /// entry for the exact size costs a write as much as all else.
+  /// The exact size needs the first entry. Until a log is merged, removed entries lie before it, and finding it would
+  /// cost a write as much as everything else.
   private func mayBeLarge<T: LMDBTransaction & ~Copyable>(
     _ bounds: HistoryBounds, adding size: Int, in transaction: borrowing T
   ) throws(LMDBError) -> Bool {
@@ -125,11 +125,11 @@ package struct HistoryWriter {
 
   /// Removes the oldest entries, each with all its parts, while a closure wants it.
   ///
-  /// The closure gets how many parts are removed before an entry, and the size of all images before it.
+  /// The closure gets the number of parts that are removed before an entry, and the size of all images before it.
   private func removeFirst(
     in transaction: inout WriteTransaction, while isWanted: (_ removedCount: Int, _ startInBytes: UInt64) -> Bool
   ) throws(LMDBError) {
-    // In one pass: a cursor that begins anew passes what has been removed again.
+    // The keys are gathered in one pass: a new cursor would pass the removed entries again.
     for key in try firstKeys(in: transaction, while: isWanted) { _ = try table.remove(forKey: key, in: &transaction) }
   }
 
@@ -157,14 +157,14 @@ package struct HistoryWriter {
 /// After an ordinary write, about a thousand parts and 8 MiB of images remain. After an undo, a redo or a write from
 /// another replica twice as much remains, so that its own entry does not push out the change to be undone next.
 package struct HistoryBounds {
-  /// The parts that remain after an ordinary write has removed the oldest; nearly every entry has one part.
+  /// How many parts remain after an ordinary write has removed the oldest; nearly every entry has one part.
   package static let ordinaryPartCount = 1_000
   /// The fewest parts that are removed at a time: each removal writes pages at the other end of the table.
   package static let slackPartCount = 64
 
   /// Whether the write was made in this store and is neither an undo nor a redo.
   package let isOrdinary: Bool
-  /// The parts that remain after the oldest have been removed.
+  /// How many parts remain after the oldest have been removed.
   package let keptPartCount: Int
   /// The most bytes of images that remain.
   package let maximumSizeInBytes: UInt64
@@ -176,6 +176,6 @@ package struct HistoryBounds {
     maximumSizeInBytes = UInt64((isOrdinary ? 1 : 2) * BeforeImages.maximumSizeInBytes)
   }
 
-  /// The most parts before the oldest are removed.
+  /// The most parts that there may be before the oldest are removed.
   package var maximumPartCount: Int { keptPartCount + Self.slackPartCount }
 }

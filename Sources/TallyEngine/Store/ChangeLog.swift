@@ -7,7 +7,7 @@ import LMDB
 /// | `changes` | the commit, 8 bytes; the collection's number, 2 bytes; the record's id | empty; of a deleted record, the commit that created it |
 /// | `deleted` | the collection's number and the record's id | the commits that first created and last deleted the record |
 ///
-/// Whoever knows the changes up to a commit reads on from there, however long ago that was.
+/// A reader that knows the changes up to a commit continues from there, however long ago that was.
 struct ChangeLog: Sendable {
   let changes: Database<EncodedBytes, EncodedBytes>
   let deleted: Database<EncodedBytes, EncodedBytes>

@@ -76,7 +76,7 @@ package struct CollectionsBeside: Sendable {
   ///   - isHeaderLost: whether the header is lost, which would name the last one.
   ///   - transaction: the transaction of the repair.
   /// - Returns: the commit of the repair, how many records were set aside, and whether the store has collections.
-  /// - Throws: as ``Store/repair(at:schema:configuration:settingUndecodableAside:)``.
+  /// - Throws: what ``Store/repair(at:schema:configuration:settingUndecodableAside:)`` throws.
   package func repair(
     after sequence: UInt64, isHeaderLost: Bool, in transaction: inout WriteTransaction
   ) throws -> (sequence: UInt64, setAsideCount: Int, areStored: Bool) {

@@ -71,14 +71,14 @@ extension RecordQueries where Self: ~Copyable {
     try snapshot.quantile(fraction, measure, .one([]))
   }
 
-  /// The sum over a range beside that of the range of the same length before it.
+  /// The sum over a range, compared with the range of the same length before it.
   public func comparisonWithBefore<Record>(
     _ measure: Measure<Record, NoKey>, over range: Range<Date>
   ) throws -> Comparison {
     try snapshot.comparison(measure, .one([]), range)
   }
 
-  /// The sum over a range beside that of the same local dates a year earlier.
+  /// The sum over a range, compared with the same local dates a year earlier.
   public func comparisonWithYearBefore<Record>(
     _ measure: Measure<Record, NoKey>, over range: Range<Date>, in zone: TimeZone
   ) throws -> Comparison {
@@ -128,14 +128,14 @@ extension RecordQueries where Self: ~Copyable {
     try snapshot.quantile(fraction, measure, group.map { .group(Key1(A.keyComponent(of: $0))) } ?? .all)
   }
 
-  /// The sum of a group, or of all groups, beside that of the range of the same length before.
+  /// The sum of a group, or of all groups, compared with the range of the same length before it.
   public func comparisonWithBefore<Record, A>(
     _ measure: Measure<Record, Key1<A>>, for group: A.PlainKey? = nil, over range: Range<Date>
   ) throws -> Comparison {
     try snapshot.comparison(measure, group.map { .group(Key1(A.keyComponent(of: $0))) } ?? .all, range)
   }
 
-  /// The sum of a group, or of all groups, beside that of the same local dates a year earlier.
+  /// The sum of a group, or of all groups, compared with the same local dates a year earlier.
   public func comparisonWithYearBefore<Record, A>(
     _ measure: Measure<Record, Key1<A>>, for group: A.PlainKey? = nil, over range: Range<Date>, in zone: TimeZone
   ) throws -> Comparison {

@@ -148,7 +148,7 @@ public struct StoreObservation<Element: Sendable>: AsyncSequence, Sendable {
 
     /// Waits for the next element; returns `nil` after cancellation or the closing of the store.
     ///
-    /// - Throws: as `read`, and what the observed closure throws; the observation may be continued after that.
+    /// - Throws: what `read` throws, and what the observed closure throws; the observation may be continued after that.
     public mutating func next() async throws -> Element? {
       while !Task.isCancelled {
         // Read the counter before the store, so that no later commit is missed.
@@ -184,7 +184,7 @@ extension Store {
   ///
   /// - Parameter position: the ``RecordChanges/position`` of the last changes seen; `nil` for the current position.
   /// - Returns: a sequence of sets of changes.
-  /// - Throws: as `read`.
+  /// - Throws: what `read` throws.
   public func changes(since position: StorePosition? = nil) throws -> StoreObservation<RecordChanges> {
     let start = try position ?? read { try $0.position }
     return observation {

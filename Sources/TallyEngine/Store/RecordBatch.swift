@@ -158,7 +158,7 @@ struct RecordBatch<Record: StoredRecord> {
 extension RecordBatch {
   /// Checks the changes and writes them.
   ///
-  /// - Throws: as ``check(in:)``, with nothing written; as ``write(in:)``.
+  /// - Throws: what ``check(in:)`` throws, with nothing written; what ``write(in:)`` throws.
   mutating func apply(in writer: inout Writer) throws {
     guard !isEmpty else { return }
     try check(in: writer.base)

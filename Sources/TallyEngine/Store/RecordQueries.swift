@@ -472,7 +472,7 @@ extension Writer {
   /// ```
   ///
   /// - Returns: how many were deleted.
-  /// - Throws: as ``save(_:)``.
+  /// - Throws: what ``save(_:)`` throws.
   @discardableResult
   public mutating func deleteRecords<Record, A>(
     in index: Index<Record, Key1<A>>, from lower: A.PlainKey? = nil, upTo upper: A.PlainKey? = nil

@@ -27,7 +27,7 @@ package struct RecordReversal {
   /// Leaves out the records that are as they were before the write.
   package mutating func dropUnchanged(in snapshot: StoreSnapshot) throws {
     order = try order.filter { object in
-      // What this program does not know must not count as unchanged.
+      // Records that this program does not know must not count as unchanged.
       guard snapshot.tables.tables(number: object.collection) != nil else { return true }
       let (image, current) = (images[object] ?? nil, try snapshot.currentState(of: object)?.bytes)
       return image.map { $0.dropFirst(ChangeLog.Stamp.byteCount) }

@@ -44,7 +44,7 @@ extension Store {
   ///
   /// It works as ``verify()``. If tables are missing, nothing else has been checked.
   ///
-  /// - Throws: as ``verify()``, and as opening a store.
+  /// - Throws: what ``verify()`` throws, and what opening a store throws.
   public static func verify(
     at directory: URL, schema: Schema, configuration: StoreConfiguration = StoreConfiguration()
   ) throws -> StoreReport {
@@ -59,7 +59,7 @@ extension Store {
   ///
   /// The store must not be open anywhere. Its old file is kept next to the new one. Damaged records are set aside with
   /// all their bytes, and no longer appear anywhere. A record whose bytes are whole but do not fit its type, or whose
-  /// upgrade throws, is no damage: the repair then throws, and leaves the store as it was.
+  /// upgrade throws, is not damaged: the repair then throws, and leaves the store as it was.
   ///
   /// - Parameters:
   ///   - directory: the store's directory.

@@ -28,8 +28,8 @@ public final class Store: Sendable {
   ///
   /// - Throws: `invalidIndex` if the declarations do not fit together; `notAStore` if the path leads to anything else,
   ///   `newerFormat`, `damagedStore`, `permissionDenied`, `remoteFilesystem`, `alreadyOpen`, `storeBusy`, `diskFull`,
-  ///   `storageFailed`; `duplicateKey` if a new unique index has two records with one key; `storeMissing` if there is no
-  ///   store and none is to be created.
+  ///   `storageFailed`; `duplicateKey` if a new unique index has two records with one key; `storeMissing` if there is
+  ///   no store and the configuration does not create one.
   /// - Complexity: well under a millisecond, whatever the size of the store, unless something must be built.
   public convenience init(
     at directory: URL, schema: Schema, configuration: StoreConfiguration = StoreConfiguration()
@@ -100,7 +100,7 @@ public final class Store: Sendable {
   ///   - undoable: whether an undo can undo the changes.
   ///   - body: changes the store.
   /// - Returns: what the closure returns.
-  /// - Throws: as ``write(_:)``.
+  /// - Throws: what ``write(_:)`` throws.
   @discardableResult
   public func write<Result: Sendable>(
     undoable: Bool, _ body: @escaping @Sendable (inout Writer) throws -> Result
@@ -111,7 +111,7 @@ public final class Store: Sendable {
 
   /// Changes the store and blocks the thread until it is done; for code that cannot await.
   ///
-  /// - Throws: as ``write(_:)``; `reentrantTransaction` inside another write of the same thread.
+  /// - Throws: what ``write(_:)`` throws; `reentrantTransaction` inside another write of the same thread.
   @available(*, noasync, message: "use write, which waits without blocking the thread")
   @discardableResult
   public func writeAndWait<Result>(

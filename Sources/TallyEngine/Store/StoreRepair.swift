@@ -27,7 +27,7 @@ struct StoreRepair {
       header = StoreHeader(storeID: UUIDv7.next(), sequence: 0)
       header?.requiredFeatures = layout.requiredFeatures
     }
-    // Whoever observes the store reads everything again.
+    // Observers of the store read everything again.
     header?.sequence = sequence
     header?.logStart = sequence
     if let header { try meta.put(header, forKey: .header, in: &transaction) }
@@ -159,7 +159,7 @@ extension RecordTables {
     _ catalogue: Catalogue, _ log: ChangeLog, at sequence: UInt64, in transaction: inout WriteTransaction
   ) throws {
     guard let number = try catalogue.entry(row, in: transaction)?.number else { return }
-    // What damaged the members of this program may have damaged those of others, too.
+    // The damage to the members of this program may also have reached those of others.
     try markAsStale(in: catalogue, in: &transaction) { _, _ in true }
     try prepare(catalogue, in: &transaction)
     try rebuildLog(log, number, at: sequence, in: &transaction)

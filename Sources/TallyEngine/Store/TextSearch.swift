@@ -98,7 +98,7 @@ struct TextQuery {
     return missing.isEmpty
   }
 
-  /// What an index is asked for, whole terms first; whether a record that it proposes must be looked at.
+  /// The terms for which an index is asked, whole ones first, and whether the proposed records need no further look.
   var lookups: (terms: [(bytes: [UInt8], isPrefix: Bool)], isExact: Bool) {
     var terms: [(bytes: [UInt8], isPrefix: Bool)] = []
     var isExact = true

@@ -104,7 +104,7 @@ extension Writer {
   /// ```
   ///
   /// - Returns: the record as stored; `nil` if there is none with the id.
-  /// - Throws: as ``save(_:)``, `duplicateID` if the closure changes the id, and what the closure throws.
+  /// - Throws: what ``save(_:)`` throws, `duplicateID` if the closure changes the id, and what the closure throws.
   @discardableResult
   public mutating func update<Record: StoredRecord>(
     _ type: Record.Type, _ id: Record.ID, _ change: (inout Record) throws -> Void

@@ -383,7 +383,7 @@ extension StoreSync {
   /// - Parameter id: The number of the conflict.
   /// - Returns: The conflict.
   /// - Throws: `TallyError` with `conflictNotFound`; `taskNotFound` or `listNotFound` if the object is deleted; another
-  ///   code if the store refuses the value, such as `valueOutOfRange` or `invalidParent`. The conflict stays then.
+  ///   code if the store refuses the value, such as `valueOutOfRange` or `invalidParent`. The conflict then stays.
   @discardableResult
   public func restoreConflict(_ id: UInt64) async throws -> Conflict {
     try await store.write { transaction in

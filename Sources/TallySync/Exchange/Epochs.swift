@@ -20,7 +20,7 @@ struct Membership {
     return keys.filter { revocations[$0.key] == nil }
   }
 
-  /// Whether a card says truly who a replica is.
+  /// Whether a card truly belongs to the replica that it names.
   ///
   /// A replica that no record lists has joined since: its card is sealed with a key of the newest epoch, which no
   /// revoked replica has.
@@ -174,7 +174,8 @@ extension StoreWriteTransaction {
     return members
   }
 
-  /// Removes the values of objects that were deleted long ago, here or elsewhere; who has written what and when stays.
+  /// Removes the values of objects that were deleted long ago, here or elsewhere; the record of which replica has
+  /// written what, and when, stays.
   ///
   /// The name of a list stays, too: a completion of another replica may arrive later, and statistics name its list.
   mutating func removeValuesOfDeleted(before time: Int64) throws {

@@ -42,7 +42,7 @@ extension StoreSync {
     let transactionID: Int
   }
 
-  /// The store belongs to another space than the connection, or its place is elsewhere.
+  /// The store belongs to a different space than the connection, or its place is elsewhere.
   struct PlaceChanged: Error {}
 
   /// The place of a store's space, and the way there.
@@ -67,7 +67,7 @@ extension StoreSync {
 
   /// Exchanges through the place of the store's space; missing parts are created.
   ///
-  /// - Throws: ``PlaceChanged``; as ``synchronize()``.
+  /// - Throws: ``PlaceChanged``; what ``synchronize()`` throws.
   func exchange(through connection: Connection) async throws -> Exchange {
     let lock = try await acquireTurn()
     defer { lock.release() }
@@ -131,7 +131,8 @@ extension StoreSync {
   ///
   /// - Parameters:
   ///   - file: The file, which is replaced as a whole.
-  ///   - other: A file that the other store has written: only what differs from it is written then; `nil` for everything.
+  ///   - other: A file that the other store has written, so that only the differences from it are written; `nil` to
+  ///     write everything.
   /// - Returns: How many objects the file has.
   /// - Throws: `TallyError` with `notSynchronising`, `outputNotCreated`, `inputUnreadable` or `malformedDocument`.
   @discardableResult

@@ -31,8 +31,8 @@ extension StoreSync {
   /// Continues with the space in another folder, which may be the old folder under a new name.
   ///
   /// If the old place can be reached, this store first exchanges changes with it, and then whatever the new place lacks is
-  /// copied, file by file. No file of the old place is removed. Each other device that used the old place has to move, too.
-  /// Nothing is exchanged with the new place yet.
+  /// copied, file by file. No file of the old place is removed. Each other device that used the old place must also
+  /// move. Nothing is exchanged with the new place yet.
   ///
   /// - Parameter folder: A folder that has the space, or has no space yet.
   /// - Returns: What was done.

@@ -56,7 +56,8 @@ extension StoreWriteTransaction {
   }
 }
 
-/// The file `replica.id` beside a store: says that this directory, on this machine, is the replica that the store names.
+/// The file `replica.id` next to a store: it says that this directory, on this machine, is the replica that the store
+/// names.
 ///
 /// A copy or a restored backup of a store has no such file, or one with another inode: it must not write as the same
 /// replica.

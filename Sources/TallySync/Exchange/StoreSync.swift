@@ -97,7 +97,7 @@ public struct StoreSync: Sendable {
   ///   - text: The invitation, or the recovery code of the only space in the folder.
   ///   - folder: Where the space is on this machine.
   ///   - deviceName: The name of this device.
-  /// - Returns: Who this store is in the space.
+  /// - Returns: The replica that this store is in the space.
   /// - Throws: `TallyError` with `invalidInvitation` or `alreadySynchronises`; with `syncUnreachable` if the folder cannot be
   ///   reached or this user may not write to it.
   @discardableResult
@@ -116,7 +116,7 @@ public struct StoreSync: Sendable {
   ///   - text: The invitation.
   ///   - place: The place.
   ///   - deviceName: The name of this device.
-  /// - Returns: Who this store is in the space.
+  /// - Returns: The replica that this store is in the space.
   /// - Throws: `TallyError` with `invalidInvitation`, `alreadySynchronises` or `syncUnreachable`.
   @discardableResult
   public func join(_ text: String, at place: SyncPlace, deviceName: String) async throws -> ReplicaID {
@@ -136,7 +136,7 @@ public struct StoreSync: Sendable {
   ///   - space: The space, which the code does not name.
   ///   - place: The place.
   ///   - deviceName: The name of this device.
-  /// - Returns: Who this store is in the space.
+  /// - Returns: The replica that this store is in the space.
   /// - Throws: `TallyError` with `invalidInvitation`, `alreadySynchronises` or `syncUnreachable`.
   @discardableResult
   public func join(
@@ -154,7 +154,7 @@ public struct StoreSync: Sendable {
   ///   - passphrase: The passphrase that its creator has chosen.
   ///   - folder: Where the space is on this machine.
   ///   - deviceName: The name of this device.
-  /// - Returns: Who this store is in the space.
+  /// - Returns: The replica that this store is in the space.
   /// - Throws: `TallyError` with `wrongPassphrase`, `alreadySynchronises` or `syncUnreachable`.
   @discardableResult
   public func join(passphrase: String, in folder: FilePath, deviceName: String) async throws -> ReplicaID {

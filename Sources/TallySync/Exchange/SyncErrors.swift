@@ -75,7 +75,7 @@ extension TallyError {
     .placeOfOtherSpace, "The folder holds another space, and not this one",
     remedy: "Name the folder that has this space, or an empty one")
 
-  /// A space is to be created in a folder that is not there, or is no folder.
+  /// The folder in which a space should be created is missing, or is not a folder.
   static func noFolder(_ fault: FolderFault) -> TallyError {
     TallyError(
       .syncUnreachable, "The folder '\(fault.path)' cannot be used: \(fault.reason)",

@@ -17,7 +17,7 @@ extension StoreSync {
   /// Repairs what ``verify()`` finds.
   ///
   /// The tasks and lists are trusted: where they differ, that counts as a change of this device. States that cannot be
-  /// read are forgotten, and come again from the place, as does a task whose record was lost. The store continues as a
+  /// read are forgotten. They come again from the place, as does a task whose record was lost. The store continues as a
   /// new replica, with a snapshot of all that it has.
   ///
   /// - Returns: The disagreements that were repaired.
@@ -40,7 +40,7 @@ extension StoreSync {
 extension StoreWriteTransaction {
   fileprivate mutating func repair(_ verification: StateVerification) throws {
     for key in verification.unreadableKeys { try setSyncValue(nil, forKey: key) }
-    // Numbers of replicas that cannot be read make all states unreadable.
+    // If the numbers of replicas cannot be read, no state can be read.
     let hasReplicas = !verification.unreadableKeys.contains { $0.starts(with: SyncKey.replicas) }
     if !hasReplicas {
       for (key, _) in try syncValues(under: SyncKey.states) { try setSyncValue(nil, forKey: SyncKey.states + key) }
@@ -64,7 +64,7 @@ extension StoreWriteTransaction {
     try mergeOutbox()
   }
 
-  /// Whether the list and the parent that a task's state names are lost and no longer named by its record.
+  /// Which of the list and the parent that a task's state names are lost and no longer named by its record.
   private func lostPlaces(of object: ObjectKey) throws -> SyncFields {
     guard object.isTask, let task = try task(object.id) else { return [] }
     let state = try StateTable(in: self).state(of: object, in: self)
@@ -76,7 +76,7 @@ extension StoreWriteTransaction {
     return places
   }
 
-  /// Merges what waits in the outbox: it may have changes of objects whose states were forgotten.
+  /// Merges the changes that wait in the outbox, because they may be of objects whose states were forgotten.
   private mutating func mergeOutbox() throws {
     _ = try merging { merge, settings, transaction in
       for (_, bytes) in try transaction.syncValues(under: SyncKey.outbox) {
@@ -103,7 +103,7 @@ struct StateVerification {
   private(set) var differences: [Difference] = []
   /// Rows that cannot be read.
   private(set) var unreadableKeys: [[UInt8]] = []
-  /// Whether the sum of the hashes of all states is another one.
+  /// Whether the stored sum of the hashes of all states is wrong.
   private(set) var isHashWrong = false
   private var tasks: [UUID: ObjectState] = [:]
   private var lists: [UUID: ObjectState] = [:]
@@ -149,7 +149,7 @@ struct StateVerification {
     }
   }
 
-  /// Compares records with the states of the objects, of which a closure makes the records that should be there.
+  /// Compares records with the states of their objects; a closure makes the expected record from a state.
   private mutating func compare<Item: SyncedItem, Base: ~Copyable>(
     _ items: [Item], with states: [UUID: ObjectState], in transaction: borrowing StoreTransaction<Base>,
     expecting item: (UUID, ObjectState) throws -> Item?
@@ -171,7 +171,7 @@ struct StateVerification {
     }
   }
 
-  /// Checks that segments that wait, cards, records, revocations, conflicts and positions can be read.
+  /// Checks that waiting segments, cards, records of epochs, revocations, conflicts and positions can be read.
   private mutating func checkRows<Base: ~Copyable>(_ transaction: borrowing StoreTransaction<Base>) throws {
     let settings = try transaction.requireSyncSettings()
     let keys = try settings.spaceKeys()

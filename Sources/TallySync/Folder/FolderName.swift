@@ -45,7 +45,7 @@ enum FolderName: Hashable, Sendable {
   private static let partDigitCount = 5
   /// The greatest number of parts that a name can have.
   static let mostParts = 99_999
-  /// Numbers above it would not allow to count on.
+  /// Larger numbers would leave no room to count further.
   static let greatestNumber = UInt64(Int64.max)
 
   private static let segmentEnding: StaticString = ".seg"
@@ -56,7 +56,7 @@ enum FolderName: Hashable, Sendable {
   private static let temporaryStart: StaticString = ".tmp-"
   private static let placeholderEnding: StaticString = ".icloud"
 
-  /// Reads a name; `nil` for names of others.
+  /// Reads a name; `nil` for the names of other programs' files.
   ///
   /// - Parameter text: The name, without its directory.
   init?(_ text: String) {
@@ -96,14 +96,14 @@ enum FolderName: Hashable, Sendable {
       return .placeholder(name)
     }
     guard let first = number(&reader, "-") else { return nil }
-    // Both begin with digits: that of a part is followed by one more sign than the digest has digits.
+    // The names of parts and of segments both begin with a number. The name of a part is tried first.
     if let stem = stem(&reader, first) { return stem }
     guard let last = number(&reader, "-"), first <= last, let digest = reader.digest(), reader.skip(segmentEnding)
     else { return nil }
     return .segments(SegmentRange(first: first, last: last, digest: digest))
   }
 
-  /// The rest of the name of a part, whose first number was read; `nil`, and nothing read, for another one.
+  /// The rest of the name of a part, after its first number; for another name, returns `nil` and reads nothing.
   private static func stem(_ reader: inout FolderNameReader, _ number: UInt64) -> FolderName? {
     var ahead = reader
     guard let digest = ahead.digest(), ahead.skip("-"), let part = ahead.number(partDigitCount),
@@ -136,13 +136,13 @@ extension FolderName.SnapshotStem {
     self.init(number: name.number, digest: name.digest, partCount: name.partCount)
   }
 
-  /// Whether the snapshot has a part of a number.
+  /// Whether the snapshot has a part with a number.
   func hasPart(_ part: Int) -> Bool { (1...FolderName.mostParts).contains(partCount) && (0..<partCount).contains(part) }
 }
 
 /// Reads the pieces of a name, each only in the one form in which it is written.
 ///
-/// By bytes: every listing of a folder reads the names of all its files.
+/// It reads bytes, because every listing of a folder reads the names of all its files.
 struct FolderNameReader {
   private var rest: ArraySlice<UInt8>
 
@@ -163,7 +163,8 @@ struct FolderNameReader {
     return true
   }
 
-  /// Reads a number with zeros up to a number of digits; `nil` for another form, and one that is too large.
+  /// Reads a number that is padded with zeros to a number of digits; `nil` for another form, or if the number is too
+  /// large.
   mutating func number(_ digitCount: Int) -> UInt64? {
     let digits = rest.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
     guard digits.count == digitCount || digits.count > digitCount && digits.first != UInt8(ascii: "0") else {
@@ -189,17 +190,17 @@ struct FolderNameReader {
   }
 }
 
-/// A file of a space's folder: its name, and what shows that it has changed.
+/// A file of a space's folder: its name, and the values that show that it has changed.
 struct FolderEntry: Hashable, Sendable {
   let name: FolderName
-  /// The directory; few entries are ever opened, so that their path is made when it is needed.
+  /// The directory; few entries are ever opened, so a path is made only when it is needed.
   private let directory: String
   let fileName: String
   let byteCount: Int64
   /// The times of the last modification and of the last change of the file's status, in seconds and nanoseconds.
   let modified: [Int]
 
-  /// Reads the status of a file; `nil` if it is not there, or no file that could be ours.
+  /// Reads the status of a file; `nil` if it is not there, or cannot be one of ours.
   init?(_ name: FolderName, named fileName: String, in directory: String) throws(Errno) {
     let status: Stat
     do throws(Errno) {
@@ -225,13 +226,13 @@ struct FolderEntry: Hashable, Sendable {
 
 /// Finds the files of a space.
 struct FolderListing: Sendable {
-  /// How often the names are listed while they change.
+  /// How many times the names are listed while they change.
   static let mostListings = 8
 
   /// The directory of the space.
   let space: FilePath
 
-  /// The parts of the folder, each with a directory of each replica.
+  /// The parts of the folder, each with a directory for each replica.
   enum Part: String, CaseIterable {
     case replicas, snapshots
   }
@@ -276,10 +277,10 @@ struct FolderListing: Sendable {
     }
   }
 
-  /// The files of a replica, with names that count.
+  /// The files of a replica whose names count.
   ///
-  /// A file that vanishes after its name was listed is in a pack by now, whose name was not listed: so the names are listed
-  /// again.
+  /// A file that vanishes after its name was listed is by now in a pack whose name was not listed, so the names are
+  /// listed again.
   func entries(_ part: Part, of replica: ReplicaID) throws(FolderFault) -> [FolderEntry] {
     let directory = directory(part, of: replica)
     var listed = Set(try names(in: directory))
@@ -349,7 +350,7 @@ struct FolderScan: Hashable, Sendable {
     files[part, default: [:]][replica] = Self.relevant(entries)
   }
 
-  /// The files that say something to others, in an order that does not depend on the directory's.
+  /// The files that matter to other replicas, in an order that does not depend on the directory's.
   private static func relevant(_ entries: [FolderEntry]) -> [FolderEntry] {
     entries.filter { entry in
       if case .temporary = entry.name { false } else { true }

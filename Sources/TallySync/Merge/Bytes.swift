@@ -11,7 +11,7 @@ extension FixedWidthInteger {
   init(bigEndianBytes bytes: some Sequence<UInt8>) { self = bytes.reduce(0) { $0 << 8 | Self(truncatingIfNeeded: $1) } }
 }
 
-/// Reads what ``ByteWriter`` has written, or anything else: what cannot be right throws.
+/// Reads the bytes of a ``ByteWriter``, or any others; throws for bytes that cannot be right.
 struct ByteReader {
   private let all: [UInt8]
   private var position: Int

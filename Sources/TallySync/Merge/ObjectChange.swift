@@ -9,7 +9,7 @@ struct Stamp: Hashable, Sendable {
 struct Register: Hashable, Sendable {
   /// When it was written, in microseconds since 1970, or one more than the greatest time of its object.
   var time: Int64
-  /// How often the place in this register was renumbered since the user's move; 0 for other fields.
+  /// How many times the place in this register was renumbered since the user's move; 0 for other fields.
   var renumberingCount: UInt32 = 0
   var replica: ReplicaID
   /// The encoded value; empty for none.

@@ -68,7 +68,7 @@ struct ObjectState: Hashable, Sendable {
   /// The join with the whole state is the whole state.
   ///
   /// - Parameter kept: The field whose value stays, besides whether the object is there.
-  /// - Returns: Who has written what and when, and its completions.
+  /// - Returns: The state with its writers, its times and its completions.
   func withoutValues(keeping kept: Field? = nil) -> ObjectState {
     var state = self
     for field in registers.keys where field != .life && field != kept { state.registers[field]?.value = [] }
@@ -170,14 +170,14 @@ extension ObjectState.Field {
 }
 
 extension ObjectState {
-  /// Everybody who has written something in it.
+  /// All replicas that have written something in the state.
   var replicas: Set<ReplicaID> {
     var replicas: Set<ReplicaID> = []
     forEachReplica { replicas.insert($0) }
     return replicas
   }
 
-  /// Passes everybody who has written something in it to a closure; some more than once.
+  /// Passes each replica that has written something in the state to a closure; some more than once.
   func forEachReplica(_ body: (ReplicaID) -> Void) {
     var last: ReplicaID?
     func pass(_ replica: ReplicaID) {

@@ -44,7 +44,7 @@ struct SortedTable<Key: TableKey, Value: Hashable & Sendable>: Hashable, Sendabl
 
   mutating func reserveCapacity(_ count: Int) { entries.reserveCapacity(count) }
 
-  /// The value of a key; `nil` for none.
+  /// The value of a key; `nil` if there is none.
   subscript(key: Key) -> Value? {
     get {
       let (position, isThere) = place(of: key)
@@ -71,7 +71,7 @@ struct SortedTable<Key: TableKey, Value: Hashable & Sendable>: Hashable, Sendabl
     return (low, low < entries.count && entries[low].key == key)
   }
 
-  // Closures: a key path would be made at every call of generic code.
+  // These are closures, because generic code would make a key path at every call.
   var keys: LazyMapSequence<Self, Key> { lazy.map { $0.key } }
   var values: LazyMapSequence<Self, Value> { lazy.map { $0.value } }
 
@@ -81,7 +81,7 @@ struct SortedTable<Key: TableKey, Value: Hashable & Sendable>: Hashable, Sendabl
     return table
   }
 
-  /// Adds the entries of another table; of a key that is in both, the value that a closure makes of both.
+  /// Adds the entries of another table; for a key that is in both, a closure combines the two values.
   mutating func merge(_ other: Self, by combine: (Value, Value) -> Value) {
     guard !entries.isEmpty else { return self = other }
     guard !other.entries.isEmpty else { return }
@@ -109,6 +109,6 @@ extension SortedTable: RandomAccessCollection, ExpressibleByDictionaryLiteral {
   var endIndex: Int { entries.count }
   subscript(position: Int) -> (key: Key, value: Value) { (entries[position].key, entries[position].value) }
 
-  /// Creates a table of entries in any order; the last one of a key counts.
+  /// Creates a table of entries in any order; if several have the same key, the last one counts.
   init(dictionaryLiteral elements: (Key, Value)...) { for (key, value) in elements { self[key] = value } }
 }

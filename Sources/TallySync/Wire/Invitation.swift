@@ -2,24 +2,24 @@ import Crypto
 import Foundation
 public import Tally
 
-/// All that a new replica needs to read a space, except for the place where it is: for a folder.
+/// The data that a new replica needs to read a space in a folder, except for the place of that folder.
 ///
 /// Anyone who reads it can read the space.
 struct Invitation: Equatable, Sendable {
   let space: SpaceID
   /// The newest key and its epoch; `nil` for a space without encryption.
   let key: EpochKey?
-  /// Until when it may be used, in seconds since 1970.
+  /// When the invitation expires, in seconds since 1970.
   ///
-  /// Only a courtesy: the key in it does not expire.
+  /// This is only a courtesy: the key in the invitation does not expire.
   let expiry: Int64
 
   /// Invites to a space.
   ///
   /// - Parameters:
   ///   - space: The space and its keys, of which the newest is handed over.
-  ///   - expiry: Until when, in seconds since 1970.
-  /// - Throws: ``EnvelopeFault/unknownEpoch(_:)`` if the newest key is not there.
+  ///   - expiry: When the invitation expires, in seconds since 1970.
+  /// - Throws: ``EnvelopeFault/unknownEpoch(_:)`` if the newest key is missing.
   init(to space: SpaceKeys, expiry: Int64) throws(EnvelopeFault) {
     key = space.keys[space.epoch].map { EpochKey(epoch: space.epoch, key: $0) }
     guard key != nil || !space.isEncrypted else { throw .unknownEpoch(space.epoch) }
@@ -80,7 +80,7 @@ extension TallyError.Code {
 }
 
 extension TallyError {
-  /// A text does not open the space; `reason` is a sentence.
+  /// The error of a text that does not open the space; `reason` is a sentence.
   static func invalidInvitation(_ reason: String) -> TallyError {
     TallyError(
       .invalidInvitation, reason.withoutFullStop, remedy: "Copy the whole text again, or ask for a new invitation")
@@ -158,7 +158,7 @@ public struct RecoveryProof: Sendable {
 
   /// Signs the request to become an owner with a token.
   ///
-  /// Only this device has the token, so that repeating the request gains nobody anything.
+  /// Only this device has the token, so nobody gains anything by repeating the request.
   ///
   /// - Parameter tokenHash: The SHA-256 of the token.
   /// - Returns: The signature, 64 bytes.
@@ -175,7 +175,7 @@ public struct RecoveryVerifier: Hashable, Sendable {
   /// Whether the code is the key of the space alone, which every member has.
   public let isShared: Bool
 
-  /// Creates a value of its fields.
+  /// Creates a value from its fields.
   ///
   /// - Parameters:
   ///   - bytes: The key, 32 bytes.
@@ -204,14 +204,14 @@ enum KeyText: String, CaseIterable {
 
   private static let checksumByteCount = 4
   private static let format: UInt8 = 1
-  /// Far more characters than any of them has.
+  /// A limit that no secret comes near.
   private static let maximumCharacterCount = 1_000
 
   /// Writes a secret.
   ///
   /// - Parameters:
   ///   - payload: The bytes.
-  ///   - groupSize: A hyphen is put after each such number of digits.
+  ///   - groupSize: The number of digits after which a hyphen is put.
   /// - Returns: One line.
   func text(of payload: [UInt8], groupSize: Int = .max) -> String {
     let bytes = [Self.format] + payload
@@ -244,7 +244,7 @@ enum KeyText: String, CaseIterable {
     text.lowercased().filter { !$0.isWhitespace && !"-\u{2010}\u{2011}".contains($0) }
   }
 
-  /// With the prefix, so that the digits of one kind do not pass as another.
+  /// The checksum of bytes and of the prefix, so that the digits of one kind do not pass for another.
   private func checksum(of bytes: some Sequence<UInt8>) -> [UInt8] {
     Array(ContentHash(of: Array(rawValue.utf8) + bytes).bytes.prefix(Self.checksumByteCount))
   }
@@ -252,12 +252,12 @@ enum KeyText: String, CaseIterable {
 
 /// The reason why a text is not an invitation or a recovery code.
 enum KeyTextFault: Error, Hashable, CustomStringConvertible {
-  /// It begins otherwise, as another kind does if one was found.
+  /// The text begins differently: as another kind does, if one was found.
   case notOfThisKind(KeyText, found: KeyText?)
-  /// Its checksum does not match.
+  /// The checksum does not match.
   case mistyped
   case expired
-  /// Its form is that of a newer version.
+  /// The text has the form of a newer version.
   case needsNewerVersion
 
   /// A sentence for people.
@@ -278,7 +278,7 @@ enum KeyTextFault: Error, Hashable, CustomStringConvertible {
 enum Base32 {
   private static let digits = Array("0123456789abcdefghjkmnpqrstvwxyz".utf8)
 
-  /// Writes bytes, the last digit filled with zero bits.
+  /// Writes bytes; zero bits fill the last digit.
   static func text(of bytes: [UInt8]) -> String {
     var (text, buffer, bitCount): ([UInt8], UInt16, Int) = ([], 0, 0)
     for byte in bytes {

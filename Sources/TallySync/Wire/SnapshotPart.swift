@@ -120,7 +120,7 @@ struct ReplicaTable: Equatable {
   /// Numbers replicas.
   ///
   /// - Parameters:
-  ///   - author: Who has written the body.
+  ///   - author: The replica that has written the body.
   ///   - listed: The replicas whose ids are in the body before the table.
   ///   - mentioned: All others that the rest of the body names.
   init(author: ReplicaID, listed: some Sequence<ReplicaID>, mentioned: Set<ReplicaID>) {
@@ -155,7 +155,7 @@ struct ReplicaTable: Equatable {
   ///
   /// - Parameters:
   ///   - reader: At the first byte of the table; then after its last one.
-  ///   - author: Who has written the body.
+  ///   - author: The replica that has written the body.
   ///   - listed: The replicas whose ids are in the body before the table.
   /// - Throws: ``CodingFault``.
   init(from reader: inout ByteReader, author: ReplicaID, listed: some Sequence<ReplicaID>) throws(CodingFault) {

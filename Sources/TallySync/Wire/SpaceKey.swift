@@ -4,16 +4,16 @@ import Foundation
 
 /// The secret that the replicas of a space share during an epoch.
 ///
-/// Its bytes are in no description and no error.
+/// Its bytes appear in no description and no error.
 struct SpaceKey: Equatable, Sendable, CustomStringConvertible {
   static let byteCount = 32
 
   private let key: SymmetricKey
 
-  /// Makes a new one from random bytes.
+  /// Makes a new key from random bytes.
   init() { key = SymmetricKey(size: .bits256) }
 
-  /// The key with some bytes; `nil` for another number of them.
+  /// The key with the given bytes; `nil` if their number is wrong.
   init?(bytes: some Collection<UInt8>) {
     guard bytes.count == Self.byteCount else { return nil }
     key = SymmetricKey(data: Array(bytes))
@@ -58,9 +58,11 @@ struct SpaceKeys: Equatable, Sendable {
   let epoch: UInt32
   /// The keys that open, by epoch.
   let keys: [UInt32: SpaceKey]
-  /// Further keys, which replicas made that revoked at the same time.
+  /// Further keys, made by replicas that revoked at the same time.
   var others: [EpochKey] = []
-  /// Stored by itself and not derived from the keys: a replica that has lost its keys must not accept unsealed bytes.
+  /// Whether the space is encrypted.
+  ///
+  /// This is stored and not derived from the keys: a replica that has lost its keys must not accept unsealed bytes.
   var isEncrypted = true
 }
 
@@ -92,7 +94,7 @@ extension SpaceKeys {
     return SpaceKeys(space: space, epoch: max(epoch, new.epoch), keys: keys, others: others)
   }
 
-  /// The key of an epoch with a hash; `nil` if it is not here.
+  /// The key of an epoch that has a hash; `nil` if it is not here.
   func key(ofEpoch epoch: UInt32, hash: ContentHash) -> SpaceKey? {
     keys(ofEpoch: epoch).first { $0.hash(in: space) == hash }
   }
@@ -117,7 +119,7 @@ extension SpaceKey {
   /// - Returns: A hash of both.
   func hash(in space: SpaceID) -> ContentHash { ContentHash(of: Array("tally key 1".utf8) + space.bytes + bytes) }
 
-  /// The bytes that only the receiver of one key of one space can open.
+  /// The context of a sealed key, which ties it to one epoch of one space.
   fileprivate static func context(of epoch: UInt32, in space: SpaceID) -> Data {
     Data(Array("tally epoch 1".utf8) + space.bytes + epoch.bigEndianBytes)
   }
@@ -162,8 +164,9 @@ extension EpochRecord {
 extension SpaceKeys {
   /// Six digits for a replica's key, which people compare on two devices.
   ///
-  /// From the SHA-256 of the space, its first key, the replica's id and its key. They show a mistake, such as two
-  /// devices that were taken for one; somebody who has the key of the space can make a card with the same digits.
+  /// The digits come from the SHA-256 of the space, its first key, the replica's id and its key. They show a mistake,
+  /// such as two devices that were taken for one; somebody who has the key of the space can make a card with the same
+  /// digits.
   func code(of replica: ReplicaID, _ key: VerifyingKey) -> String {
     let secret = keys.min { $0.key < $1.key }?.value.bytes ?? []
     let hash = SHA256.hash(data: Array("tally code 1".utf8) + space.bytes + secret + replica.bytes + key.bytes)
@@ -183,7 +186,7 @@ struct WrappedKey: Hashable, Sendable {
     /// p.
     var parallelism: UInt8
 
-    /// 128 MiB, and about half a second of an optimised build.
+    /// 128 MiB, and about half a second in an optimised build.
     static let standard = Cost(rounds: 17, blockSize: 8, parallelism: 1)
 
     /// Whether it is within the limits of any version of Tally: anyone can write a file that asks for more.
@@ -258,7 +261,7 @@ extension WrappedKey {
 
   /// Reads the stored form.
   ///
-  /// - Parameter bytes: What ``bytes`` was, or anything else.
+  /// - Parameter bytes: The value of ``bytes``, or any other bytes.
   /// - Throws: ``WrappedKeyFault``.
   init(parsing bytes: [UInt8]) throws(WrappedKeyFault) {
     guard bytes.prefix(4) == Self.magic[...], bytes.count > 4 else { throw .damaged }
@@ -314,10 +317,10 @@ struct ReplicaKeys: Sendable, CustomStringConvertible {
   private let signing: Curve25519.Signing.PrivateKey
   private let agreement: Curve25519.KeyAgreement.PrivateKey
 
-  /// Makes new ones.
+  /// Makes new keys.
   init() { (signing, agreement) = (Curve25519.Signing.PrivateKey(), Curve25519.KeyAgreement.PrivateKey()) }
 
-  /// The keys with some bytes; `nil` for another number of them.
+  /// The keys with the given bytes; `nil` if their number is wrong.
   init?(bytes: some Collection<UInt8>) {
     let bytes = Array(bytes)
     guard bytes.count == Self.byteCount,
@@ -332,7 +335,7 @@ struct ReplicaKeys: Sendable, CustomStringConvertible {
 
   var description: String { "the keys of a replica" }
 
-  /// Verifies what the signing key has signed.
+  /// The key that verifies the signatures of the signing key.
   var verifyingKey: VerifyingKey { VerifyingKey(signing.publicKey) }
 
   /// The public key with which others agree on a secret with this replica (X25519).
@@ -366,7 +369,7 @@ struct VerifyingKey: Hashable, Sendable {
 
   let bytes: [UInt8]
 
-  /// The key with some bytes; `nil` for another number of them.
+  /// The key with the given bytes; `nil` if their number is wrong.
   init?(bytes: some Collection<UInt8>) {
     guard bytes.count == Self.byteCount else { return nil }
     self.bytes = Array(bytes)
@@ -379,7 +382,7 @@ struct VerifyingKey: Hashable, Sendable {
   /// - Parameters:
   ///   - signature: The signature.
   ///   - content: The bytes.
-  /// - Returns: False for bytes that are not a signature or a key, too.
+  /// - Returns: Whether the signature is valid; false also for bytes that are not a signature or a key.
   func verifies(_ signature: some Collection<UInt8>, of content: some Collection<UInt8>) -> Bool {
     guard let key = try? Curve25519.Signing.PublicKey(rawRepresentation: bytes) else { return false }
     return key.isValidSignature(Array(signature), for: Array(content))

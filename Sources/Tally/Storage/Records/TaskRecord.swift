@@ -29,7 +29,7 @@ struct TaskRecord: ObjectRecord {
   /// The fields that only a newer version knows.
   var unknown: UnknownFields
 
-  /// Creates the record of a task; whoever has read the task, the record has the instants that it had.
+  /// Creates the record of a task, with the instants of the old record whatever the zone in which the task was read.
   init(item: TaskItem, stamp: ChangeStamp, unknown: UnknownFields = UnknownFields()) {
     (self.item, self.stamp, self.unknown) = (item.stored, stamp, unknown)
   }
