@@ -6,8 +6,8 @@ usage: extract-articles.py FOLDER            creates the packages in a folder
 
 `app` is the code of the article "Getting started", word for word. `articles` contains the code of the other articles, one
 function each, and that of the documentation comments, one function per example. `readme` is the README's example of
-records in a `main.swift`, in a function and in an `@main` type, its example of tasks, and the code of docs/engine.md. The
-compiler's errors name the line in the documentation.
+records in a `main.swift`, in a function and in an `@main` type, and its example of tasks. The compiler's errors name the
+line in the documentation.
 
 A line `print(…)  // RESULT` of an article promises its output; text after a colon and a blank is explanation.
 """
@@ -17,10 +17,13 @@ import re
 import sys
 
 REPOSITORY = pathlib.Path(__file__).resolve().parent.parent
-CATALOGUES = ["Sources/LMDB/LMDB.docc", "Sources/Tally/Tally.docc"]
+# The articles about records have types of their own, and open their stores themselves.
+RECORDS_CATALOGUE = "Sources/TallyEngine/TallyEngine.docc"
+CATALOGUES = ["Sources/LMDB/LMDB.docc", "Sources/Tally/Tally.docc", RECORDS_CATALOGUE]
 # The beginning of code that cannot be inside a function.
 DECLARATION = re.compile(r"import |@\w+\n|extension |(public |final )*(class|actor|protocol) ")
 IMPORTS = "import Foundation\nimport LMDB\nimport SystemPackage\nimport Tally\n"
+RECORDS_IMPORTS = "import Foundation\nimport TallyEngine\n"
 # The values that the examples of documentation comments use, by module.
 COMMENT_PARAMETERS = {
     "LMDB": "_ environment: LMDBEnvironment, _ names: Database<UInt64, String>, _ words: Database<String, UInt64>, "
@@ -30,8 +33,10 @@ COMMENT_PARAMETERS = {
     "_ fixedInstant: Timestamp, _ calendar: Calendar, _ today: CalendarDay, _ difference: ViewDifference, "
     "_ sections: [ViewSection], _ folder: URL, _ byTicket: TaskIndex, _ list: TaskList, _ tasks: [TaskItem]",
 }
-# The values that the code of docs/engine.md uses.
-PAGE_PARAMETERS = "folder: URL, file: URL, workout: Workout, monday: Date, year: Range<Date>, berlin: TimeZone, show: (Any...) -> Void"
+# The values that the articles about records use, unless they have values of these names.
+RECORDS_VALUES = """let workout = Workout(sport: "run", start: .now, minutes: 30)
+let (monday, year, berlin) = (Date.now - 604_800, Date.now - 31_536_000..<Date.now, TimeZone.gmt)
+"""
 README_MANIFEST = """// swift-tools-version: 6.2
 import PackageDescription
 
@@ -60,7 +65,7 @@ let package = Package(
   targets: [
     .executableTarget(
       name: "Articles",
-      dependencies: [.product(name: "LMDB", package: "tally"), .product(name: "Tally", package: "tally")],
+      dependencies: ["LMDB", "Tally", "TallyEngine"].map { .product(name: $0, package: "tally") },
       // Documentation shows results that it does not use.
       swiftSettings: [.unsafeFlags(["-suppress-warnings"])])
   ]
@@ -72,13 +77,20 @@ func offer(_ values: Any...) {}
 func refresh(_ values: Any...) {}
 func apply(_ values: Any...) {}
 
-func run(_ name: String, _ body: (TaskStore, FilePath) async throws -> Void) async throws {
+func run(_ name: String, _ body: (URL) async throws -> Void) async throws {
   print("==", name)
-  let directory = FilePath(FileManager.default.temporaryDirectory.path).appending("tally-\\(UUID().uuidString)")
-  let store = try TaskStore(at: directory.appending("store"))
-  try await body(store, directory)
-  try store.close()
-  try FileManager.default.removeItem(atPath: directory.string)
+  let folder = FileManager.default.temporaryDirectory.appending(path: "tally-\\(UUID().uuidString)")
+  try await body(folder)
+  try FileManager.default.removeItem(at: folder)
+}
+
+func run(_ name: String, _ body: (TaskStore, FilePath) async throws -> Void) async throws {
+  try await run(name) { folder in
+    let directory = FilePath(folder.path)
+    let store = try TaskStore(at: directory.appending("store"))
+    try await body(store, directory)
+    try store.close()
+  }
 }
 
 """
@@ -133,7 +145,7 @@ def parts(code):
     found = code.split("\n\n")
     is_statement = [not re.match(r"import |struct |enum |extension |func ", part) for part in found] + [True]
     count = is_statement.index(True)
-    return "\n\n".join(found[:count]) + "\n", "\n\n".join(found[count:])
+    return "".join(part + "\n\n" for part in found[:count]), "\n\n".join(found[count:])
 
 
 def write_readme(folder):
@@ -143,7 +155,7 @@ def write_readme(folder):
     (line, records), (line_of_tasks, tasks) = examples
     declarations, statements = parts(records)
     outside = located("README.md", line, declarations)
-    body = located("README.md", line + declarations.count("\n") + 1, statements)
+    body = located("README.md", line + declarations.count("\n"), statements)
     write(folder / "Package.swift", README_MANIFEST)
     write(folder / "Sources/AsMain/main.swift", located("README.md", line, records))
     write(
@@ -153,18 +165,9 @@ def write_readme(folder):
         folder / "Sources/InType/CountVisits.swift",
         f"{outside}\n@main\nstruct CountVisits {{\n  static func main() async throws {{\n{body}  }}\n}}\n")
     write(folder / "Sources/Tasks/main.swift", located("README.md", line_of_tasks, tasks))
-    # The page of the engine has other types, so that both are in one module.
-    page = REPOSITORY / "docs/engine.md"
-    text = "import Foundation\nimport TallyEngine\n"
-    for number, (line, code) in enumerate(fences(page.read_text(), "swift")):
-        declarations, statements = parts(code)
-        text += located("docs/engine.md", line, declarations)
-        text += f"\nfunc example{number}({PAGE_PARAMETERS}) async throws {{\n"
-        text += located("docs/engine.md", line + declarations.count("\n") + 1, statements) + "}\n"
-    write(folder / "Sources/InFunction/EnginePage.swift", text)
     remove_others(
         folder / "Sources",
-        ["AsMain/main.swift", "InFunction/main.swift", "InFunction/EnginePage.swift", "InType/CountVisits.swift", "Tasks/main.swift"])
+        ["AsMain/main.swift", "InFunction/main.swift", "InType/CountVisits.swift", "Tasks/main.swift"])
 
 
 def write_article(folder, path):
@@ -173,14 +176,24 @@ def write_article(folder, path):
         (line, code) for line, code in fences(path.read_text(), "swift")
         if not code.startswith("// swift-tools-version") and "@main" not in code
     ]
-    outside = [located(path, line, code) for line, code in blocks if DECLARATION.match(code)]
-    inside = [located(path, line, code) for line, code in blocks if not DECLARATION.match(code)]
     if not blocks:
         return None
     name = path.stem[0].lower() + path.stem[1:]
-    text = IMPORTS + "".join(outside)
+    if path.parent == REPOSITORY / RECORDS_CATALOGUE:
+        divided = [(line, *parts(code)) for line, code in blocks]
+        outside = [located(path, line, declarations) for line, declarations, _ in divided if declarations]
+        inside = [
+            located(path, line + declarations.count("\n"), statements)
+            for line, declarations, statements in divided if statements]
+        imports, signature = RECORDS_IMPORTS, "in folder: URL"
+        body = f"{RECORDS_VALUES}do {{\n{''.join(inside)}}}\n"
+    else:
+        outside = [located(path, line, code) for line, code in blocks if DECLARATION.match(code)]
+        inside = [located(path, line, code) for line, code in blocks if not DECLARATION.match(code)]
+        imports, signature, body = IMPORTS, "_ store: TaskStore, in directory: FilePath", "".join(inside)
+    text = imports + "".join(outside)
     if inside:
-        text += f"\nfunc {name}(_ store: TaskStore, in directory: FilePath) async throws {{\n{''.join(inside)}}}\n"
+        text += f"\nfunc {name}({signature}) async throws {{\n{body}}}\n"
     write(folder / f"Sources/Articles/{path.stem}.swift", text)
     return name if inside else None
 
