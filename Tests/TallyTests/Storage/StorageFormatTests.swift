@@ -43,6 +43,32 @@ import Testing
     }
   }
 
+  /// The fields that the golden store of format 2 does not have, each in the task of ``GoldenLife`` with this number.
+  private static let laterFields: [(number: UInt8, field: String, value: String)] = [
+    // 2026-03-27T08:00:08Z, at +01:00.
+    (34, "cancelledAt", "1774598411000000"), (34, "cancellationOffset", "60"),
+    (33, "startDay", "20605"), (32, "someday", "yes"),
+    (31, "dependsOn", "0193f1c289ab7def800000000000001e"),
+    // At 9:00 on the day, and one day before.
+    (33, "reminders", "01:000000000000021c 01:000100000000ffff"),
+    // 2026-03-27 at 02:30, and 15 minutes later, whatever the zone; and an hour before.
+    (10, "floatingDue", "1774578600000000"), (10, "floatingReminder", "1774578600000000"),
+    (10, "floatingReminders", "00:80064df87cb92300 01:00000000003cffff"),
+  ]
+
+  @Test(arguments: laterFields)
+  func aReaderThatKnowsOnlyTheSchemaFindsLaterFields(number: UInt8, field: String, value: String) throws {
+    let schema = try StorageSchema.load()
+    let table = try #require(schema.tables.first { $0.name == "tasks" })
+    let rows = try StoredRows(from: GoldenLife.Version.life.rows).tables["tasks"] ?? []
+    let id = GoldenStore.id(number).uuidString.lowercased().replacing("-", with: "")
+    let found = try rows.compactMap { row -> Row? in
+      let key = try SchemaDecoder(schema: schema).key(row.key, of: table)
+      return key["id"] == id ? try SchemaDecoder(schema: schema).value(row.value, of: table) : nil
+    }
+    #expect(found.map { $0[field] } == [value])
+  }
+
   @Test func theSchemaNamesTheTablesThereAre() throws {
     let schema = try StorageSchema.load()
     #expect(schema.tables.map(\.name) == Tables.names)

@@ -177,12 +177,13 @@ struct SchemaDecoder {
         guard rest.count >= size else { throw Mismatch(description: "the size of \(part.name)") }
         let value = rest.prefix(size)
         rest = rest.dropFirst(size)
-        if part.size != nil { numbers[part.name] = value.reduce(0) { $0 << 8 | Int($1) } }
+        let isSize = parts.contains { $0.sizedBy == part.name }
+        if isSize || part.enumeration != nil { numbers[part.name] = value.reduce(0) { $0 << 8 | Int($1) } }
         if let enumeration = part.enumeration, let number = numbers[part.name] {
           texts.append(schema.enumerations[enumeration]?.first { $0.value == number }?.key ?? "?")
         } else if part.isText == true {
           texts.append(String(decoding: value, as: UTF8.self))
-        } else if part.size == nil {
+        } else if !isSize {
           texts.append(value.map { String(format: "%02x", $0) }.joined())
         }
       }
