@@ -17,13 +17,13 @@ extension LMDBEnvironment {
   /// The corresponding C function is `mdb_env_copyfd2`.
   public func copy(to directory: FilePath, compacting: Bool = false) throws(LMDBError) {
     let file = directory.appending(Self.dataFileName)
-    // The copy is of the tree.
-    try log?.merge()
+    let tail = try tailForCopy()
     let descriptor = try create(file)
     do throws(LMDBError) {
       // After a successful flush closing has nothing left to report.
       defer { try? descriptor.close() }
       try copy(into: descriptor, of: file, compacting: compacting)
+      if let tail { try add(tail, toCopyIn: directory) }
       try LMDBError.translating("copy", file) {
         try SystemCalls.flush(descriptor)
         // The name of the file is in the directory, which is flushed on its own.
@@ -33,6 +33,34 @@ extension LMDBEnvironment {
       // The file is ours: it was created here and by nobody else. The first error explains more than a failure here.
       try? SystemCalls.removeFile(file)
       throw error
+    }
+  }
+
+  /// The commits that a copy of the tree may lack; `nil` if it lacks none.
+  ///
+  /// An environment that may write brings them into the tree first.
+  private func tailForCopy() throws(LMDBError) -> LogOverlay? {
+    guard let log else { return nil }
+    guard options.isReadOnly else {
+      try log.merge()
+      return nil
+    }
+    let reader = try log.beginReader()
+    defer { endRead(reader) }
+    return reader.overlay
+  }
+
+  /// Adds commits to a copy, which becomes a plain environment.
+  private func add(_ tail: LogOverlay, toCopyIn directory: FilePath) throws(LMDBError) {
+    var options = Options()
+    options.maxDatabases = self.options.maxDatabases
+    options.fileMode = self.options.fileMode
+    try LMDBError.translating("copy") {
+      let target = try LMDBEnvironment(path: directory, options: options)
+      defer { try? target.close() }
+      try target.write { try log?.add(tail, toCopyIn: $0.core) }
+      try target.close()
+      try SystemCalls.removeFile(directory.appending(Self.lockFileName))
     }
   }
 
@@ -110,7 +138,7 @@ extension LMDBEnvironment {
     var options = Options()
     options.maxDatabases = self.options.maxDatabases
     options.fileMode = self.options.fileMode
-    try log?.merge()
+    let tail = try tailForCopy()
     let target = try LMDBEnvironment(path: directory, options: options)
     // After the other call there is nothing left to report.
     defer { try? target.close() }
@@ -120,6 +148,7 @@ extension LMDBEnvironment {
     while place.index < databases.count {
       place = try target.write { try $0.core.append(databases, from: place, in: reader.core) }
     }
+    if let tail { try target.write { try log?.add(tail, toCopyIn: $0.core) } }
     try target.close()
   }
 

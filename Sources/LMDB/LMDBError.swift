@@ -121,7 +121,7 @@ extension LMDBError {
       "badKeySize", "A key must have 1 to 511 bytes", remedy: "Shorten the key, or hash its tail")
     /// A value is too long, or its codec wrote a different number of bytes than it announced.
     public static let badValueSize = Code(
-      "badValueSize", "The value is too long, or its codec announced another length than it wrote",
+      "badValueSize", "The value is too long, or its codec wrote more or fewer bytes than it announced",
       remedy: "Check encodedByteCount")
     /// The transaction failed before, and can only be aborted.
     public static let badTransaction = Code(
@@ -129,7 +129,8 @@ extension LMDBError {
     /// The database handle belongs to another environment, its opening transaction was aborted, or the database was
     /// dropped.
     public static let badDatabase = Code(
-      "badDatabase", "The handle is of another environment, its opening was aborted, or the database was dropped",
+      "badDatabase",
+      "The handle belongs to another environment, the transaction that opened it was aborted, or the database was dropped",
       remedy: "Open the database again and commit")
     /// No database has the given name.
     public static let databaseNotFound = Code(

@@ -42,7 +42,9 @@ package struct DataFile: Sendable {
       if sizeInBytes == 0 { return .empty }
       let head = try reader.bytes(count: MetaPage.byteCount, at: 0)
       guard head.isPrefixOfMetaPage else {
-        if try reader.hasLaterPages() { throw LMDBError.damagedPage(0, "is not the first one that the others need") }
+        if try reader.hasLaterPages() {
+          throw LMDBError.damagedPage(0, "is not the first page of a file that the other pages need")
+        }
         return .foreign
       }
       guard let meta = MetaPage(head) else { return .cutShort }
@@ -265,10 +267,10 @@ struct Page {
       let upper = bytes.number(at: 14, as: UInt16.self).map(Int.init)
     else { throw .damagedPage(number, "is cut off") }
     guard bytes.number(at: 0, as: UInt64.self) == UInt64(number) else {
-      throw .damagedPage(number, "bears another number")
+      throw .damagedPage(number, "has the number of another page")
     }
     guard flags == Self.branchFlag || flags == Self.leafFlag else {
-      throw .damagedPage(number, "is of no kind that a tree has")
+      throw .damagedPage(number, "is not of a kind that a tree has")
     }
     // liblmdb counts the nodes by the end of their offsets, and puts the nodes themselves at the end of the page.
     guard lower >= Self.headByteCount, lower % 2 == 0, lower <= upper, upper <= bytes.count else {

@@ -46,7 +46,7 @@ struct PageWalk {
     guard entryCount == tree.entryCount else {
       throw LMDBError.damagedTree("A tree holds \(entryCount) entries and claims \(tree.entryCount)")
     }
-    guard pages == tree.pages else { throw LMDBError.damagedTree("A tree has other pages than it counts") }
+    guard pages == tree.pages else { throw LMDBError.damagedTree("A tree has more or fewer pages than it counts") }
   }
 
   /// Marks a run of pages as used, and throws if one of them lies outside the file or is used already.
@@ -93,7 +93,7 @@ struct PageWalk {
     guard head.number(at: 0, as: UInt64.self) == UInt64(first),
       head.number(at: 10, as: UInt16.self) == Page.overflowFlag,
       let count = head.number(at: 12, as: UInt32.self).map(Int.init), count >= neededCount
-    else { throw LMDBError.damagedPage(first, "does not begin the long value that it should") }
+    else { throw LMDBError.damagedPage(first, "does not begin the long value that a record expects there") }
     try claim(first, count: count)
     pages.overflow += UInt64(count)
     return first
@@ -109,7 +109,7 @@ struct PageWalk {
     try claim(number)
     let bytes = try reader.bytes(count: meta.pageSizeInBytes, at: number * meta.pageSizeInBytes)
     let page = try Page(number: number, bytes: bytes)
-    guard page.isBranch == (level > 1) else { throw LMDBError.damagedPage(number, "lies at a wrong depth") }
+    guard page.isBranch == (level > 1) else { throw LMDBError.damagedPage(number, "is at the wrong depth") }
     if page.isBranch { pages.branch += 1 } else { pages.leaf += 1 }
     for (index, node) in page.nodes.enumerated() {
       let next = index + 1 < page.nodes.count ? page.nodes[index + 1] : nil
@@ -173,12 +173,14 @@ extension PageWalk {
       let list = try walk.value(of: node, in: page)
       guard let count = list.number(at: 0, as: UInt64.self), list.count % numberByteCount == 0,
         count == 0 || count == UInt64(list.count / numberByteCount - 1)
-      else { throw LMDBError.damagedPage(page.number, "has a list of free pages of another length than it says") }
+      else {
+        throw LMDBError.damagedPage(page.number, "has a list of free pages whose length is not the one that it names")
+      }
       var previous = Int.max
       for index in 0..<Int(count) {
         let number = list.number(at: numberByteCount * (index + 1), as: UInt64.self).flatMap { Int(exactly: $0) }
         guard let number, number >= 2, number <= walk.meta.lastPage, number < previous else {
-          throw LMDBError.damagedPage(page.number, "lists a free page that cannot be")
+          throw LMDBError.damagedPage(page.number, "lists a free page that cannot be free")
         }
         previous = number
         try body(&walk, number)
@@ -216,7 +218,7 @@ extension DataFile {
       // Under the names, the binding stores nothing but records of trees.
       guard node.isTree, node.valueByteCount == TreeRecord.byteCount,
         let tree = TreeRecord(page.bytes, at: node.key.upperBound)
-      else { throw LMDBError.damagedPage(page.number, "has something else than the record of a tree under a name") }
+      else { throw LMDBError.damagedPage(page.number, "has a name without the record of a tree") }
       guard tree.flags == 0 else { throw LMDBError.damagedPage(page.number, "names a tree of another kind") }
       try walk.walk(tree) { walk, page, node in try walk.checkValue(of: node, in: page) }
     }

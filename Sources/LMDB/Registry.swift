@@ -112,7 +112,7 @@ enum EnvironmentRegistry {
   static func leave(_ id: UInt64) {
     open.withLock { entries in
       let index = entries.firstIndex { $0.id == id }
-      assert(index != nil, "an environment leaves that has not entered")
+      assert(index != nil, "an environment that has not entered leaves")
       if let index { entries.remove(at: index) }
     }
     open.wakeAll()

@@ -41,7 +41,7 @@ final class TodoistSource: RowSource {
       guard let head = try rows.next() else { return nil }
       columns = head.map { $0.text.trimmed.uppercased() }
       guard columns?.contains("TYPE") == true, columns?.contains("CONTENT") == true else {
-        throw TallyError.malformed("This is no file of Todoist: it lacks the columns TYPE and CONTENT", line: 1)
+        throw TallyError.malformed("This is not a file of Todoist: it lacks the columns TYPE and CONTENT", line: 1)
       }
     }
     return try nextCells()

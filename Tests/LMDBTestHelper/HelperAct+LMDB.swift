@@ -9,6 +9,7 @@ extension HelperAct {
     switch name {
     case "half-open": try openHalfway()
     case "hold-read": try holdRead()
+    case "hold-log": try holdLog()
     case "hold-write": try holdWrite()
     case "count": try count()
     case "watch": try watch()

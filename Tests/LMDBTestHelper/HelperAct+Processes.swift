@@ -30,6 +30,24 @@ extension HelperAct {
     say("saw \(try transaction.databaseNames().count >= 0)")
   }
 
+  /// Makes commits that stay in the log, and keeps the environment open until a line comes in.
+  func holdLog() throws {
+    var options = LMDBEnvironment.Options()
+    options.writeWaitLimit = .seconds(60)
+    var log = LogStore.Options()
+    log.mergesByItself = false
+    options.log = log
+    let environment = try LMDBEnvironment(path: directory, options: options)
+    let counters = try environment.write { try Counters(opening: "counters", creating: true, in: &$0) }
+    for number in 0..<UInt64(numbers[0]) {
+      try environment.write { try counters.put([UInt8(number)], forKey: number, in: &$0) }
+    }
+    say("ready")
+    _ = readLine()
+    try environment.close()
+    say("closed")
+  }
+
   /// Options with a limit for waiting, in seconds, if the act has a number for it.
   func options(limitAt index: Int) -> LMDBEnvironment.Options {
     var options = LMDBEnvironment.Options()

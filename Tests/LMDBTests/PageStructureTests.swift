@@ -16,7 +16,7 @@ import Testing
   @Test func theFirstTwoPagesAgreeOnWhatTheyAre() throws {
     for number in [0, 1] {
       let magic = number * Self.pageSize + 16
-      try expect(.corrupted, number == 0 ? "is not the first one" : "does not agree") { $0[magic] ^= 1 }
+      try expect(.corrupted, number == 0 ? "is not the first page" : "does not agree") { $0[magic] ^= 1 }
       // A page that does not say that it is one of the first.
       try expect(.corrupted, "two consecutive commits") { $0[number * Self.pageSize + 10] = 0 }
     }
@@ -30,10 +30,10 @@ import Testing
   /// A file whose beginning is lost is damaged, and not another program's.
   @Test func aFileWithoutItsBeginningIsDamaged() throws {
     for length in [32, 152, 512, Self.pageSize, 2 * Self.pageSize] {
-      try expect(.corrupted, "is not the first one") { file in
+      try expect(.corrupted, "is not the first page") { file in
         file.replaceSubrange(0..<length, with: [UInt8](repeating: 0, count: length))
       }
-      try expect(.corrupted, "is not the first one") { file in
+      try expect(.corrupted, "is not the first page") { file in
         file.replaceSubrange(0..<length, with: (0..<length).map { UInt8(truncatingIfNeeded: 7 * $0 + 3) })
       }
     }
@@ -85,7 +85,7 @@ import Testing
 
   @Test func aNameStandsForTheRecordOfATree() throws {
     let (page, node) = try name("long")
-    let words = "something else than the record of a tree"
+    let words = "a name without the record of a tree"
     try expect(.corrupted, words) { put(UInt16(0), at: page + node.start + 4, &$0) }
     // The room stays the same, as it is even.
     try expect(.corrupted, words) { put(UInt16(47), at: page + node.start, &$0) }
@@ -106,8 +106,10 @@ import Testing
   @Test func aTreeHasTheDepthThePagesAndTheEntriesThatItsRecordSays() throws {
     let record = try placeOfRecord("long")
     for depth in [0, 33] { try expect(.corrupted, "an impossible depth") { $0[record + 6] = UInt8(depth) } }
-    try expect(.corrupted, "lies at a wrong depth") { $0[record + 6] = 2 }
-    for place in [8, 16, 24] { try expect(.corrupted, "other pages than it counts") { $0[record + place] += 1 } }
+    try expect(.corrupted, "is at the wrong depth") { $0[record + 6] = 2 }
+    for place in [8, 16, 24] {
+      try expect(.corrupted, "more or fewer pages than it counts") { $0[record + place] += 1 }
+    }
     try expect(.corrupted, "entries and claims") { $0[record + 32] += 1 }
   }
 
@@ -145,8 +147,8 @@ import Testing
 
   @Test func aPageBearsItsNumberAndAKind() throws {
     let leaf = try placeOfLeaf()
-    try expect(.corrupted, "bears another number") { $0[leaf] ^= 1 }
-    try expect(.corrupted, "of no kind that a tree has") { $0[leaf + 10] |= 0x10 }
+    try expect(.corrupted, "has the number of another page") { $0[leaf] ^= 1 }
+    try expect(.corrupted, "not of a kind that a tree has") { $0[leaf + 10] |= 0x10 }
   }
 
   @Test func thePlacesOfNodesEndBeforeTheNodesBegin() throws {
@@ -216,8 +218,8 @@ import Testing
   @Test func aListOfFreePagesIsAsLongAsItSays() throws {
     let (page, node) = try longListOfFreePages()
     let list = page + node.key.upperBound
-    try expect(.corrupted, "another length than it says") { $0[list] -= 1 }
-    try expect(.corrupted, "another length than it says") { file in
+    try expect(.corrupted, "whose length is not the one") { $0[list] -= 1 }
+    try expect(.corrupted, "whose length is not the one") { file in
       file[list] -= 1
       put(UInt16(node.valueByteCount - 1), at: page + node.start, &file)
     }
@@ -227,7 +229,7 @@ import Testing
     let (page, node) = try longListOfFreePages()
     let list = page + node.key.upperBound
     let count = node.valueByteCount / 8 - 1
-    let (last, words) = (try sample.newestMeta().lastPage, "lists a free page that cannot be")
+    let (last, words) = (try sample.newestMeta().lastPage, "lists a free page that cannot be free")
     try expect(.corrupted, words) { put(UInt64(1), at: list + 8 * count, &$0) }
     try expect(.corrupted, words) { put(UInt64(last + 1), at: list + 8, &$0) }
     try expect(.corrupted, words) { file in

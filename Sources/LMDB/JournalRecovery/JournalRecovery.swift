@@ -71,7 +71,8 @@ package struct JournalRecovery {
     } catch let error as Errno where error == .readOnlyFileSystem || error == .permissionDenied {
       throw LMDBError(
         .readOnly, operation: "open", message: "The file was not closed, and cannot be recovered where it is",
-        remedy: "Open it once for writing, or copy its directory to where that is possible", returnCode: error.rawValue)
+        remedy: "Open it once for writing, or copy its directory to a place where you may write",
+        returnCode: error.rawValue)
     }
   }
 
@@ -184,7 +185,7 @@ package struct JournalRecovery {
 
   private static let failedFlush = LMDBError(
     .panic, operation: "write", message: "A flush to the disk has failed",
-    remedy: "Close it in every process and open it again, which recovers it")
+    remedy: "Close the file in every process, then open it again: opening recovers it")
 }
 
 // MARK: Whether a data file belongs to a journal

@@ -64,7 +64,7 @@ struct LogFile {
       if try isNew(descriptor) { return nil }
       throw LMDBError(
         .corrupted, operation: "open the log", message: "The file \(fileName) is not a log",
-        remedy: "Move it away if it is somebody else's; otherwise restore a backup")
+        remedy: "Move it away: the commits since the last merge are missing then")
     }
     return length
   }
@@ -197,6 +197,21 @@ struct LogFile {
       if record.isWhole(all, after: place.checksum) { return (record, all) }
     }
     return nil
+  }
+
+  /// Whether a record at the beginning of a block has a commit after another one.
+  ///
+  /// Relaxed records lie within blocks, too; those are not looked at.
+  func hasCommit(after commit: UInt64) throws -> Bool {
+    for position in stride(from: 0, to: ringByteCount, by: Self.blockByteCount) {
+      let head = try bytes(count: LogRecord.headByteCount, at: position)
+      if let record = LogRecord(head: head), record.commit > commit,
+        record.offset % UInt64(ringByteCount) == UInt64(position)
+      {
+        return true
+      }
+    }
+    return false
   }
 
   private func bytes(count: Int, at position: Int) throws -> [UInt8] {

@@ -36,8 +36,9 @@ extension LogStore {
   func commitDirectly(_ changes: LogChanges) throws(LMDBError) {
     try commitDirectly { (end) throws(LMDBError) in
       let own = LogTail(from: end.commit, environment.tableNumbers)
-      try own.add(changes, of: end.afterDirectCommit.commit)
-      return (own, end.afterDirectCommit)
+      let place = end.afterDirectCommit()
+      try own.add(changes, of: place.commit)
+      return (own, place)
     }
   }
 
@@ -53,7 +54,7 @@ extension LogStore {
       var place = end
       while true {
         let next = try LMDBError.translating("read the log") { [place] in try log.record(after: place) }
-        guard let found = next else { return (left, place.afterDirectCommit) }
+        guard let found = next else { return (left, place.afterDirectCommit()) }
         try left.add(LogChanges(record: found.bytes), of: found.record.commit)
         place = found.record.end
       }
@@ -160,6 +161,13 @@ extension LogStore {
     let (row, parts, end) = try readTail(in: core)
     try putEntries(of: parts, after: row.commit, upTo: end.commit, in: core)
     return end
+  }
+
+  /// Adds the commits of a snapshot to a copy of the tree that may lack some of them.
+  func add(_ overlay: LogOverlay, toCopyIn core: TransactionCore) throws(LMDBError) {
+    let row = try row(in: core, rows: core.openDatabase(named: Self.rowTable, creating: true))
+    guard row.commit < overlay.snapshot else { return }
+    try putEntries(of: overlay.parts, after: row.commit, upTo: overlay.snapshot, in: core)
   }
 
   /// Puts the changes of a write into the tree.

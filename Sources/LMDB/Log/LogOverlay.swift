@@ -14,7 +14,7 @@ final class LogOverlay: @unchecked Sendable {
   /// The changes of this transaction; `nil` for one that reads.
   let write: LogWrite?
   // The parts, oldest first, are kept as long as their tables are used; the last one is that of the write.
-  private let parts: [LogTail]
+  let parts: [LogTail]
   /// The tables of the parts: for each number one place for each part.
   private var tables: [LogTable?]
   private let numbers: TableNumbers

@@ -29,14 +29,12 @@ struct LogPlace: Hashable, Sendable {
     (commit, offset, checksum) = (words[0], words[1], words[2])
   }
 
-  /// The place after a direct commit: the next number, the next block, and a checksum that no record has (L9).
-  var afterDirectCommit: LogPlace {
-    LogPlace(
-      commit: commit + 1, offset: LogFile.roundedUp(offset),
-      checksum: JournalChecksum.of([commit + 1, LogFile.roundedUp(offset)], after: checksum ^ Self.directSeed))
+  /// A place after a direct commit: the next number, the next block, and a checksum that no record has (L9).
+  ///
+  /// The checksum is another one each time, so that no record of another store's log continues it.
+  func afterDirectCommit() -> LogPlace {
+    LogPlace(commit: commit + 1, offset: LogFile.roundedUp(offset), checksum: .random(in: 0...UInt64.max))
   }
-
-  private static let directSeed: UInt64 = 0x4449_5245_4354_0001
 }
 
 /// The head of a record, which holds the changes of one commit (L2).

@@ -44,7 +44,7 @@ final class LogShare: Sendable {
     in directory: FilePath, mode: FilePermissions, isReadOnly: Bool = false, waitLimit: Duration
   ) throws(LMDBError) {
     guard ByteLock.strongestOwner == .descriptor else {
-      throw LMDBError(.other, operation: "open the log", message: "The system has no locks of open files")
+      throw LMDBError(.other, operation: "open the log", message: "The system has no locks that belong to open files")
     }
     path = directory.appending(Self.fileName)
     let file = try Self.openInOpening(path, mode, waitLimit)
@@ -112,7 +112,7 @@ final class LogShare: Sendable {
       })
     if isLocked == nil {
       throw LMDBError(
-        .busy, operation: "open the log", message: "Another process opens or closes the store",
+        .busy, operation: "open the log", message: "Another process is opening or closing the store",
         remedy: "Try again; if it keeps happening, a process may be stopped: resume or end it")
     }
   }

@@ -17,6 +17,9 @@ package final class LogStore: Sendable {
     package var isMarked: (@Sendable (LMDBEnvironment) throws -> Bool)?
     /// Undoes that change when the tree has everything and the log is removed.
     package var unmark: (@Sendable (inout WriteTransaction) throws -> Void)?
+    /// Gives another name to a log that is not in use, but has commits that the tree lacks; without it, the log is
+    /// removed.
+    package var keep: (@Sendable () throws -> Void)?
     /// The greatest length of a new log's ring.
     ///
     /// The ring is an eighth of the data file, but at least 256 KiB. A commit of more than a quarter of the ring goes
@@ -70,7 +73,7 @@ package final class LogStore: Sendable {
 
   /// The name of the database that holds the row, and the key of the row.
   static let rowTable = "LMDB.log"
-  private static let rowKey: [UInt8] = [1]
+  fileprivate static let rowKey: [UInt8] = [1]
 
   // The environment owns this object.
   unowned let environment: LMDBEnvironment
@@ -96,7 +99,7 @@ package final class LogStore: Sendable {
     guard makesLog || LogFile.isThere(in: path) else { return nil }
     guard given.isReadOnly || given.writeWaitLimit != nil else {
       throw LMDBError(
-        .invalidArgument, operation: "open the log", remedy: "Open the environment with a limit of waiting")
+        .invalidArgument, operation: "open the log", remedy: "Set the environment's option writeWaitLimit")
     }
     self.environment = environment
     self.options = options
@@ -163,10 +166,13 @@ package final class LogStore: Sendable {
   }
 
   /// The row of a tree: the place up to which it has all commits.
-  func row(in core: TransactionCore) throws(LMDBError) -> LogPlace {
+  func row(in core: TransactionCore) throws(LMDBError) -> LogPlace { try row(in: core, rows: rows.handle) }
+
+  /// The row of a tree that may be a copy, where the table of rows has another handle.
+  func row(in core: TransactionCore, rows: DatabaseHandle) throws(LMDBError) -> LogPlace {
     // The key lives for the call, and the bytes are copied.
     let bytes = try unsafe Self.rowKey.span.bytes.withUnsafeBytes { (key) throws(LMDBError) in
-      unsafe try core.findInTree(key, in: rows.handle).map { unsafe [UInt8]($0) }
+      unsafe try core.findInTree(key, in: rows).map { unsafe [UInt8]($0) }
     }
     return try bytes.map { (bytes) throws(LMDBError) in try LogPlace(bytes) } ?? LogPlace()
   }
@@ -250,6 +256,19 @@ extension LogStore {
 
   /// Whether a directory has a log, whole or not.
   package static func isThere(in directory: FilePath) -> Bool { LogFile.isThere(in: directory) }
+
+  /// Whether the log of a directory can be read, or there is none; its records are not looked at.
+  ///
+  /// Throws an `Errno`.
+  package static func isReadable(in directory: FilePath) throws -> Bool {
+    do {
+      try LogFile.open(in: directory)?.close()
+      return true
+    } catch {
+      guard (error as? LMDBError)?.code == .corrupted else { throw error }
+      return false
+    }
+  }
 
   /// Removes the log of a directory, if there is one; nobody may have it open.
   package static func remove(from directory: FilePath) throws { try LogFile.remove(from: directory) }
@@ -393,7 +412,7 @@ extension LogStore {
       }
       environment.endRead(core)
     }
-    throw LMDBError(.busy, operation: "begin read", message: "The tree was merged again and again")
+    throw LMDBError(.busy, operation: "begin read", message: "Other processes kept merging the log")
   }
 
   /// The overlay and the commit of a snapshot that equals the newest one; `nil` if it differs.
@@ -493,14 +512,38 @@ extension LMDBEnvironment {
     guard share.isAlone, let isMarked = options.isMarked, LogFile.isThere(in: path) else { return true }
     return try LMDBError.translating("open the log") {
       if try isMarked(self) { return true }
-      if !self.options.isReadOnly { try LogFile.remove(from: path) }
+      if !self.options.isReadOnly { try discardLog(options) }
       return options.makesLog && !self.options.isReadOnly
     }
+  }
+
+  /// Removes a log that is not in use.
+  ///
+  /// A program that knows no logs may have put an older file in the place of the tree, and the log of the newer one is
+  /// still there. So it is kept if it has a commit after the row, and also if it cannot be read.
+  private func discardLog(_ options: LogStore.Options) throws {
+    guard let keep = options.keep else { return try LogFile.remove(from: path) }
+    var isLacking = true
+    if let log = try? LogFile.open(in: path) {
+      defer { log.close() }
+      isLacking = try log.hasCommit(after: rowOfTree().commit)
+    } else if try LogStore.isReadable(in: path) {
+      // Its creation was interrupted.
+      isLacking = false
+    }
+    if isLacking { try keep() } else { try LogFile.remove(from: path) }
+  }
+
+  private func rowOfTree() throws -> LogPlace {
+    let reader = try beginRead()
+    guard try reader.databaseNames().contains(LogStore.rowTable) else { return LogPlace() }
+    let rows = try Database<[UInt8], [UInt8]>(opening: LogStore.rowTable, in: self)
+    return try read { try rows.value(forKey: LogStore.rowKey, in: $0) }.map { try LogPlace($0) } ?? LogPlace()
   }
 }
 
 extension LMDBError {
   static let unrecoveredLog = LMDBError(
     .readOnly, operation: "open", message: "The file was not closed, and cannot be recovered where it is",
-    remedy: "Open it once for writing, or copy its directory to where that is possible")
+    remedy: "Open it once for writing, or copy its directory to a place where you may write")
 }

@@ -73,7 +73,7 @@ extension LMDBEnvironment {
   /// Commits a write that has continued in the tree (L9).
   func commitDirectly(_ core: TransactionCore) throws(LMDBError) {
     guard let log, let end = core.directEnd else { return }
-    let place = end.afterDirectCommit
+    let place = end.afterDirectCommit()
     try log.putRow(place, in: core)
     core.directEnd = nil
     defer { log.endTurn() }

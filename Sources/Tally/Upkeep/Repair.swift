@@ -181,6 +181,8 @@ public struct RepairReport: Hashable, Sendable {
   public let after: VerificationReport
   /// The path of the copy of the store's old file; `nil` if there was no fault.
   public let safetyCopy: FilePath?
+  /// The path of a log that could not be read, whose changes are given up; `nil` if there was none.
+  public internal(set) var unreadLog: FilePath?
 }
 
 extension TaskStore {
@@ -189,7 +191,8 @@ extension TaskStore {
   /// The store must not be open anywhere. A copy of the old file is kept next to it, and can be restored. The repair is
   /// one transaction; after a crash the store is either unchanged or repaired. No data of the user is lost: an
   /// unreadable record is set aside, a task whose list is missing moves to the inbox or stays on its day, and a
-  /// completion whose task is missing still counts.
+  /// completion whose task is missing still counts. A log that cannot be read gets another name, and its changes are
+  /// given up.
   ///
   /// - Parameters:
   ///   - directory: The store's directory.
@@ -207,9 +210,11 @@ extension TaskStore {
   ) throws -> RepairReport {
     let opening = StoreOpening(directory: directory, configuration: configuration)
     let layout = TaskLayout(configuration)
-    return try opening.withDamagedStore(.exclusive) { store in
+    return try opening.withDamagedStore(.exclusive, settingLogAside: true) { store in
       let before = try Verification.run(on: store.environment, layout, observer: progress)
-      guard !before.isSound else { return RepairReport(before: before, after: before, safetyCopy: nil) }
+      guard !before.isSound else {
+        return RepairReport(before: before, after: before, safetyCopy: nil, unreadLog: store.keptLog)
+      }
       guard !before.faults.contains(where: { $0.kind == .missingTable && $0.table == "tasks" }) else {
         throw TallyError(
           .damagedStore, "The table of tasks is missing, from which everything else follows",
@@ -221,7 +226,7 @@ extension TaskStore {
       try store.environment.write { transaction in try repair.run(in: &transaction) }
       try store.environment.checkStructure()
       let after = try Verification.run(on: store.environment, layout, observer: progress)
-      return RepairReport(before: before, after: after, safetyCopy: kept)
+      return RepairReport(before: before, after: after, safetyCopy: kept, unreadLog: store.keptLog)
     }
   }
 }

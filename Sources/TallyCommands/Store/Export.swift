@@ -53,7 +53,7 @@ struct ExportCommand: TextCommand {
     }
     guard let name = file.flatMap({ FilePath($0).extension }) else { return }
     guard format.accepts(fileExtension: name) else {
-      throw ValidationError("The extension .\(name) is that of another format than \(format.rawValue).")
+      throw ValidationError("The extension .\(name) does not belong to the format \(format.rawValue).")
     }
   }
 

@@ -56,6 +56,9 @@ extension VerifyCommand {
       // Not to be restored: it is damaged, and would be refused.
       session.say("Kept the previous store: \(copy.escapedForDisplay())")
     }
+    if let log = report.unreadLog?.string {
+      session.say("Kept a log that could not be read; its changes are missing now: \(log.escapedForDisplay())")
+    }
     guard report.after.isSound else {
       throw CommandFailure(report.after, remedy: "Edit or delete the named records, or restore a backup")
     }

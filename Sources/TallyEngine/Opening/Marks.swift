@@ -1,6 +1,6 @@
 package import LMDB
 import Logging
-import SystemPackage
+package import SystemPackage
 import TallySystem
 
 // Stores whose commits go to a log: `docs/log.md`.
@@ -21,6 +21,10 @@ extension StoreOpening {
     options.isMarked = { environment in
       let header = (try? Self.header(in: environment)) ?? nil
       return header.map(\.hasLog) ?? true
+    }
+    options.keep = { [self] in
+      configuration.logger.warning("the store's file has been replaced: its former log is kept under another name")
+      try settleLog(because: .restore)
     }
     options.unmark = { try Self.changeHeader(in: &$0) { $0.requiredFeatures.remove(.log) } }
     return options
@@ -70,7 +74,13 @@ extension StoreOpening {
   ///
   /// If the store is opened for reading only, the commits that killed processes have left in the log must be brought
   /// into the file first. The store is then opened again.
-  func joinLog(of opened: OpenEnvironment) throws -> OpenEnvironment {
+  ///
+  /// - Parameters:
+  ///   - opened: the store.
+  ///   - settingAside: whether a log that cannot be read is kept under another name, and its commits given up.
+  /// - Returns: the store, perhaps opened again.
+  /// - Throws: `damagedStore` for a log that cannot be read; what opening it throws.
+  func joinLog(of opened: OpenEnvironment, settingAside: Bool = false) throws -> OpenEnvironment {
     guard !isSnapshot else { return opened }
     guard LogStore.isPossible || !LogStore.isThere(in: directory) else { throw TallyError.impossibleLog }
     var opened = opened
@@ -79,6 +89,12 @@ extension StoreOpening {
         try opened.environment.joinLog()
         return opened
       } catch {
+        if error.code == .corrupted, try !LogStore.isReadable(in: directory) {
+          guard settingAside else { throw TallyError.unreadableLog }
+          try opened.environment.write { try Self.changeHeader(in: &$0) { $0.requiredFeatures.remove(.log) } }
+          opened.keptLog = try settleLog(because: .repair)
+          return opened
+        }
         guard configuration.isReadOnly, error.code == .readOnly else { throw error }
         try opened.environment.close()
         try recoverLog(after: error)
@@ -109,14 +125,18 @@ extension StoreOpening {
   /// Removes the log of a data file that is about to be replaced, so that nobody takes it for the log of the new file.
   ///
   /// A log that could not be brought into the file is kept next to its safety copy.
-  package func settleLog(because reason: SafetyCopy.Reason? = nil) throws {
-    guard LogStore.isThere(in: directory) else { return }
-    if let reason {
-      _ = try SafetyCopy.create(
+  ///
+  /// - Returns: the log that is kept.
+  @discardableResult
+  package func settleLog(because reason: SafetyCopy.Reason? = nil) throws -> FilePath? {
+    guard LogStore.isThere(in: directory) else { return nil }
+    let kept = try reason.map { reason in
+      try SafetyCopy.create(
         directory.appending(LogStore.fileNames[0]), because: reason, in: directory, at: configuration.now(),
         type: SafetyCopy.logType)
     }
     try LogStore.remove(from: directory)
+    return kept
   }
 }
 
@@ -126,6 +146,10 @@ extension StoreHeader {
 }
 
 extension TallyError {
+  fileprivate static let unreadableLog = TallyError(
+    .damagedStore, "The store's file 'log' cannot be read; it had the last changes",
+    remedy: "Repair the store: that keeps the file under another name, and goes on without its changes")
+
   fileprivate static let impossibleLog = TallyError(
     .storageFailed, "The store has a log, which this system cannot use",
     remedy: "Close the store where it is open, or copy it with its log to a system that has locks of open files")

@@ -69,6 +69,8 @@ package struct StoreOpening {
     package let access: StoreAccess
     /// Why writing is refused; `nil` if it is allowed.
     package var writeRefusal: TallyError?
+    /// The log that could not be read, under its new name.
+    package var keptLog: FilePath?
 
     package func close() {
       try? environment.close()
@@ -115,11 +117,20 @@ package struct StoreOpening {
   ///
   /// With an exclusive lock, no other process has it open. Errors of the storage and of the system are turned into
   /// those of the store.
-  package func withDamagedStore<R>(_ mode: FileLock.Mode = .shared, _ body: (OpenEnvironment) throws -> R) throws -> R {
+  ///
+  /// - Parameters:
+  ///   - mode: whether other processes may have it open.
+  ///   - settingLogAside: whether a log that cannot be read is kept under another name, and its commits given up.
+  ///   - body: gets the open store.
+  /// - Returns: what the body returns.
+  /// - Throws: what the body throws; `storeMissing`; as opening a store.
+  package func withDamagedStore<R>(
+    _ mode: FileLock.Mode = .shared, settingLogAside: Bool = false, _ body: (OpenEnvironment) throws -> R
+  ) throws -> R {
     try TallyError.translating {
       try TallyError.translatingErrno {
         guard try isStoreThere() else { throw TallyError.storeMissing }
-        let opened = try SecondLook.repeating { try openChecked(mode) }
+        let opened = try SecondLook.repeating { try openChecked(mode, settingLogAside: settingLogAside) }
         defer { opened.close() }
         do {
           return try body(opened)
@@ -131,12 +142,12 @@ package struct StoreOpening {
   }
 
   /// Opens a store after checking its pages.
-  private func openChecked(_ mode: FileLock.Mode) throws -> OpenEnvironment {
+  private func openChecked(_ mode: FileLock.Mode, settingLogAside: Bool) throws -> OpenEnvironment {
     var opened = try openEnvironment(mode)
     do {
       // This must come before anything is read through liblmdb, which trusts what a page says about itself.
       try opened.environment.checkStructure()
-      opened = try joinLog(of: opened)
+      opened = try joinLog(of: opened, settingAside: settingLogAside)
       try admitDamaged(opened, mode)
       return opened
     } catch {

@@ -288,7 +288,7 @@ public struct FieldInput {
 extension TallyError {
   @usableFromInline static func undecodedID(of type: Any.Type) -> TallyError {
     TallyError(
-      .invalidValue, "A record of the type \(type) is decoded with another id than the one under which it is stored",
+      .invalidValue, "A record of the type \(type) decodes with an id that is not the one under which it is stored",
       remedy: "Declare the id with `var`, and let the type code it: Swift does not decode `let id = UUID()`")
   }
 }

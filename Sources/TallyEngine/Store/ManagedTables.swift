@@ -328,7 +328,7 @@ extension RecordTables: ManagedTables {
 
 extension TallyError {
   fileprivate static let misplacedRecord = TallyError(
-    .damagedStore, "A record is stored under another id than its own",
+    .damagedStore, "A record is stored under an id that is not its own",
     remedy: "Run a repair, which sets the record aside, or restore a backup")
 
   fileprivate static func changedSince(_ collection: String) -> TallyError {

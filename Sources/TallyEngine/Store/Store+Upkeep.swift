@@ -25,6 +25,8 @@ public struct StoreRepairReport: Hashable, Sendable {
   public let after: StoreReport
   /// The store's old file; `nil` if nothing was wrong.
   public let safetyCopy: URL?
+  /// A log that could not be read, whose changes are given up; `nil` if there was none.
+  public internal(set) var unreadLog: URL?
 }
 
 extension Store {
@@ -77,9 +79,12 @@ extension Store {
     settingUndecodableAside takesUndecodable: Bool = false
   ) throws -> StoreRepairReport {
     let opening = try StoreOpening(at: directory, schema, configuration)
-    return try opening.withDamagedStore(.exclusive) { store in
+    return try opening.withDamagedStore(.exclusive, settingLogAside: true) { store in
       let before = try StoreCheck.run(on: store.environment, schema)
-      guard !before.isSound else { return StoreRepairReport(before: before, after: before, safetyCopy: nil) }
+      let unreadLog = store.keptLog.map { URL(filePath: $0.string) }
+      guard !before.isSound else {
+        return StoreRepairReport(before: before, after: before, safetyCopy: nil, unreadLog: unreadLog)
+      }
       let layout = SchemaLayout(schema: schema)
       if let refusal = try before.refusalOfRepair ?? layout.newerVersion(in: store.environment) { throw refusal }
       let kept = try opening.keepSafetyCopy(of: store.environment, because: .repair)
@@ -87,7 +92,8 @@ extension Store {
       try store.environment.write { transaction in try repair.run(in: &transaction) }
       try store.environment.checkStructure()
       let after = try StoreCheck.run(on: store.environment, schema)
-      return StoreRepairReport(before: before, after: after, safetyCopy: URL(filePath: kept.string))
+      return StoreRepairReport(
+        before: before, after: after, safetyCopy: URL(filePath: kept.string), unreadLog: unreadLog)
     }
   }
 

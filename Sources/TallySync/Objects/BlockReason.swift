@@ -15,7 +15,7 @@ enum StreamFault: Error {
   var blockReason: BlockReason {
     let (kind, reason): (BlockReason.Kind, String) =
       switch self {
-      case .otherNumber: (.refused, "A segment has another number than its place in the stream.")
+      case .otherNumber: (.refused, "The number of a segment does not match its place in the stream.")
       case .unknownReplica: (.unverified, "The card of the device has not arrived, so its changes cannot be verified.")
       case .brokenChain: (.refused, "A segment does not follow the one before it: the stream was changed.")
       case .revoked: (.revoked, "The device was revoked: what it wrote afterwards is ignored.")

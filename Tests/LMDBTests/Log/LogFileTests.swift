@@ -102,7 +102,7 @@ import Testing
     let before = place
     try append(10, 2, to: &place, isDurable: true)
     #expect(try log.record(after: other) == nil)
-    #expect(try log.record(after: before.afterDirectCommit) == nil)
+    #expect(try log.record(after: before.afterDirectCommit()) == nil)
     #expect(try values(after: before) == [[UInt8](repeating: 2, count: 10)])
   }
 

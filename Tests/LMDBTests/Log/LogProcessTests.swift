@@ -65,6 +65,67 @@ extension LMDBEnvironment {
     return newest
   }
 
+  /// A process that may not write cannot bring the log into the tree before it copies that.
+  @Test(arguments: [false, true]) func aCopyByAReaderHasEveryCommit(isRewritten: Bool) throws {
+    let (directory, target) = (try TemporaryDirectory(), try TemporaryDirectory())
+    let writer = try HelperProcess("hold-log", directory, 9)
+    #expect(writer.line() == "ready")
+    var options = LMDBEnvironment.Options()
+    options.setLog()
+    options.isReadOnly = true
+    options.log?.makesLog = false
+    let reader = try LMDBEnvironment(path: directory.path, options: options)
+    try reader.joinLog()
+    #expect(try #require(try reader.logInformation()).commitCount > 0)
+    if isRewritten { try reader.rewrite(to: target.path) } else { try reader.copy(to: target.path) }
+    try reader.close()
+    if !isRewritten {
+      #expect(try FileManager.default.contentsOfDirectory(atPath: target.path.string) == ["data.mdb"])
+    }
+    let copy = try LMDBEnvironment(path: target.path)
+    let counters = try Database<UInt64, [UInt8]>(opening: "counters", in: copy)
+    #expect(try copy.read { try counters.count(in: $0) } == 9)
+    try copy.checkStructure()
+    writer.release()
+    #expect(writer.line() == "closed")
+  }
+
+  /// Each of two stores has a log, of which one gets into the other's directory: with as many commits as its own.
+  @Test func aLogOfAnotherStoreIsNotRead() throws {
+    let copies = [try TemporaryDirectory(), try TemporaryDirectory()]
+    for number in copies.indices {
+      let directory = try TemporaryDirectory()
+      var options = LMDBEnvironment.Options()
+      options.setLog()
+      options.log?.mergesByItself = false
+      let environment = try LMDBEnvironment(path: directory.path, options: options)
+      let table = try environment.write { transaction in
+        let table = try Database<[UInt8], [UInt8]>(opening: "table", creating: true, in: &transaction)
+        try table.put([UInt8(number)], forKey: [0], in: &transaction)
+        return table
+      }
+      for key in UInt8(1)..<3 { try environment.write { try table.put([UInt8(number)], forKey: [key], in: &$0) } }
+      // As a kill would leave them; the data files are those of the first, the logs those of the second.
+      for (name, target) in [("data.mdb", copies[number]), ("log", copies[1 - number])] {
+        let bytes = try Data(contentsOf: URL(filePath: directory.path.appending(name).string))
+        try bytes.write(to: URL(filePath: target.path.appending(name).string))
+      }
+    }
+    for (number, copy) in copies.enumerated() {
+      var options = LMDBEnvironment.Options()
+      options.setLog()
+      let environment = try LMDBEnvironment(path: copy.path, options: options)
+      let table = try Database<[UInt8], [UInt8]>(opening: "table", in: environment)
+      let values = try environment.read { snapshot in
+        try (UInt8(0)..<3).compactMap { try table.value(forKey: [$0], in: snapshot) }
+      }
+      // Its own log is gone, and only that.
+      #expect(values == [[UInt8(number)]])
+      try environment.close()
+      try LMDBEnvironment(path: copy.path).checkStructure()
+    }
+  }
+
   @Test func eachSeesWhatTheOtherHasCommittedAndMerged() throws {
     let stores = [try open(), try open()]
     var number = 0
@@ -154,11 +215,11 @@ extension LMDBEnvironment {
       try table.database.put([2], forKey: [0], in: &transaction)
       try table.database.put([1], forKey: [1], in: &transaction)
       try table.database.put([1], forKey: [2], in: &transaction)
-      try first.putRow(end.afterDirectCommit, in: transaction.core)
+      try first.putRow(end.afterDirectCommit(), in: transaction.core)
     }
     first.share.isInDoubt = true
     #expect(try newest(in: second) == 2)
-    #expect(second.share.published == end.afterDirectCommit.commit)
+    #expect(second.share.published == end.afterDirectCommit().commit)
     try put(3, in: second)
     #expect(try newest(in: first) == 3)
   }

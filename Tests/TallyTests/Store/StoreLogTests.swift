@@ -271,6 +271,68 @@ import Testing
     }
   }
 
+  /// A command that copies a store opens it for reading only, and so cannot merge.
+  @Test func aReaderCopiesWhatAnotherProcessHasInTheLog() throws {
+    try withTemporaryDirectory { (directory) throws in
+      let (path, backup) = (directory.appending("store"), directory.appending("backup.mdb"))
+      let store = try TaskStore(at: path, configuration: Self.configuration)
+      let helper = try HelperProcess("TallyTestHelper", "hold", path, [])
+      #expect(helper.line() == "ready")
+      for title in ["Ada", "Edith", "Grace"] { try add(title, to: store) }
+      try store.close()
+      try withStore(at: path, Self.reading) { (store) throws in
+        #expect(try #require(try store.information().log?.commitCount) > 0)
+        #expect(try store.backup(to: backup).taskCount == 3)
+        try store.publishSnapshot(to: directory.appending("snapshot.mdb"))
+      }
+      for name in ["backup.mdb", "snapshot.mdb"] {
+        let copy = try TaskStore(snapshotAt: directory.appending(name), configuration: Self.configuration)
+        try expectAll(copy)
+        #expect(try !copy.read { try $0.header() }.hasLog)
+        try copy.close()
+      }
+      helper.release()
+      #expect(helper.lines() == [])
+    }
+  }
+
+  /// An earlier version does not look for a log when it puts a backup in the place of the file.
+  @Test(arguments: [Self.configuration, Self.brief])
+  func theLogOfAFileThatAnotherProgramReplacedIsKept(configuration: TaskStore.Configuration) throws {
+    try withKilled(["Ada", "Edith", "Grace"]) { (path) throws in
+      let older = path.removingLastComponent().appending("older")
+      try withStore(at: older, Self.brief) { try add("Mary", to: $0) }
+      try write(try bytes(of: older.appending("data.mdb")), to: path.appending("data.mdb"))
+      let log = try bytes(of: path.appending("log"))
+      try withStore(at: path, configuration) { try expect(["Mary"], in: $0) }
+      let kept = try names(in: path).filter { $0.hasPrefix("before-restore") && $0.hasSuffix(".log") }
+      #expect(try kept.map { try bytes(of: path.appending($0)) } == [log])
+      #expect(try !names(in: path).contains("log"))
+    }
+  }
+
+  @Test(arguments: [0, 9, 17]) func aLogThatCannotBeReadIsSetAsideByARepair(offset: Int) throws {
+    try withKilled(["Ada", "Edith", "Grace"]) { (path) throws in
+      var log = try bytes(of: path.appending("log"))
+      log[offset] ^= 0x10
+      try write(log, to: path.appending("log"))
+      for configuration in [Self.configuration, Self.brief, Self.reading] {
+        let error = #expect(throws: TallyError.self) { try TaskStore(at: path, configuration: configuration) }
+        #expect(error?.code == .damagedStore && error?.remedy.hasPrefix("Repair") == true)
+      }
+      #expect(code { try TaskStore.compact(at: path, configuration: Self.configuration) } == .damagedStore)
+      #expect(try bytes(of: path.appending("log")) == log)
+      let report = try TaskStore.repair(at: path, configuration: Self.configuration)
+      #expect(try bytes(of: #require(report.unreadLog)) == log && report.after.isSound)
+      try expectPlain(path)
+      try withStore(at: path, Self.configuration) { (store) throws in
+        try add("Mary", to: store)
+        #expect(try titles(of: store).last == "Mary")
+      }
+      #expect(try TaskStore.repair(at: path, configuration: Self.configuration).unreadLog == nil)
+    }
+  }
+
   @Test func otherProcessesWriteThroughTheLogAndAreObserved() async throws {
     let directory = try TemporaryItem(.directory, in: FilePath(NSTemporaryDirectory()), for: "log-test")
     let path = directory.path.appending("store")
