@@ -53,7 +53,7 @@ extension LMDBEnvironment {
   /// Adds commits to a copy, which becomes a plain environment.
   private func add(_ tail: LogOverlay, toCopyIn directory: FilePath) throws(LMDBError) {
     var options = Options()
-    options.maxDatabases = self.options.maxDatabases
+    options.maxDatabases = self.options.databaseCapacity
     options.fileMode = self.options.fileMode
     try LMDBError.translating("copy") {
       let target = try LMDBEnvironment(path: directory, options: options)
@@ -136,7 +136,7 @@ extension LMDBEnvironment {
 
   private func rewriteDatabases(to directory: FilePath) throws {
     var options = Options()
-    options.maxDatabases = self.options.maxDatabases
+    options.maxDatabases = self.options.databaseCapacity
     options.fileMode = self.options.fileMode
     let tail = try tailForCopy()
     let target = try LMDBEnvironment(path: directory, options: options)

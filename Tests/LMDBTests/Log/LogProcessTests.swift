@@ -73,6 +73,8 @@ extension LMDBEnvironment {
     var options = LMDBEnvironment.Options()
     options.setLog()
     options.isReadOnly = true
+    // Beside the database of the log.
+    options.maxDatabases = 1
     options.log?.makesLog = false
     let reader = try LMDBEnvironment(path: directory.path, options: options)
     try reader.joinLog()
