@@ -12,6 +12,7 @@ line in the documentation.
 A line `print(…)  // RESULT` of an article promises its output; text after a colon and a blank is explanation.
 """
 
+import argparse
 import pathlib
 import re
 import sys
@@ -237,5 +238,8 @@ def verify(folder):
                 sys.exit(f"extract-articles: {path.name} promises `{promise}`, which was not printed, or not in this order")
 
 
-folder = pathlib.Path(sys.argv[1])
-verify(folder) if "--verify" in sys.argv[2:] else extract(folder)
+parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+parser.add_argument("folder", type=pathlib.Path)
+parser.add_argument("--verify", action="store_true")
+arguments = parser.parse_args()
+verify(arguments.folder) if arguments.verify else extract(arguments.folder)
