@@ -354,6 +354,7 @@ def shown(tally, words):
 
 def fill_field(page, field, text):
     """Types into a field of the sheet and leaves it."""
+    page.follow("the sheet")
     page.click(f"document.getElementById('{field}')")
     page.evaluate(f"document.getElementById('{field}').select()")
     page.type(text)

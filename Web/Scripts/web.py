@@ -82,6 +82,10 @@ class Page(Browser):
     def visit(self, path):
         self.keep_noise()
         self.open(self.web.address + path, *self.size)
+        self.follow(path)
+
+    def follow(self, path):
+        """Waits until the page has its scripts, and follows the store."""
         self.wait("document.documentElement.classList.contains('scripted')", f"the scripts of {path}")
         # As soon as the page follows the store, it saves what is being typed. On a busy machine that would come in between.
         with contextlib.suppress(AssertionError):
@@ -125,11 +129,18 @@ class Page(Browser):
     def wait(self, expression, what, seconds=10):
         """Waits until an expression is true; returns how long that took in seconds."""
         start = time.monotonic()
+        self.value(f"!!({expression}) || null", what, seconds)
+        return time.monotonic() - start
+
+    def value(self, expression, what, seconds=10):
+        """The value of an expression, once it has one."""
+        start = time.monotonic()
         while time.monotonic() - start < seconds:
             # Between two pages there is no document, for a moment, and a page may end while it is asked.
             with contextlib.suppress(PageEnded):
-                if self.evaluate(f"(() => {{ try {{ return !!({expression}); }} catch {{ return false; }} }})()"):
-                    return time.monotonic() - start
+                value = self.evaluate(f"(() => {{ try {{ return {expression}; }} catch {{ return null; }} }})()")
+                if value is not None:
+                    return value
             # A part of the time so far: short waits are measured, and long ones do not keep a processor busy.
             time.sleep(min(max(0.002, (time.monotonic() - start) / 10), 0.03))
         shown = self.evaluate("document.getElementById('notice').innerText + '\\n' + document.getElementById('main').innerText.slice(0, 2000)")
@@ -152,10 +163,11 @@ class Page(Browser):
         self.call("Input.insertText", text=text)
 
     def center(self, expression):
-        box = self.evaluate(
+        """The middle of an element. It may be gone for a moment: while the scripts of a page take over its rows, these are empty."""
+        return self.value(
             f"(() => {{ const element = {expression}; element.scrollIntoView({{block: 'center'}});"
-            " const box = element.getBoundingClientRect(); return [box.x + box.width / 2, box.y + box.height / 2]; })()")
-        return box
+            " const box = element.getBoundingClientRect(); return [box.x + box.width / 2, box.y + box.height / 2]; })()",
+            f"the element {expression}")
 
     def still_center(self, expression):
         """The middle of an element, once what comes and goes above it has left it where it is for a moment."""
