@@ -38,12 +38,16 @@ extension LMDBEnvironment {
 
   /// The commits that a copy of the tree may lack; `nil` if it lacks none.
   ///
-  /// An environment that may write brings them into the tree first.
+  /// An environment that may write brings them into the tree first, if its disk has room.
   private func tailForCopy() throws(LMDBError) -> LogOverlay? {
     guard let log else { return nil }
-    guard options.isReadOnly else {
-      try log.merge()
-      return nil
+    if !options.isReadOnly {
+      do throws(LMDBError) {
+        try log.merge()
+        return nil
+      } catch {
+        guard error.isLackOfRoom else { throw error }
+      }
     }
     let reader = try log.beginReader()
     defer { endRead(reader) }

@@ -61,6 +61,37 @@ extension LogStore {
     }
   }
 
+  /// Makes a recovery; adopts the log instead if this process may not write to the tree, or has no room for that (L12).
+  func recoverOrAdopt() throws(LMDBError) {
+    guard !environment.options.isReadOnly else { return try adopt() }
+    do throws(LMDBError) {
+      try recover()
+    } catch {
+      guard error.isLackOfRoom else { throw error }
+      try adopt()
+    }
+  }
+
+  /// Publishes every whole record, and leaves it in the log; the caller has the store alone (L12).
+  ///
+  /// The doubt stays, so the next writer that has the turn makes a recovery.
+  private func adopt() throws(LMDBError) {
+    share.isInDoubt = true
+    let reader = try environment.beginTreeReader()
+    defer { environment.endRead(reader) }
+    var place = try row(in: reader)
+    try flushTree()
+    try LMDBError.translating("read the log") {
+      while let found = try log.record(after: place) {
+        // After a failed flush the system may never write what it shows; written again, it is.
+        try log.write(found.bytes, of: found.record)
+        place = found.record.end
+      }
+      try log.flush()
+    }
+    share.publish(place.commit)
+  }
+
   /// Commits directly (L9), with the changes that a body makes for the end of the published commits; the body may run
   /// again.
   private func commitDirectly(

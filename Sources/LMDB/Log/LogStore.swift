@@ -84,14 +84,12 @@ package final class LogStore: Sendable {
   let state: Monitor<State>
 
   /// Opens the log of an environment, or makes it if there is none; commits that a crash has left in it go into the
-  /// tree (L12).
+  /// tree, or stay in the log if the tree cannot be written (L12).
   ///
   /// Returns `nil` if there is no log and the options ask for none.
   ///
-  /// Throws `busy` if another process takes too long to open or close the store; `readOnly` if the environment is read
-  /// only and no other process has the store open, because the log must then be recovered first; `invalidArgument` if
-  /// the environment's writers wait without a limit; `corrupted` if the file is not a log; `diskFull` if there is no
-  /// room for the log or for the commits in it.
+  /// Throws `busy` if another process takes too long to open or close the store; `invalidArgument` if the environment's
+  /// writers wait without a limit; `corrupted` if the file is not a log; `diskFull` if there is no room for a new log.
   init?(of environment: LMDBEnvironment, options: Options = Options()) throws(LMDBError) {
     let given = environment.options
     let path = environment.path
@@ -119,9 +117,8 @@ package final class LogStore: Sendable {
     }
     log = opened.file
     do {
-      if given.isReadOnly, share.isAlone { throw LMDBError.unrecoveredLog }
-      if !share.isAlone {
-        // The process that opened the store alone has made the database.
+      if !share.isAlone || given.isReadOnly {
+        // A log that is in use has rows.
         rows = try Database(opening: Self.rowTable, in: environment)
       } else {
         rows = try environment.writeTree { try Database(opening: Self.rowTable, creating: true, in: &$0) }
@@ -133,7 +130,8 @@ package final class LogStore: Sendable {
     }
     // From here on `deinit` closes the log.
     do throws(LMDBError) {
-      if share.isAlone { try recover() }
+      // A new log is not in use before the recovery has set the mark (L16).
+      if share.isAlone { try opened.isNew ? recover() : recoverOrAdopt() }
       try share.endOpening()
     } catch {
       if opened.isNew { try? LogFile.remove(from: path) }
@@ -509,8 +507,11 @@ extension LogStore {
 extension LMDBEnvironment {
   /// Whether the directory's log, if any, is in use or will be; removes a log that is no longer in use.
   fileprivate func usesLog(_ share: LogShare, _ options: LogStore.Options) throws(LMDBError) -> Bool {
-    guard share.isAlone, let isMarked = options.isMarked, LogFile.isThere(in: path) else { return true }
+    guard share.isAlone, LogFile.isThere(in: path) else { return true }
+    // A log without a row is not in use yet: its maker has not made the first recovery.
     return try LMDBError.translating("open the log") {
+      if try self.options.isReadOnly && rowOfTree() == nil { return false }
+      guard let isMarked = options.isMarked else { return true }
       if try isMarked(self) { return true }
       if !self.options.isReadOnly { try discardLog(options) }
       return options.makesLog && !self.options.isReadOnly
@@ -526,7 +527,7 @@ extension LMDBEnvironment {
     var isLacking = true
     if let log = try? LogFile.open(in: path) {
       defer { log.close() }
-      isLacking = try log.hasCommit(after: rowOfTree().commit)
+      isLacking = try log.hasCommit(after: rowOfTree()?.commit ?? 0)
     } else if try LogStore.isReadable(in: path) {
       // Its creation was interrupted.
       isLacking = false
@@ -534,16 +535,16 @@ extension LMDBEnvironment {
     if isLacking { try keep() } else { try LogFile.remove(from: path) }
   }
 
-  private func rowOfTree() throws -> LogPlace {
-    let reader = try beginRead()
-    guard try reader.databaseNames().contains(LogStore.rowTable) else { return LogPlace() }
-    let rows = try Database<[UInt8], [UInt8]>(opening: LogStore.rowTable, in: self)
-    return try read { try rows.value(forKey: LogStore.rowKey, in: $0) }.map { try LogPlace($0) } ?? LogPlace()
+  /// The row of the tree; `nil` if it has none.
+  private func rowOfTree() throws -> LogPlace? {
+    do throws(LMDBError) {
+      let rows = try Database<[UInt8], [UInt8]>(opening: LogStore.rowTable, in: self)
+      let reader = try beginRead()
+      return try rows.value(forKey: LogStore.rowKey, in: reader).map { (bytes) throws(LMDBError) in try LogPlace(bytes)
+      }
+    } catch {
+      guard error.code == .databaseNotFound else { throw error }
+      return nil
+    }
   }
-}
-
-extension LMDBError {
-  static let unrecoveredLog = LMDBError(
-    .readOnly, operation: "open", message: "The file was not closed, and cannot be recovered where it is",
-    remedy: "Open it once for writing, or copy its directory to a place where you may write")
 }

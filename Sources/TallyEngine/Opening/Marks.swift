@@ -72,55 +72,26 @@ extension StoreOpening {
 
   /// Lets an open store use the log that is there, after its file has been checked.
   ///
-  /// If the store is opened for reading only, the commits that killed processes have left in the log must be brought
-  /// into the file first. The store is then opened again.
-  ///
   /// - Parameters:
   ///   - opened: the store.
   ///   - settingAside: whether a log that cannot be read is kept under another name, and its commits given up.
-  /// - Returns: the store, perhaps opened again.
+  /// - Returns: the store, with the name of the log that was set aside.
   /// - Throws: `damagedStore` for a log that cannot be read; what opening it throws.
   func joinLog(of opened: OpenEnvironment, settingAside: Bool = false) throws -> OpenEnvironment {
     guard !isSnapshot else { return opened }
     guard LogStore.isPossible || !LogStore.isThere(in: directory) else { throw TallyError.impossibleLog }
-    var opened = opened
-    for _ in 1..<Self.recoveryAttempts {
-      do {
-        try opened.environment.joinLog()
-        return opened
-      } catch {
-        if error.code == .corrupted, try !LogStore.isReadable(in: directory) {
-          guard settingAside else { throw TallyError.unreadableLog }
-          try opened.environment.write { try Self.changeHeader(in: &$0) { $0.requiredFeatures.remove(.log) } }
-          opened.keptLog = try settleLog(because: .repair)
-          return opened
-        }
-        guard configuration.isReadOnly, error.code == .readOnly else { throw error }
-        try opened.environment.close()
-        try recoverLog(after: error)
-        opened = OpenEnvironment(environment: try openFile(), access: opened.access, writeRefusal: opened.writeRefusal)
-      }
-    }
-    try opened.environment.joinLog()
-    return opened
-  }
-
-  /// Brings a log into the file of a store that could not be opened for reading only otherwise.
-  private func recoverLog(after refusal: LMDBError) throws {
-    var options = storeOptions
-    options.isReadOnly = false
     do {
-      let environment = try LMDBEnvironment(path: directory, options: options)
-      defer { try? environment.close() }
-      try environment.joinLog()
+      try opened.environment.joinLog()
+      return opened
     } catch {
-      // Where nothing can be written, the log must be recovered elsewhere.
-      throw [.permissionDenied, .readOnly].contains(error.code) ? refusal : error
+      guard error.code == .corrupted, try !LogStore.isReadable(in: directory) else { throw error }
+      guard settingAside else { throw TallyError.unreadableLog }
+      var opened = opened
+      try opened.environment.write { try Self.changeHeader(in: &$0) { $0.requiredFeatures.remove(.log) } }
+      opened.keptLog = try settleLog(because: .repair)
+      return opened
     }
   }
-
-  /// Other processes may come and be killed between two attempts.
-  private static let recoveryAttempts = 3
 
   /// Removes the log of a data file that is about to be replaced, so that nobody takes it for the log of the new file.
   ///
@@ -206,6 +177,8 @@ extension StoreOpening {
       // A tree that contradicts itself must not be written.
       guard LogStore.isThere(in: directory), (try? environment.checkStructure()) != nil else { return }
       try environment.joinLog()
+      // A process that may write to the tree, but has no room, opens the store all the same.
+      try environment.sync()
     } catch {
       if error.code == .diskFull { throw error }
     }

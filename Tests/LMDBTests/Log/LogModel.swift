@@ -12,6 +12,8 @@ final class LogModel {
     var kills = 0
     var cuts = 0
     var failures = 0
+    /// How often a process that opens the store alone finds no room on the disk for a recovery.
+    var fullDisks = 0
     /// Whether a killed process is started again.
     var restarts = true
     /// Whether the processes have an empty store open at the beginning.
@@ -39,10 +41,12 @@ final class LogModel {
       clearingBlock, recovery
     case numberOfRecovery, mergeAtClosing, flushOfName, headLast, mergeOfLastWriter, mark, removalOfUnmarked,
       removalLast
+    case doubtOfAdoption, repeatedWrite, flushOfAdoption
   }
 
   enum Step: Int {
-    case out, openLock, openUse, openFind, openMake, openName, openHead, openClear, openRelease, openShare, openUnlock
+    case out, openLock, openUse, openFind, openMake, openName, openHead, openClear
+    case adoptMark, adoptTree, adoptRecord, adoptFlush, adoptPublish, openRelease, openShare, openUnlock
     case idle
     case snapBegin, snapPublished, snapFlush, snapRaise, snapCatch
     case writeTurn, writeMark, writeBegin
@@ -85,6 +89,7 @@ final class LogModel {
     state[.kills] = budget.kills
     state[.cuts] = budget.cuts
     state[.failures] = budget.failures
+    state[.fullDisks] = budget.fullDisks
     for process in 0..<budget.processes {
       state[process, .lives] = budget.lives
       guard budget.beginsOpen, !budget.hasThreads || process == 0 else { continue }

@@ -29,7 +29,11 @@ extension LogModel {
     case .openClear:
       if !omits(.clearingBlock) { for cell in [State.Cell.published, .safe, .isInDoubt] { state[cell] = 0 } }
       if state[.hasStranger] == 1 { report("a log is used beside a program that knows none") }
-      go(process, to: .directMerging, state, emit)
+      if !isReader(process) { go(process, to: .directMerging, state, emit) }
+      // A new log is not in use before the recovery has set the mark.
+      guard isReader(process) || state[.fullDisks] > 0 && isMarked(state) else { return }
+      if !isReader(process) { state[.fullDisks] -= 1 }
+      go(process, to: .adoptMark, state, emit)
     case .openRelease:
       // A lock that becomes shared is released and taken again.
       (state[.soleUser], state[.access]) = (0, 0)
@@ -82,12 +86,12 @@ extension LogModel {
     let isThere = state[.hasLog] == 1 && state[.hasHead] == 1
     // The control for the head is an environment alone, which knows no mark.
     let isInUse = isMarked(state) || omits(.removalOfUnmarked) || omits(.headLast)
-    if isThere, !isReader(process), isInUse {
+    if isThere, isInUse {
       return go(process, to: .openClear, state, emit)
     }
     if isThere, !isReader(process) { (state[.hasLog], state[.hasHead], state[.isLogNamed]) = (0, 0, 0) }
     guard !isReader(process), state[.hasStranger] == 0, !isThere else {
-      // A log is made only by who has access alone; one that was killed before a closing is not for readers alone.
+      // A log is made only by who has access alone; a reader uses no log that is not in use.
       state[.soleUser] = 0
       state[.users] &= ~(1 << process)
       if state[.opening] == process + 1 { state[.opening] = 0 }
@@ -96,6 +100,34 @@ extension LogModel {
     }
     state[.access] = process + 1
     go(process, to: .openMake, state, emit)
+  }
+
+  /// Who opens the store alone and cannot write to the tree publishes what is in the log, and leaves it there (L12).
+  func adopt(_ process: Int, _ step: Step, _ state: State, _ emit: Emit) {
+    var state = state
+    switch step {
+    case .adoptMark:
+      if !omits(.doubtOfAdoption) { state[.isInDoubt] = 1 }
+      go(process, to: .adoptTree, state, emit)
+    case .adoptTree:
+      // Who opens liblmdb's environment alone takes the newest meta page.
+      (state[.hasDeadOwner], state[.noted], state[.durable]) = (0, state[.written], state[.written])
+      resetTail(of: process, to: trees.values[state[.noted]].row, in: &state)
+      go(process, to: .adoptRecord, state, emit)
+    case .adoptRecord:
+      guard let record = nextRecord(of: process, in: state) else {
+        return go(process, to: omits(.flushOfAdoption) ? .adoptPublish : .adoptFlush, state, emit)
+      }
+      if !omits(.repeatedWrite) { write(records.number(of: record), at: record.v, in: &state) }
+      apply(record, to: process, in: &state)
+      emit(state)
+    case .adoptFlush:
+      flushLog(&state)
+      go(process, to: .adoptPublish, state, emit)
+    default:
+      state[.published] = max(state[.published], state[process, .end])
+      go(process, to: .openRelease, state, emit)
+    }
   }
 
   /// L13.

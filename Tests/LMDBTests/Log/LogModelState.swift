@@ -21,7 +21,7 @@ struct LogModelState: Hashable {
     /// Whether there is a log, whether it has its head, and whether the directory's entry of it is flushed.
     case hasLog, hasHead, isLogNamed
     // What may still happen.
-    case appends, directCommits, kills, cuts, failures
+    case appends, directCommits, kills, cuts, failures, fullDisks
     /// How many commits were tried.
     case attempts
     // What anybody has seen: the attempt that became commit 1, 2 and so on.

@@ -5,6 +5,7 @@ extension LogModel {
   func advance(_ process: Int, in state: State, _ emit: Emit) {
     let step = step(of: process, in: state)
     switch step.rawValue {
+    case Step.adoptMark.rawValue...Step.adoptPublish.rawValue: adopt(process, step, state, emit)
     case Step.out.rawValue...Step.openUnlock.rawValue: open(process, step, state, emit)
     case Step.idle.rawValue: choose(process, state, emit)
     case Step.snapBegin.rawValue...Step.snapCatch.rawValue: snapshot(process, step, state, emit)

@@ -17,6 +17,8 @@ import Testing
     Budget(lives: 1, appends: 1, directCommits: 1, hasThreads: true),
     Budget(lives: 1, appends: 1, kills: 1, restarts: false, readers: 1),
     Budget(lives: 2, appends: 1, kills: 1, restarts: false, hasStranger: true),
+    Budget(processes: 1, lives: 2, appends: 2, kills: 1, cuts: 1, failures: 1, fullDisks: 2, restarts: false),
+    Budget(processes: 1, lives: 1, appends: 3, cuts: 2, fullDisks: 1, ring: 2, isDurable: false),
   ]
 
   static let longBudgets = [
@@ -34,6 +36,11 @@ import Testing
     Budget(processes: 3, lives: 1, appends: 1, kills: 1, readers: 1),
     Budget(lives: 2, appends: 1, directCommits: 1, kills: 1, cuts: 1, hasStranger: true),
     Budget(processes: 3, lives: 1, appends: 1, kills: 1, hasStranger: true),
+    Budget(lives: 1, appends: 2, kills: 1, cuts: 1, failures: 1, fullDisks: 2),
+    Budget(lives: 2, appends: 2, cuts: 1, fullDisks: 2, isDurable: false),
+    Budget(lives: 2, appends: 1, kills: 1, cuts: 1, failures: 1, readers: 1),
+    Budget(lives: 2, appends: 2, cuts: 2, ring: 2, isDurable: false, readers: 1),
+    Budget(lives: 2, appends: 1, kills: 1, cuts: 1, fullDisks: 1, hasStranger: true),
   ]
 
   @Test(arguments: TestSize.pick(quick: quickBudgets, long: quickBudgets + longBudgets))
@@ -54,6 +61,9 @@ import Testing
     case .flushOfSafe: Budget(lives: 0, appends: 2, kills: 1, cuts: 1, restarts: false, beginsOpen: true)
     case .doubt, .doubtOfDirect: Budget(lives: 0, appends: 1, directCommits: 1, kills: 1, beginsOpen: true)
     case .recovery, .numberOfRecovery: Budget(processes: 1, lives: 1, appends: 3, cuts: 2, ring: 2, isDurable: false)
+    case .doubtOfAdoption:
+      Budget(processes: 1, lives: 1, appends: 3, cuts: 2, fullDisks: 1, ring: 2, isDurable: false)
+    case .repeatedWrite, .flushOfAdoption: Budget(lives: 1, appends: 1, kills: 1, cuts: 1, failures: 1, readers: 1)
     case .headLast: Budget(processes: 1, lives: 2, appends: 1, kills: 1, cuts: 1)
     case .mergeOfLastWriter: Budget(lives: 1, appends: 1, readers: 1)
     case .mark: Budget(lives: 1, appends: 1, hasStranger: true)

@@ -55,6 +55,41 @@ import Testing
     #expect(try environment.read { try table.value(forKey: [1], in: $0) } == [1])
   }
 
+  /// What a killed process has left stays where it is, until a process writes.
+  @Test func whoMayOnlyReadAdoptsTheLog() throws {
+    let killed = try TemporaryDirectory()
+    let before = try row.commit
+    for key in 1...3 as ClosedRange<UInt8> { try put(key, forKey: key) }
+    for name in [LMDBEnvironment.dataFileName, LogFile.fileName] {
+      try FileManager.default.copyItem(
+        atPath: directory.path.appending(name).string, toPath: killed.path.appending(name).string)
+    }
+    let calls = Monitor<[String]>([])
+    for _ in 1...2 {
+      calls.withLock { $0 = [] }
+      let reader = try Self.open(killed) { options in
+        options.isReadOnly = true
+        options.log?.hooks.willWrite = { _, bytes in
+          calls.withLock { $0.append("\(LogRecord(head: bytes)?.commit ?? 0)") }
+        }
+        options.log?.hooks.willFlush = { calls.withLock { $0.append("flush") } }
+      }
+      #expect(calls.withLock { $0 } == (1...3 as ClosedRange<UInt64>).map { "\(before + $0)" } + ["flush"])
+      #expect(reader.isCommitting)
+      #expect(try reader.logInformation()?.commitCount == 3)
+      let copies = try Table(opening: "table", in: reader)
+      for key in 1...3 as ClosedRange<UInt8> {
+        #expect(try reader.read { try copies.value(forKey: [key], in: $0) } == [key])
+      }
+      try reader.close()
+      #expect(LogStore.isThere(in: killed.path))
+    }
+    let writer = try Self.open(killed)
+    #expect(try !writer.isCommitting && writer.logInformation()?.commitCount == 0)
+    try writer.close()
+    #expect(!LogStore.isThere(in: killed.path))
+  }
+
   /// After the first one, an append looks only at the key that was appended before.
   @Test func onlyKeysAfterAllOthersAreAppended() throws {
     let other = try environment.write { try Table(opening: "other", creating: true, in: &$0) }

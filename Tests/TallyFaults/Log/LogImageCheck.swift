@@ -101,20 +101,35 @@ struct LogImageCheck {
           return try faultOfOpening(plain, order, &generator)
         }
       }
+      if generator.oneIn(3) {
+        if let fault = try faultOfReading(&history, order) { return "a reader alone: \(fault)" }
+      }
       return try faultOfOpening(history, order, &generator)
     } catch {
       return "refused: \(error)"
     }
   }
 
-  /// Lets a program recover the image and write, and replaces the image by what a power cut leaves of that.
+  /// Opens the image for reading only; what is seen then must last.
+  private func faultOfReading(_ history: inout LogHistory, _ order: [LogBank.Move]) throws -> String? {
+    let bank = try LogBank(in: image, isReadOnly: true)
+    let state = try bank.state()
+    try bank.close()
+    if let fault = history.fault(ofCut: state, order: order) { return fault }
+    history.add(.flushed(state.number))
+    return nil
+  }
+
+  /// Lets a program recover the image and write, or only read it, and replaces the image by what a power cut leaves of that.
   private func cutRecovery(_ history: inout LogHistory, _ generator: inout SeededGenerator) throws {
     let (events, notes) = (files.directory.appending("recovery"), files.directory.appending("recovery-notes"))
     try? FileManager.default.removeItem(atPath: events.string)
     try write([], to: notes)
     let tree = try FileTree(image)
+    let roles: [LogBankAct.Role] = [.durable, .durable, .relaxed, .visitor]
+    let role = roles[Int.random(in: 0..<roles.count, using: &generator)]
     let child = try LogBankAct.start(
-      in: image, notes: notes, LogBank.auditor, generator.oneIn(3) ? .relaxed : .durable, count: 4, recordingIn: events,
+      in: image, notes: notes, LogBank.auditor, role, count: 4, recordingIn: events,
       output: files.directory.appending("recovery.out"), killing: true, using: &generator)
     let ending = child.wait()
     guard [.exit(0), .signal(SIGKILL)].contains(ending), child.lines.isEmpty else {

@@ -108,7 +108,10 @@ import Testing
       case .repairing: #expect(try TaskStore.repair(at: path, configuration: Self.configuration).before.isSound)
       case .backingUp:
         try withStore(at: path, Self.reading) { _ = try $0.backup(to: file) }
-        try TaskStore.restore(from: file, to: path, configuration: Self.configuration)
+        try withStore(at: path.removingLastComponent().appending("restored")) { try expect([], in: $0) }
+        let restored = path.removingLastComponent().appending("restored")
+        try TaskStore.restore(from: file, to: restored, configuration: Self.configuration)
+        try withStore(at: restored, Self.reading) { try expectAll($0) }
       case .restoring:
         try withStore(at: path.removingLastComponent().appending("other")) { _ = try $0.backup(to: file) }
         let kept = try #require(
@@ -120,7 +123,9 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: path.string))
         return
       }
-      if door != .opening { try expectPlain(path) }
+      // Who may only read leaves the log as it is.
+      if [.reading, .verifying, .backingUp].contains(door) { #expect(try names(in: path).contains("log")) }
+      if ![.opening, .reading, .verifying, .backingUp].contains(door) { try expectPlain(path) }
       try withStore(at: path, Self.configuration) { (store) throws in
         try expectAll(store)
         try add("Mary", to: store)
@@ -228,6 +233,8 @@ import Testing
           #expect(try store.information().log == nil)
           #expect(try names(in: path).contains("log") == configuration.isReadOnly)
           #expect(try names(in: path).contains("log.lock") == configuration.isReadOnly)
+          // The file has all of its commits.
+          #expect(try !names(in: path).contains { $0.hasPrefix("before-restore") })
         }
         access.release()
         try withStore(at: path, Self.configuration) { try add("Grace", to: $0) }
@@ -294,6 +301,25 @@ import Testing
       helper.release()
       #expect(helper.lines() == [])
     }
+  }
+
+  /// One that was alone when it opened the store reads on while another process writes, which begins with a recovery.
+  @Test func aReaderOfAKilledProcessesLogFollowsTheNextWriter() throws {
+    let directory = try TemporaryItem(.directory, in: FilePath(NSTemporaryDirectory()), for: "log-test")
+    let path = directory.path.appending("store")
+    try withKilled(["Ada", "Edith", "Grace"]) { (killed) throws in
+      try FileManager.default.copyItem(atPath: killed.string, toPath: path.string)
+    }
+    try withStore(at: path, Self.reading) { (store) throws in
+      try expectAll(store)
+      #expect(try #require(try store.information().log?.commitCount) > 0)
+      let helper = try HelperProcess("TallyTestHelper", "add", path, [5], keeping: directory)
+      #expect(helper.line() == "done")
+      _ = helper.lines()
+      try expect((0..<5).map { "\($0)" } + ["Ada", "Edith", "Grace"], in: store)
+    }
+    try withStore(at: path, Self.configuration) { (store) throws in #expect(try titles(of: store).count == 8) }
+    try expectPlain(path)
   }
 
   /// An earlier version does not look for a log when it puts a backup in the place of the file.
