@@ -32,8 +32,9 @@ final class LogOverlay: @unchecked Sendable {
   /// Creates the overlay of a write: that of its snapshot, and its own changes.
   init(of write: LogWrite, over under: LogOverlay) {
     self.write = write
-    parts = under.parts.last === write.part ? under.parts : under.parts + [write.part]
-    tables = Self.tables(of: parts)
+    let hasOwnPart = under.parts.last === write.part
+    parts = hasOwnPart ? under.parts : under.parts + [write.part]
+    tables = hasOwnPart ? under.tables : Self.tables(of: parts)
     (snapshot, row, numbers, databases) = (under.snapshot, under.row, under.numbers, under.databases)
   }
 
@@ -43,6 +44,8 @@ final class LogOverlay: @unchecked Sendable {
   }
 
   private static func tables(of parts: [LogTail]) -> [LogTable?] {
+    // Every snapshot asks; most have one part.
+    if parts.count == 1 { return parts[0].tables }
     let ofParts = parts.map(\.tables)
     let count = ofParts.reduce(0) { max($0, $1.count) }
     return (0..<count).flatMap { number in ofParts.map { number < $0.count ? $0[number] : nil } }
