@@ -148,6 +148,8 @@ struct SampleStream: Sendable {
 
   private func random(_ count: Int) -> [UInt8] {
     var generator = SystemRandomNumberGenerator()
-    return (0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) }
+    let words = (0..<(count + 7) / 8).map { _ in generator.next() }
+    // Read within the call.
+    return unsafe words.withUnsafeBytes { unsafe Array($0.prefix(count)) }
   }
 }
