@@ -163,8 +163,7 @@ extension SumBlock {
       bits |= sum ^ sum >> 63
     }
     guard !slots.isEmpty else { return [] }
-    // One bit more for the sign.
-    let width = (64 - bits.leadingZeroBitCount + 8) / 8
+    let width = width(of: bits)
     var bytes: [UInt8] = [UInt8(width), UInt8(slots.count >> 8), UInt8(slots.count & 255)]
     let hasBits = slots.count > greatestNamedCount
     bytes.reserveCapacity(headByteCount + (hasBits ? bitByteCount : 2 * slots.count) + width * slots.count)
@@ -181,7 +180,10 @@ extension SumBlock {
   }
 
   /// The row after some changes, in ascending order of their slots; empty if nothing is left.
+  ///
+  /// - Complexity: for one change, as many steps as there are slots from it on; otherwise as many as there are slots.
   func adding(_ changes: [Change]) throws(TallyError) -> [UInt8] {
+    if changes.count == 1, let row = try adding(changes[0]) { return row }
     var (merged, index, failure): ([Entry], Int, TallyError?) = ([], 0, nil)
     merged.reserveCapacity(count + changes.count)
     func apply(_ change: Change, to amount: Int64 = 0) {
@@ -202,6 +204,46 @@ extension SumBlock {
     if let failure { throw failure }
     return try Self.encode(merged)
   }
+
+  /// The row after a change that keeps the form and the width of the row, of which most is then copied; otherwise `nil`.
+  private func adding(_ change: Change) throws(TallyError) -> [UInt8]? {
+    var progress = Progress()
+    let rank = rank(before: change.slot, from: &progress)
+    let isThere =
+      hasBits ? word(change.slot >> 6) >> UInt64(change.slot & 63) & 1 == 1 : rank < count && slot(rank) == change.slot
+    let before = rank == 0 ? 0 : sum(rank - 1)
+    let entry = try change.applied(to: isThere ? sum(rank) &- before : 0)
+    guard entry.amount != 0, isThere || hasBits || count < Self.greatestNamedCount else { return nil }
+    let newCount = isThere ? count : count + 1
+    var row: [UInt8] = []
+    row.reserveCapacity(bytes.byteCount + 2 + width)
+    row += [UInt8(width), UInt8(newCount >> 8), UInt8(newCount & 255)]
+    if hasBits {
+      row += copy(Self.headByteCount, sumsOffset)
+      row[Self.headByteCount + change.slot >> 3] |= 1 << UInt8(change.slot & 7)
+    } else {
+      let place = Self.headByteCount + 2 * rank
+      row += copy(Self.headByteCount, place)
+      if !isThere { row += [UInt8(change.slot >> 8), UInt8(change.slot & 255)] }
+      row += copy(place, sumsOffset)
+    }
+    row += copy(sumsOffset, sumsOffset + rank * width)
+    // The sums before the slot have the width already, those from it on may need another one.
+    var bits: Int64 = 0
+    func append(_ sum: Int64, plus amount: Int128) throws(TallyError) {
+      guard let next = Int64(exactly: Int128(sum) + amount) else { throw .overflowingMeasure }
+      bits |= next ^ next >> 63
+      for place in (0..<width).reversed() { row.append(UInt8(truncatingIfNeeded: next >> Int64(8 * place))) }
+    }
+    if !isThere { try append(before, plus: change.amount) }
+    for index in rank..<count { try append(sum(index), plus: change.amount) }
+    return Self.width(of: bits) == width ? row : nil
+  }
+
+  private func copy(_ start: Int, _ end: Int) -> [UInt8] { bytes.extracting(start..<end).bytes(from: 0) }
+
+  /// How many bytes a sum takes if the sums have these bits: one bit more for the sign.
+  private static func width(of bits: Int64) -> Int { (64 - bits.leadingZeroBitCount + 8) / 8 }
 }
 
 extension TallyError {
