@@ -132,29 +132,36 @@ def aligned(rows):
 
 
 def update_readme(root, recorded):
-    """Puts the table of the last runs of all suites, which are kept under .build, into Benchmarks/README.md."""
-    rows, machines = [HEADING], []
+    """Puts the table of the last runs of all suites, which are kept under .build, into Benchmarks/README.md.
+
+    Rows without a peer that meet their limits are only counted.
+    """
+    rows, alone, machines = [HEADING], lines_of_work(root, recorded.get("work", {})), []
     for name in SUITES:
         file = root / f".build/bench/results/{name}.json"
         report = json.loads(file.read_text()) if file.exists() else {"results": [], "machine": None}
         suite = json.loads((root / f"Benchmarks/Suites/{name}.json").read_text())
         results = {result["name"]: result for result in report["results"]}
         for row in suite["rows"]:
-            rows += lines(row, results, suite["dataSets"], recorded.get(name, {}))
+            (rows if has_peer(row) else alone).extend(lines(row, results, suite["dataSets"], recorded.get(name, {})))
         if report["machine"]:
             machines.append(measured_on(name, report["machine"]))
-    work = lines_of_work(root, recorded.get("work", {}))
-    met = [line for line in work if line[-1] == "met"]
-    rows += [line for line in work if line not in met]
+    met = [line for line in alone if line[-1] == "met"]
+    rows += [line for line in alone if line not in met]
     readme = root / "Benchmarks/README.md"
     before, _, rest = readme.read_text().partition(BEGIN)
-    summary = f"Of {len(work)} rows of everyday work (`make bench-work`), {len(met)} are within their limits."
+    summary = f"Of {len(alone)} rows without a peer, {len(met)} are within their limits; the table has the others."
     content = aligned(rows) + f"\n\n{summary}\n\n" + "\n".join(dict.fromkeys(machines))
     readme.write_text(f"{before}{BEGIN}\n\n{content}\n\n{END}{rest.partition(END)[2]}")
 
 
+def has_peer(row):
+    """Whether a row compares with another program; those of the command line do, with Taskwarrior."""
+    return "peer" in row or "name" in row
+
+
 def lines_of_work(root, recorded):
-    """The lines of everyday work, each beside its yardstick; the table has those that are not met."""
+    """The lines of everyday work, each beside its yardstick."""
     file = root / ".build/bench/results/work-times.json"
     found = json.loads(file.read_text()) if file.exists() else {}
     rows = []
@@ -177,8 +184,8 @@ def measured_on(name, machine):
 
 
 def missing_rows(root):
-    """The rows of the suites that the table in Benchmarks/README.md does not name."""
+    """The rows with a peer that the table in Benchmarks/README.md does not name."""
     content = (root / "Benchmarks/README.md").read_text().partition(BEGIN)[2].partition(END)[0]
     rows = [row for name in SUITES
-            for row in json.loads((root / f"Benchmarks/Suites/{name}.json").read_text())["rows"]]
+            for row in json.loads((root / f"Benchmarks/Suites/{name}.json").read_text())["rows"] if has_peer(row)]
     return [row["operation"] for row in rows if f"| {row['operation']}" not in content]
