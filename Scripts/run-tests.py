@@ -10,10 +10,10 @@ last time begins early; --record writes these times to Scripts/test-seconds.txt,
 """
 
 import argparse
+import contextlib
 import os
 import pathlib
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -28,12 +28,30 @@ NEEDED_MEMORY_IN_BYTES = 4 << 30
 SILENCE_IN_SECONDS = 8
 
 
-def environment():
-    """A person's own settings do not change the tests; their stores are in memory, if it has room, as the disk is slow."""
+def environment(scratch=None):
+    """A person's own settings do not change the tests."""
+    return os.environ | {"XDG_CONFIG_HOME": str(ROOT / ".build/no-settings")} | ({"TMPDIR": scratch} if scratch else {})
+
+
+@contextlib.contextmanager
+def scratch_in_memory():
+    """A directory for temporary files in memory, as flushes to a disk are slow; `None` if TMPDIR is set, or memory is short."""
     memory = pathlib.Path("/dev/shm")
-    has_room = os.access(memory, os.W_OK) and shutil.disk_usage(memory).free >= NEEDED_MEMORY_IN_BYTES
-    places = {"TMPDIR": str(memory)} if has_room and "TMPDIR" not in os.environ else {}
-    return os.environ | places | {"XDG_CONFIG_HOME": str(ROOT / ".build/no-settings")}
+    if "TMPDIR" in os.environ or not os.access(memory, os.W_OK) or not has_room(memory):
+        yield None
+        return
+    with tempfile.TemporaryDirectory(prefix="tally-tests-", dir=memory, ignore_cleanup_errors=True) as scratch:
+        # Some tests go there as another user.
+        os.chmod(scratch, 0o755)
+        yield scratch
+
+
+def has_room(memory):
+    """Whether a filesystem in memory, and memory itself, have enough room, and programs may be run there."""
+    system = os.statvfs(memory)
+    available = re.search(r"MemAvailable: *(\d+) kB", pathlib.Path("/proc/meminfo").read_text())
+    return (not system.f_flag & os.ST_NOEXEC and system.f_bavail * system.f_frsize >= NEEDED_MEMORY_IN_BYTES
+            and available is not None and int(available[1]) << 10 >= NEEDED_MEMORY_IN_BYTES)
 
 
 def listed(bundle, patterns):
@@ -68,8 +86,8 @@ def counted(count, noun):
 class Run:
     """The suites that wait and those that run, shared by the workers."""
 
-    def __init__(self, bundle, suites, known):
-        self.bundle, self.suites, self.known = bundle, suites, known
+    def __init__(self, bundle, suites, known, scratch):
+        self.bundle, self.suites, self.known, self.scratch = bundle, suites, known, scratch
         self.waiting = sorted(suites, key=lambda suite: known.get(suite, 0))
         self.lock, self.running, self.processes = threading.Lock(), {}, {}
         self.seconds, self.failed, self.last_line = {}, [], time.monotonic()
@@ -96,7 +114,8 @@ class Run:
         # From the beginning to the end of the name: others may have it within theirs.
         command = [self.bundle, "--testing-library", "swift-testing", "--no-parallel", "--filter", f"^{re.escape(suite)}/"]
         process = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT, cwd=ROOT, env=environment())
+            command, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT, cwd=ROOT,
+            env=environment(self.scratch))
         self.processes[suite] = process
         return process.wait()
 
@@ -114,6 +133,21 @@ class Run:
             self.say(text.rstrip("\n"))
         number = f"[{len(self.seconds):3}/{len(self.suites)}]"
         self.say(f"{number} {suite}: {counted(self.suites[suite], 'test')}, {self.seconds[suite]:.1f} s{f': {reason}' if reason else ''}")
+
+    def all(self, worker_count):
+        """Runs all suites."""
+        workers = [threading.Thread(target=self.work, daemon=True) for _ in range(worker_count)]
+        for worker in workers:
+            worker.start()
+        try:
+            while any(worker.is_alive() for worker in workers):
+                self.watch()
+                time.sleep(0.2)
+        finally:
+            # Control-C reaches the suites by itself; this is for everything else that ends the workers.
+            for process in self.processes.values():
+                if process.poll() is None:
+                    process.terminate()
 
     def watch(self):
         """Says what is running if nothing else is said."""
@@ -150,19 +184,9 @@ def main():
         words += [word for pattern in arguments.patterns for word in ["--filter", pattern]]
         sys.exit(subprocess.run(words, cwd=ROOT, env=environment()).returncode)
     started, file = time.monotonic(), bundle.parent / "test-seconds.txt"
-    run = Run(bundle, listed(bundle, arguments.patterns), seconds_of_last_time(file))
-    workers = [threading.Thread(target=run.work, daemon=True) for _ in range(max(1, arguments.workers))]
-    for worker in workers:
-        worker.start()
-    try:
-        while any(worker.is_alive() for worker in workers):
-            run.watch()
-            time.sleep(0.2)
-    finally:
-        # Control-C reaches the suites by itself; this is for everything else that ends the workers.
-        for process in run.processes.values():
-            if process.poll() is None:
-                process.terminate()
+    with scratch_in_memory() as scratch:
+        run = Run(bundle, listed(bundle, arguments.patterns), seconds_of_last_time(file), scratch)
+        run.all(max(1, arguments.workers))
     times = sorted((run.known | run.seconds).items(), key=lambda item: -item[1])
     file.write_text("".join(f"{seconds:.1f} {suite}\n" for suite, seconds in times))
     if arguments.record:

@@ -317,7 +317,7 @@ extension LMDBEnvironment {
     try whileOpen("statistics") { DatabaseStatistics(nameStatistics) }
   }
 
-  /// Whether some process is writing to the log, so that a commit may be seen soon.
+  /// Whether a commit may be under way, or the log waits for its recovery.
   package var isCommitting: Bool { log?.share.isInDoubt ?? false }
 
   /// The newest transaction whose meta page is written, acknowledged or not; with a log, the newest commit that is published.

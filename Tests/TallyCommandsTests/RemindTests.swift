@@ -99,7 +99,7 @@ import Testing
 
   @Test func noMoreThanThirtyTwoProgramsRunAtOnce() throws {
     try withDueReminders(count: 40, script: "while [ ! -e go ]; do sleep 0.05; done") { program, arguments in
-      let loop = try start(program, arguments)
+      let loop = try program.start(arguments)
       let started = { try journalLines(program).count { $0.hasPrefix("start") } }
       try waitUntil("as many as may run have been started") { try started() >= 32 }
       try Data().write(to: URL(filePath: program.directory.appending("go").string))

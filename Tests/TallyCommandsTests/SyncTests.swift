@@ -30,6 +30,24 @@ struct SyncTests {
     }
   }
 
+  /// A commit of a command beside it is one append, too.
+  @Test func whoSynchronisesForDaysKeepsALog() throws {
+    try withTwoDevices { devices in
+      let log = devices.store("first") + "/log"
+      let (process, output) = try devices.program.start(["--store", devices.store("first"), "sync", "run"])
+      try waitUntil("it has a log") { FileManager.default.fileExists(atPath: log) }
+      _ = try devices.run("first", "add", "beside it")
+      try waitUntil("it has sent that") {
+        try String(contentsOfFile: output.string, encoding: .utf8).contains("Sent 1 change")
+      }
+      #expect(FileManager.default.fileExists(atPath: log))
+      process.interrupt()
+      process.waitUntilExit()
+      #expect(!FileManager.default.fileExists(atPath: log))
+      try devices.expect("received", is: 1, "second", "now")
+    }
+  }
+
   @Test func theSixDigitsOfEachDeviceAreTheSameOnBoth() throws {
     try withTwoDevices { devices in
       let codes = try ["first", "second"].map { name in

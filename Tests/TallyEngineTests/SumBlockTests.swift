@@ -3,7 +3,7 @@ import Testing
 
 @testable import TallyEngine
 
-/// Rows of a measure after changes, beside the rows that their amounts give at once.
+/// Compares changed rows of a measure with rows encoded from the amounts.
 @Suite struct SumBlockTests {
   /// The largest amount of a history decides how wide its sums are.
   @Test(arguments: [1, 300, 1 << 20, 1 << 40, Int64.max / 4_000])
@@ -39,6 +39,28 @@ import Testing
       _ = try adding([SumBlock.Change(slot: 5, amount: 2)], to: row)
     }?.code
     #expect(code == .valueOutOfRange)
+  }
+
+  /// A row with any bytes but its head: a change gives a row or an error, and reading a number.
+  @Test func aDamagedRowEndsNoProcess() throws {
+    var random = SeededGenerator(seed: SeededGenerator.chooseSeed(for: "SumBlockTests"))
+    for _ in 0..<TestSize.pick(quick: 400, long: 20_000) {
+      let count = [1, 20, 96, 97, 700, 1_536][.random(in: 0..<6, using: &random)]
+      let slots = (0..<1_536).shuffled(using: &random).prefix(count).sorted()
+      var row = try SumBlock.encode(slots.map { SumBlock.Entry(slot: $0, amount: 7) })
+      for _ in 0..<Int.random(in: 1...6, using: &random) {
+        row[.random(in: 3..<row.count, using: &random)] = .random(in: 0...255, using: &random)
+      }
+      var changes = [SumBlock.Change(slot: .random(in: 0..<1_536, using: &random), amount: 1)]
+      if random.oneIn(2), changes[0].slot < 1_535 { changes.append(SumBlock.Change(slot: 1_535, amount: 1)) }
+      let changed = try? adding(changes, to: row)
+      #expect(changed?.isEmpty != true)
+      // Unsafe by signature only: bytes have no padding.
+      let block = try unsafe SumBlock(row.span.bytes)
+      var progress = SumBlock.Progress()
+      for slot in stride(from: 0, through: 1_536, by: 64) { _ = block.sum(before: slot, from: &progress) }
+      block.forEach { _, _ in }
+    }
   }
 
   private func adding(_ changes: [SumBlock.Change], to row: [UInt8]) throws -> [UInt8] {

@@ -79,9 +79,12 @@ def main():
             for number, function in enumerate(chosen)]
         for function, runs in begun:
             failures = [failure for failure in (run.result() for run in runs) if failure]
+            for failure in failures:
+                print(f"check-web: {failure}", file=sys.stderr, flush=True)
             failed += failures
             if not failures:
                 print(f"{function.__name__}: {function.__doc__.splitlines()[0]}", flush=True)
+    # Once more, as a log that is cut keeps its end.
     assert not failed, "\n".join(failed)
     print(f"web: {len(chosen)} scenarios are sound")
 

@@ -85,7 +85,7 @@ class Page(Browser):
         self.follow(path)
 
     def follow(self, path):
-        """Waits until the page has its scripts, and follows the store."""
+        """Waits until the page has its scripts, and for a while until it follows the store."""
         self.wait("document.documentElement.classList.contains('scripted')", f"the scripts of {path}")
         # As soon as the page follows the store, it saves what is being typed. On a busy machine that would come in between.
         with contextlib.suppress(AssertionError):
@@ -163,7 +163,7 @@ class Page(Browser):
         self.call("Input.insertText", text=text)
 
     def center(self, expression):
-        """The middle of an element. It may be gone for a moment: while the scripts of a page take over its rows, these are empty."""
+        """The middle of an element, once it is there: rows are empty while the page's scripts take them over."""
         return self.value(
             f"(() => {{ const element = {expression}; element.scrollIntoView({{block: 'center'}});"
             " const box = element.getBoundingClientRect(); return [box.x + box.width / 2, box.y + box.height / 2]; })()",

@@ -199,19 +199,21 @@ struct LogFile {
     return nil
   }
 
-  /// Whether a record at the beginning of a block has a commit after another one.
+  /// Whether the newest record ends at a place, or there is none.
   ///
-  /// Relaxed records lie within blocks, too; those are not looked at.
-  func hasCommit(after commit: UInt64) throws -> Bool {
-    for position in stride(from: 0, to: ringByteCount, by: Self.blockByteCount) {
-      let head = try bytes(count: LogRecord.headByteCount, at: position)
-      if let record = LogRecord(head: head), record.commit > commit,
-        record.offset % UInt64(ringByteCount) == UInt64(position)
-      {
-        return true
-      }
+  /// Only heads are looked at: what follows the newest one is a part of a record at most, which nobody has read.
+  func ends(at place: LogPlace) throws -> Bool {
+    let ring = try bytes(count: ringByteCount, at: 0)
+    var newest: LogRecord?
+    // Records begin at multiples of eight.
+    for position in stride(from: 0, to: ring.count - LogRecord.headByteCount + 1, by: 8) {
+      guard LogRecord.isHead(ring, at: position),
+        let record = LogRecord(head: Array(ring[position..<position + LogRecord.headByteCount])),
+        record.offset % UInt64(ringByteCount) == UInt64(position), record.commit > newest?.commit ?? 0
+      else { continue }
+      newest = record
     }
-    return false
+    return newest.map { $0.end == place } ?? true
   }
 
   private func bytes(count: Int, at position: Int) throws -> [UInt8] {

@@ -72,7 +72,7 @@ extension LogStore {
     }
   }
 
-  /// Publishes every whole record, and leaves it in the log; the caller has the store alone (L12).
+  /// Publishes the whole records, and leaves them in the log; the caller has the store alone (L12).
   ///
   /// The doubt stays, so the next writer that has the turn makes a recovery.
   private func adopt() throws(LMDBError) {
@@ -81,15 +81,16 @@ extension LogStore {
     defer { environment.endRead(reader) }
     var place = try row(in: reader)
     try flushTree()
-    try LMDBError.translating("read the log") {
-      while let found = try log.record(after: place) {
-        // After a failed flush the system may never write what it shows; written again, it is.
-        try log.write(found.bytes, of: found.record)
-        place = found.record.end
-      }
+    try LMDBError.translating("open the log") {
+      var last: (record: LogRecord, bytes: [UInt8])?
+      while let found = try log.record(after: place) { (last, place) = (found, found.record.end) }
+      // If its flush failed, the system may show a record that it never writes. Writing it again makes the next flush
+      // include it.
+      if let last, share.wasInDoubt { try log.write(last.bytes, of: last.record) }
       try log.flush()
     }
     share.publish(place.commit)
+    share.setAdopted()
   }
 
   /// Commits directly (L9), with the changes that a body makes for the end of the published commits; the body may run
@@ -107,11 +108,11 @@ extension LogStore {
       share.isInDoubt = true
       return place
     }
-    adoptDirectCommit(place)
+    publishDirectCommit(place)
   }
 
   /// Publishes a direct commit that has returned, so its meta page is flushed.
-  func adoptDirectCommit(_ place: LogPlace) {
+  func publishDirectCommit(_ place: LogPlace) {
     share.raiseSafe(to: place.offset)
     state.withLock { $0.restart(at: place) }
     share.publish(place.commit)

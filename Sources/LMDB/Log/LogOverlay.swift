@@ -44,7 +44,7 @@ final class LogOverlay: @unchecked Sendable {
   }
 
   private static func tables(of parts: [LogTail]) -> [LogTable?] {
-    // Every snapshot asks; most have one part.
+    // Most snapshots have one part, and share its tables.
     if parts.count == 1 { return parts[0].tables }
     let ofParts = parts.map(\.tables)
     let count = ofParts.reduce(0) { max($0, $1.count) }

@@ -58,6 +58,11 @@ struct LogRecord: Hashable, Sendable {
   let offset: UInt64
   let checksum: UInt64
 
+  /// Whether some bytes begin as a head does.
+  static func isHead(_ bytes: [UInt8], at offset: Int) -> Bool {
+    bytes.number(at: offset, as: UInt32.self)?.littleEndian == UInt32(magic)
+  }
+
   /// Reads a head; `nil` for other bytes.
   init?(head bytes: [UInt8]) {
     let words = (0..<5).compactMap { bytes.number(at: $0 * 8, as: UInt64.self)?.littleEndian }

@@ -34,6 +34,8 @@ final class LogShare: Sendable {
   private let owner: Int32
   /// Whether nobody else had the store open when this one opened it.
   let isAlone: Bool
+  /// Whether the block was in doubt before whoever is alone cleared it, because a killed process was writing.
+  let wasInDoubt: Bool
   private let isReadOnly: Bool
 
   /// Opens the file, and holds the lock *opening* until ``endOpening()``; clears the block if nobody has the store open (L12).
@@ -49,7 +51,7 @@ final class LogShare: Sendable {
     path = directory.appending(Self.fileName)
     let file = try Self.openInOpening(path, mode, waitLimit)
     do throws(LMDBError) {
-      (turn, isAlone, block) = try Self.open(file, at: path)
+      (turn, isAlone, wasInDoubt, block) = try Self.open(file, at: path)
     } catch {
       Self.release(file)
       try? file.close()
@@ -90,16 +92,18 @@ final class LogShare: Sendable {
 
   private static func open(
     _ file: FileDescriptor, at path: FilePath
-  ) throws(LMDBError) -> (FileLock, isAlone: Bool, SharedBlock) {
+  ) throws(LMDBError) -> (FileLock, isAlone: Bool, wasInDoubt: Bool, SharedBlock) {
     try LMDBError.translating("open the log", path) {
       let isAlone = try tryLock(file, .inUse, .exclusive)
       // Only a process that holds the lock `opening` has this one exclusively.
       if !isAlone { _ = try tryLock(file, .inUse, .shared) }
+      let hasBlock = try file.stat().size >= Int64(SharedBlock.byteCount)
+      let wasInDoubt = try isAlone && hasBlock && SharedBlock.isInDoubt(in: file)
       // The block must have room on the disk: a map of a file that is too short causes a signal instead of an error.
-      if try isAlone || file.stat().size < Int64(SharedBlock.byteCount) {
+      if isAlone || !hasBlock {
         try file.writeAll(toAbsoluteOffset: 0, [UInt8](repeating: 0, count: SharedBlock.byteCount))
       }
-      return (try FileLock(openingExisting: path), isAlone, try SharedBlock(of: file))
+      return (try FileLock(openingExisting: path), isAlone, wasInDoubt, try SharedBlock(of: file))
     }
   }
 
@@ -205,11 +209,14 @@ final class LogShare: Sendable {
 
   func raiseSafe(to offset: UInt64) { block.raise(.safe, to: offset) }
 
-  /// Whether the process that has the turn is writing, or was killed while it wrote (L10).
+  /// Whether the process that has the turn is writing, or was killed while it wrote (L10), or the log was adopted (L12).
   var isInDoubt: Bool {
     get { block[.doubt] != 0 }
     set { block.set(.doubt, to: newValue ? 1 : 0) }
   }
+
+  /// Marks the log as adopted: it is in doubt, and flushed (L12).
+  func setAdopted() { block.set(.doubt, to: 2) }
 }
 
 /// Numbers in a file that several processes have mapped.
@@ -224,6 +231,11 @@ private struct SharedBlock: @unchecked Sendable {
 
   // Constant, and aligned to a page; the owner unmaps it when nobody has it.
   private let address: UnsafeMutableRawPointer
+
+  /// Whether a file, which nobody else has open, has a block in doubt because of a write.
+  static func isInDoubt(in file: FileDescriptor) throws -> Bool {
+    try LogFile.bytes(of: file, count: 8, at: Number.doubt.rawValue * 64) == UInt64(1).storedBytes
+  }
 
   init(of file: FileDescriptor) throws(Errno) {
     // Kept until `unmap`.

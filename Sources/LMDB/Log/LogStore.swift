@@ -86,7 +86,7 @@ package final class LogStore: Sendable {
   /// Opens the log of an environment, or makes it if there is none; commits that a crash has left in it go into the
   /// tree, or stay in the log if the tree cannot be written (L12).
   ///
-  /// Returns `nil` if there is no log and the options ask for none.
+  /// Returns `nil` if there is no log and the options ask for none, and for a reader that finds one that is not in use.
   ///
   /// Throws `busy` if another process takes too long to open or close the store; `invalidArgument` if the environment's
   /// writers wait without a limit; `corrupted` if the file is not a log; `diskFull` if there is no room for a new log.
@@ -118,7 +118,7 @@ package final class LogStore: Sendable {
     log = opened.file
     do {
       if !share.isAlone || given.isReadOnly {
-        // A log that is in use has rows.
+        // A log that is in use has a row.
         rows = try Database(opening: Self.rowTable, in: environment)
       } else {
         rows = try environment.writeTree { try Database(opening: Self.rowTable, creating: true, in: &$0) }
@@ -227,7 +227,10 @@ package final class LogStore: Sendable {
       if !isLast && isLastWriter || environment.options.durability == .noMetaSync { try merge() }
     } catch {
       // Durable commits stay in the log.
-      if environment.options.durability == .noMetaSync { throw error }
+      guard environment.options.durability == .noMetaSync else { return }
+      // Relaxed ones do, too, once they are flushed; nobody else writes.
+      guard isLast, share.isInDoubt, error.isLackOfRoom else { throw error }
+      try LMDBError.translating("flush the log") { try log.flush() }
     }
   }
 
@@ -520,14 +523,14 @@ extension LMDBEnvironment {
 
   /// Removes a log that is not in use.
   ///
-  /// A program that knows no logs may have put an older file in the place of the tree, and the log of the newer one is
-  /// still there. So it is kept if it has a commit after the row, and also if it cannot be read.
+  /// A program that knows no logs may have put another file in the place of the tree, whose row says nothing about this
+  /// log. So it is kept unless its newest record ends at the row, and also if it cannot be read.
   private func discardLog(_ options: LogStore.Options) throws {
     guard let keep = options.keep else { return try LogFile.remove(from: path) }
     var isLacking = true
     if let log = try? LogFile.open(in: path) {
       defer { log.close() }
-      isLacking = try log.hasCommit(after: rowOfTree()?.commit ?? 0)
+      isLacking = try !log.ends(at: rowOfTree() ?? LogPlace())
     } else if try LogStore.isReadable(in: path) {
       // Its creation was interrupted.
       isLacking = false

@@ -85,7 +85,7 @@ extension LMDBEnvironment {
       if error.code != .commitOutcomeUnknown, !hasPanicked { log.share.isInDoubt = false }
       throw error
     }
-    log.adoptDirectCommit(place)
+    log.publishDirectCommit(place)
   }
 
   /// Begins the write transaction of the tree for a write that has the turn already.

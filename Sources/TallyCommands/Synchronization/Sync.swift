@@ -147,6 +147,7 @@ struct SyncRunCommand: SessionCommand {
     // This runs for days, so it needs a clock that moves.
     if session.options.now == nil { configuration.now = { .now() } }
     configuration.createsIfMissing = false
+    configuration.makesLog = true
     let sync = try session.sync(TaskStore(at: session.storePath, configuration: configuration))
     let printer = EventPrinter(session)
     do {

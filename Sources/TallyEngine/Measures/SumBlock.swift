@@ -106,7 +106,8 @@ struct SumBlock: ~Escapable {
   /// The sum up to and with a slot, by its place among those with an amount.
   @inline(__always)
   private func sum(_ index: Int) -> Int64 {
-    let end = sumsOffset + (index + 1) * width
+    // A damaged row may have more bits than sums.
+    let end = sumsOffset + (min(index, count - 1) + 1) * width
     // The eight bytes that end with the sum are in the row if its head and slots are as long as the rest.
     if end >= 8 {
       let bits = Int64(bitPattern: bytes.load(bigEndianAt: end - 8, as: UInt64.self))
@@ -157,7 +158,9 @@ extension SumBlock {
       let (next, overflow) = sum.addingReportingOverflow(entry.amount)
       guard !overflow else { throw .overflowingMeasure }
       sum = next
-      assert(slots.last.map { $0 < entry.slot } ?? true, "the slots of a measure are out of order")
+      guard entry.slot < CounterBlock.slotCount, slots.last.map({ $0 < entry.slot }) ?? true else {
+        throw .damagedMeasure
+      }
       slots.append(entry.slot)
       sums.append(sum)
       bits |= sum ^ sum >> 63
@@ -181,7 +184,8 @@ extension SumBlock {
 
   /// The row after some changes, in ascending order of their slots; empty if nothing is left.
   ///
-  /// - Complexity: for one change, as many steps as there are slots from it on; otherwise as many as there are slots.
+  /// - Complexity: for one change, as many steps as there are slots from it on, and a copy of the row, if its form and
+  ///   width stay; otherwise as many steps as there are slots.
   func adding(_ changes: [Change]) throws(TallyError) -> [UInt8] {
     if changes.count == 1, let row = try adding(changes[0]) { return row }
     var (merged, index, failure): ([Entry], Int, TallyError?) = ([], 0, nil)
@@ -205,16 +209,18 @@ extension SumBlock {
     return try Self.encode(merged)
   }
 
-  /// The row after a change that keeps the form and the width of the row, of which most is then copied; otherwise `nil`.
+  /// The row after a change, mostly copied; `nil` if the change needs another form or width.
   private func adding(_ change: Change) throws(TallyError) -> [UInt8]? {
     var progress = Progress()
     let rank = rank(before: change.slot, from: &progress)
     let isThere =
       hasBits ? word(change.slot >> 6) >> UInt64(change.slot & 63) & 1 == 1 : rank < count && slot(rank) == change.slot
+    guard isThere ? rank < count : rank <= count else { throw .damagedMeasure }
     let before = rank == 0 ? 0 : sum(rank - 1)
     let entry = try change.applied(to: isThere ? sum(rank) &- before : 0)
     guard entry.amount != 0, isThere || hasBits || count < Self.greatestNamedCount else { return nil }
     let newCount = isThere ? count : count + 1
+    guard newCount <= CounterBlock.slotCount else { throw .damagedMeasure }
     var row: [UInt8] = []
     row.reserveCapacity(bytes.byteCount + 2 + width)
     row += [UInt8(width), UInt8(newCount >> 8), UInt8(newCount & 255)]
@@ -228,7 +234,7 @@ extension SumBlock {
       row += copy(place, sumsOffset)
     }
     row += copy(sumsOffset, sumsOffset + rank * width)
-    // The sums before the slot have the width already, those from it on may need another one.
+    // The sums before the slot fit the width; the others may need another one.
     var bits: Int64 = 0
     func append(_ sum: Int64, plus amount: Int128) throws(TallyError) {
       guard let next = Int64(exactly: Int128(sum) + amount) else { throw .overflowingMeasure }

@@ -177,7 +177,7 @@ extension StoreOpening {
       // A tree that contradicts itself must not be written.
       guard LogStore.isThere(in: directory), (try? environment.checkStructure()) != nil else { return }
       try environment.joinLog()
-      // A process that may write to the tree, but has no room, opens the store all the same.
+      // On a full disk joining only adopts the log; this makes the recovery, or throws `diskFull`.
       try environment.sync()
     } catch {
       if error.code == .diskFull { throw error }

@@ -27,12 +27,14 @@ extension LogModel {
       state[.hasHead] = 1
       go(process, to: omits(.headLast) ? .openName : .openClear, state, emit)
     case .openClear:
+      let wasInDoubt = state[.isInDoubt]
       if !omits(.clearingBlock) { for cell in [State.Cell.published, .safe, .isInDoubt] { state[cell] = 0 } }
       if state[.hasStranger] == 1 { report("a log is used beside a program that knows none") }
       if !isReader(process) { go(process, to: .directMerging, state, emit) }
       // A new log is not in use before the recovery has set the mark.
       guard isReader(process) || state[.fullDisks] > 0 && isMarked(state) else { return }
       if !isReader(process) { state[.fullDisks] -= 1 }
+      state[process, .product] = wasInDoubt
       go(process, to: .adoptMark, state, emit)
     case .openRelease:
       // A lock that becomes shared is released and taken again.
@@ -102,7 +104,8 @@ extension LogModel {
     go(process, to: .openMake, state, emit)
   }
 
-  /// Who opens the store alone and cannot write to the tree publishes what is in the log, and leaves it there (L12).
+  /// A process that opens the store alone and cannot write to the tree publishes what is in the log, and leaves it there
+  /// (L12).
   func adopt(_ process: Int, _ step: Step, _ state: State, _ emit: Emit) {
     var state = state
     switch step {
@@ -110,17 +113,26 @@ extension LogModel {
       if !omits(.doubtOfAdoption) { state[.isInDoubt] = 1 }
       go(process, to: .adoptTree, state, emit)
     case .adoptTree:
-      // Who opens liblmdb's environment alone takes the newest meta page.
-      (state[.hasDeadOwner], state[.noted], state[.durable]) = (0, state[.written], state[.written])
-      resetTail(of: process, to: trees.values[state[.noted]].row, in: &state)
-      go(process, to: .adoptRecord, state, emit)
-    case .adoptRecord:
-      guard let record = nextRecord(of: process, in: state) else {
-        return go(process, to: omits(.flushOfAdoption) ? .adoptPublish : .adoptFlush, state, emit)
+      // A process that opens liblmdb's environment alone takes the newest meta page, unless it did so before the kill.
+      for noted in Set([state[.noted], state[.written]]) {
+        var state = state
+        if noted == state[.written] { state[.hasDeadOwner] = 0 }
+        (state[.noted], state[.durable]) = (noted, state[.written])
+        resetTail(of: process, to: trees.values[noted].row, in: &state)
+        go(process, to: .adoptRecord, state, emit)
       }
-      if !omits(.repeatedWrite) { write(records.number(of: record), at: record.v, in: &state) }
-      apply(record, to: process, in: &state)
-      emit(state)
+    case .adoptRecord:
+      if let record = nextRecord(of: process, in: state) {
+        apply(record, to: process, in: &state)
+        return emit(state)
+      }
+      let hasRecord = state[process, .end] > state[process, .from]
+      if hasRecord, state[process, .product] == 1, !omits(.repeatedWrite) {
+        let v = state[process, .v] - 1
+        write(state[slot(v).now], at: v, in: &state)
+      }
+      state[process, .product] = 0
+      go(process, to: omits(.flushOfAdoption) ? .adoptPublish : .adoptFlush, state, emit)
     case .adoptFlush:
       flushLog(&state)
       go(process, to: .adoptPublish, state, emit)

@@ -80,20 +80,7 @@ extension RemindTests {
   func start(
     _ program: Program, _ notifier: String, _ arguments: [String] = []
   ) throws -> (process: Process, output: FilePath) {
-    try start(program, ["remind", "--exec", notifier, "--plain"] + arguments)
-  }
-
-  func start(_ program: Program, _ arguments: [String]) throws -> (process: Process, output: FilePath) {
-    let output = program.directory.appending("remind-\(UUID().uuidString).out")
-    try Data().write(to: URL(filePath: output.string))
-    let process = Process()
-    process.executableURL = Program.executable
-    process.arguments = arguments
-    process.environment = program.environment
-    process.currentDirectoryURL = URL(filePath: program.directory.string)
-    process.standardOutput = FileHandle(forWritingAtPath: output.string)
-    try process.run()
-    return (process, output)
+    try program.start(["remind", "--exec", notifier, "--plain"] + arguments)
   }
 
   func delivered(_ program: Program) throws -> [String] {
@@ -112,15 +99,15 @@ extension RemindTests {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
     return directory + "/" + (names.first ?? "none")
   }
+}
 
-  /// Polls the condition; gives up after a minute, so that a fault does not block the tests.
-  func waitUntil(_ what: String, _ condition: () throws -> Bool) throws {
-    for _ in 0..<1_200 {
-      if try condition() { return }
-      Thread.sleep(forTimeInterval: 0.05)
-    }
-    throw TimedOut(description: what)
+/// Polls the condition; gives up after a minute, so that a fault does not block the tests.
+func waitUntil(_ what: String, _ condition: () throws -> Bool) throws {
+  for _ in 0..<1_200 {
+    if try condition() { return }
+    Thread.sleep(forTimeInterval: 0.05)
   }
+  throw TimedOut(description: what)
 }
 
 private struct TimedOut: Error, CustomStringConvertible {
@@ -132,5 +119,21 @@ extension Process {
   func terminateNow() {
     kill(processIdentifier, SIGKILL)
     waitUntilExit()
+  }
+}
+
+extension Program {
+  /// Starts the program in a process of its own, with a file for its output.
+  func start(_ arguments: [String]) throws -> (process: Process, output: FilePath) {
+    let output = directory.appending("\(UUID().uuidString).out")
+    try Data().write(to: URL(filePath: output.string))
+    let process = Process()
+    process.executableURL = Self.executable
+    process.arguments = arguments
+    process.environment = environment
+    process.currentDirectoryURL = URL(filePath: directory.string)
+    process.standardOutput = FileHandle(forWritingAtPath: output.string)
+    try process.run()
+    return (process, output)
   }
 }

@@ -44,7 +44,7 @@ struct LogDiskAct {
       do {
         if try openAfterKill(leaving: rooms - 1, &random) { leftCount += 1 }
       } catch {
-        throw Failure(description: "after a kill, with \(room) pages: \(error)")
+        throw Failure(description: "after a kill, with \(rooms - 1) pages: \(error)")
       }
     }
     guard refusals > 0, doneCount > 0, leftCount > 0 else {
@@ -61,7 +61,7 @@ struct LogDiskAct {
     try leaveKilled(&history, &random)
     try filler.fill(leaving: room)
     for isReadOnly in [true, false, true] {
-      let bank = try LogBank(in: killed, isReadOnly: isReadOnly)
+      let bank = try LogBank(in: killed, isDurable: room.isMultiple(of: 2), isReadOnly: isReadOnly)
       let state = try bank.state()
       if let fault = history.fault(ofKilled: state) { throw Failure(description: fault) }
       history.add(.seen(state.counts))

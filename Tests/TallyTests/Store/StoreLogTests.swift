@@ -123,7 +123,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: path.string))
         return
       }
-      // Who may only read leaves the log as it is.
+      // A reader leaves the log in its place.
       if [.reading, .verifying, .backingUp].contains(door) { #expect(try names(in: path).contains("log")) }
       if ![.opening, .reading, .verifying, .backingUp].contains(door) { try expectPlain(path) }
       try withStore(at: path, Self.configuration) { (store) throws in
@@ -303,7 +303,7 @@ import Testing
     }
   }
 
-  /// One that was alone when it opened the store reads on while another process writes, which begins with a recovery.
+  /// A reader that opened the store alone continues while another process writes, which begins with a recovery.
   @Test func aReaderOfAKilledProcessesLogFollowsTheNextWriter() throws {
     let directory = try TemporaryItem(.directory, in: FilePath(NSTemporaryDirectory()), for: "log-test")
     let path = directory.path.appending("store")
@@ -322,13 +322,23 @@ import Testing
     try expectPlain(path)
   }
 
-  /// An earlier version does not look for a log when it puts a backup in the place of the file.
-  @Test(arguments: [Self.configuration, Self.brief])
-  func theLogOfAFileThatAnotherProgramReplacedIsKept(configuration: TaskStore.Configuration) throws {
+  /// An earlier version does not look for a log when it puts a backup in the place of the file, which may be that of
+  /// another store, or one from before a compaction: with any number of commits in its row.
+  @Test(arguments: [Self.configuration, Self.brief], [0, 1, 2, 3, 4, 5, 40])
+  func theLogOfAFileThatAnotherProgramReplacedIsKept(configuration: TaskStore.Configuration, commitCount: Int) throws {
     try withKilled(["Ada", "Edith", "Grace"]) { (path) throws in
-      let older = path.removingLastComponent().appending("older")
-      try withStore(at: older, Self.brief) { try add("Mary", to: $0) }
-      try write(try bytes(of: older.appending("data.mdb")), to: path.appending("data.mdb"))
+      let other = path.removingLastComponent().appending("other")
+      try withStore(at: other, Self.brief) { try add("Mary", to: $0) }
+      if commitCount > 0 {
+        try withStore(at: other, Self.configuration) { (store) throws in
+          for number in 1..<commitCount + 1 {
+            try store.writeAndWait { transaction in
+              _ = try transaction.update(try transaction.view(.all).tasks[0].id) { $0.notes = "\(number)" }
+            }
+          }
+        }
+      }
+      try write(try bytes(of: other.appending("data.mdb")), to: path.appending("data.mdb"))
       let log = try bytes(of: path.appending("log"))
       try withStore(at: path, configuration) { try expect(["Mary"], in: $0) }
       let kept = try names(in: path).filter { $0.hasPrefix("before-restore") && $0.hasSuffix(".log") }
