@@ -156,8 +156,10 @@ class Page(Browser):
         name, code, number, text = KEYS.get(key) or (key, f"Key{key.upper()}", ord(key.upper()), key)
         event = {"key": name, "code": code, "windowsVirtualKeyCode": number, "modifiers": modifiers}
         down = {"text": text} if text and not modifiers else {}
-        self.call("Input.dispatchKeyEvent", type="keyDown", **event, **down)
-        self.call("Input.dispatchKeyEvent", type="keyUp", **event)
+        # The key may lead to another page.
+        with contextlib.suppress(PageEnded):
+            self.call("Input.dispatchKeyEvent", type="keyDown", **event, **down)
+            self.call("Input.dispatchKeyEvent", type="keyUp", **event)
 
     def type(self, text):
         self.call("Input.insertText", text=text)
@@ -187,9 +189,13 @@ class Page(Browser):
                 f"window.pressed = null; document.addEventListener('mousedown', event => {{ const wanted = {expression};"
                 " window.pressed = wanted.contains(event.target) || event.target.contains(wanted)"
                 " || event.target.closest('label')?.control === wanted; }, { capture: true, once: true })")
-            for kind in ["mousePressed", "mouseReleased"]:
-                self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1, modifiers=modifiers)
-            if self.evaluate("window.pressed") is not False:
+            try:
+                for kind in ["mousePressed", "mouseReleased"]:
+                    self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1, modifiers=modifiers)
+                if self.evaluate("window.pressed") is not False:
+                    return
+            except PageEnded:
+                # The press has led to another page.
                 return
         raise AssertionError(f"{expression} moves away from each press")
 
