@@ -229,7 +229,7 @@ package final class LogStore: Sendable {
       // Durable commits stay in the log.
       guard environment.options.durability == .noMetaSync else { return }
       // Relaxed ones do, too, once they are flushed; nobody else writes.
-      guard isLast, share.isInDoubt, error.isLackOfRoom else { throw error }
+      guard isLast, error.isLackOfRoom else { throw error }
       try LMDBError.translating("flush the log") { try log.flush() }
     }
   }
