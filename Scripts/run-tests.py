@@ -5,8 +5,9 @@ usage: run-tests.py [--build DIRECTORY] [--workers COUNT] [--record] [PATTERN ..
 
 Without a pattern all suites run but those of the hub and of the screens, which need more; with some, those whose
 `Module.Suite` has one of these regular expressions in it. DIRECTORY is what the build has written, .build/debug unless
-given. There is a worker more than there are processors, as some tests wait, or TALLY_WORKERS. A suite that took long the
-last time begins early; --record writes these times to Scripts/test-seconds.txt, by which a new clone begins.
+given. There is a worker more than there are processors, as some tests wait, or TALLY_WORKERS. Temporary files are in
+memory if it has room, unless TMPDIR is set. A suite that took long the last time begins early; --record writes these times
+to Scripts/test-seconds.txt, by which a new clone begins.
 """
 
 import argparse

@@ -201,7 +201,7 @@ struct LogFile {
 
   /// Whether the newest record ends at a place, or there is none.
   ///
-  /// Only heads are looked at: what follows the newest one is a part of a record at most, which nobody has read.
+  /// Only the heads of records are read, so a torn record counts as the newest one.
   func ends(at place: LogPlace) throws -> Bool {
     let ring = try bytes(count: ringByteCount, at: 0)
     var newest: LogRecord?
